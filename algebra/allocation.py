@@ -1,0 +1,191 @@
+"""Allocations: which cells of which weight matrices may learn.
+
+An `Allocation` is an immutable set of cells ``(matrix, row, column)`` over the weight
+matrices of a network, any mix of them.  It knows nothing of weights or probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.networks import Network
+
+Cell = tuple[str, int, int]
+
+
+def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:
+    """A 0/1 matrix of the given shape, checked, as int8.
+
+    Parameters
+    ----------
+    value : array_like
+        Rows of 0 and 1.
+    shape : (int, int)
+        The shape it must have.
+    name : str
+        What it is called in messages, such as ``learnable.W``.
+
+    Raises
+    ------
+    InputError
+        Where the shape differs or an entry is neither 0 nor 1.
+    """
+    try:
+        array = np.array(value, dtype=object)
+    except ValueError as error:
+        raise InputError(f"`{name}` is not a matrix: {error}") from None
+    if array.ndim != 2:
+        rows = [len(row) for row in value] if _is_ragged(value) else None
+        what = f"its rows have lengths {rows}" if rows else f"it has {array.ndim} dimensions"
+        raise InputError(f"`{name}` must be a {shape[0]}×{shape[1]} matrix of 0 and 1; {what}")
+    if array.shape != shape:
+        raise InputError(
+            f"`{name}` is {array.shape[0]}×{array.shape[1]} but the network's matrix is "
+            f"{shape[0]}×{shape[1]}"
+        )
+    for (i, j), entry in np.ndenumerate(array):
+        if isinstance(entry, (str, bytes)) or not (entry == 0 or entry == 1):
+            raise InputError(f"`{name}`[{i}, {j}] is {entry!r}: a mask holds only 0 and 1")
+    return array.astype(np.int8)
+
+
+def _is_ragged(value: Any) -> bool:
+    return isinstance(value, Sequence) and all(isinstance(row, Sequence) for row in value)
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """The learnable cells of a network.
+
+    Make one with `from_masks`, `from_cells`, `rows` or `columns`.
+
+    Attributes
+    ----------
+    network : Network
+    cells : tuple of (str, int, int)
+        Matrix, row and column of each learnable weight; sorted by matrix (in the order
+        of ``network.shapes``), row, column; 0-based.
+
+    Examples
+    --------
+    >>> from algebra.networks import LinearRNN
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> Allocation.from_masks(net, W=[[1, 0], [0, 1]])
+    Allocation(W[0,0] W[1,1])
+    """
+
+    network: Network
+    cells: tuple[Cell, ...]
+
+    def __post_init__(self) -> None:
+        shapes = self.network.shapes
+        order = {name: k for k, name in enumerate(shapes)}
+        seen: set[Cell] = set()
+        for cell in self.cells:
+            try:
+                name, i, j = cell
+            except (TypeError, ValueError):
+                raise InputError(f"`{cell!r}` is not a cell (matrix, row, column)") from None
+            if name not in shapes:
+                raise InputError(
+                    f"there is no matrix `{name}` in a {self.network.title}; it has "
+                    + ", ".join(shapes)
+                )
+            rows, columns = shapes[name]
+            if not (0 <= i < rows and 0 <= j < columns):
+                raise InputError(
+                    f"cell {name}[{i}, {j}] is outside {name} ({rows}×{columns}, 0-based)"
+                )
+            if cell in seen:
+                raise InputError(f"cell {name}[{i}, {j}] is given twice")
+            seen.add((name, int(i), int(j)))
+        cells = sorted(seen, key=lambda c: (order[c[0]], c[1], c[2]))
+        object.__setattr__(self, "cells", tuple(cells))
+
+    @classmethod
+    def from_masks(
+        cls, network: Network, masks: Mapping[str, Any] | None = None, **more: Any
+    ) -> Allocation:
+        """Allocation from 0/1 matrices, by mapping or by keyword."""
+        cells: list[Cell] = []
+        for name, value in {**(masks or {}), **more}.items():
+            if name not in network.shapes:
+                raise InputError(
+                    f"there is no matrix `{name}` in a {network.title}; it has "
+                    + ", ".join(network.shapes)
+                )
+            mask = as_mask(value, network.shapes[name], name)
+            cells += [(name, int(i), int(j)) for i, j in zip(*np.nonzero(mask), strict=True)]
+        return cls(network, tuple(cells))
+
+    @classmethod
+    def from_cells(cls, network: Network, cells: Iterable[Cell]) -> Allocation:
+        """Allocation from an iterable of (matrix, row, column)."""
+        return cls(network, tuple(cells))
+
+    @classmethod
+    def rows(cls, network: Network, name: str, rows: Iterable[int]) -> Allocation:
+        """Allocation of whole rows of one matrix."""
+        columns = _shape(network, name)[1]
+        return cls(network, tuple((name, i, j) for i in rows for j in range(columns)))
+
+    @classmethod
+    def columns(cls, network: Network, name: str, columns: Iterable[int]) -> Allocation:
+        """Allocation of whole columns of one matrix."""
+        rows = _shape(network, name)[0]
+        return cls(network, tuple((name, i, j) for j in columns for i in range(rows)))
+
+    @cached_property
+    def masks(self) -> dict[str, np.ndarray]:
+        """A 0/1 matrix (int8) for every matrix of the network."""
+        masks = {name: np.zeros(shape, np.int8) for name, shape in self.network.shapes.items()}
+        for name, i, j in self.cells:
+            masks[name][i, j] = 1
+        return masks
+
+    @property
+    def size(self) -> int:
+        """Number r of learnable weights."""
+        return len(self.cells)
+
+    @cached_property
+    def matrices(self) -> tuple[str, ...]:
+        """Names of the matrices that learn at all."""
+        used = {cell[0] for cell in self.cells}
+        return tuple(name for name in self.network.shapes if name in used)
+
+    def row_counts(self, name: str) -> list[int]:
+        """Number of learnable weights in each row of a matrix."""
+        return [int(c) for c in self.masks[name].sum(axis=1, dtype=np.int64)]
+
+    def column_counts(self, name: str) -> list[int]:
+        """Number of learnable weights in each column of a matrix."""
+        return [int(c) for c in self.masks[name].sum(axis=0, dtype=np.int64)]
+
+    def without(self, cells: Iterable[Cell]) -> Allocation:
+        """The allocation less some of its cells."""
+        gone = set(cells)
+        return Allocation(self.network, tuple(c for c in self.cells if c not in gone))
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __str__(self) -> str:
+        return " ".join(f"{name}[{i},{j}]" for name, i, j in self.cells) or "(nothing)"
+
+    def __repr__(self) -> str:
+        return f"Allocation({self})"
+
+
+def _shape(network: Network, name: str) -> tuple[int, int]:
+    if name not in network.shapes:
+        raise InputError(
+            f"there is no matrix `{name}` in a {network.title}; it has " + ", ".join(network.shapes)
+        )
+    return network.shapes[name]

@@ -1,0 +1,358 @@
+"""Problems and problem files: a network, its allocation, its support, its distribution.
+
+A problem file is TOML (the format is in the README)::
+
+    [network]
+    kind = "lrnn"
+    n = 2
+    T = 2
+    b = 1
+    d = 1
+    m = 2
+
+    [learnable]
+    W = [[1, 0], [0, 1]]
+
+A matrix is a list of rows, the name of a ``.csv`` or ``.npy`` file beside the problem
+file, or ``{ random = { budget = …, rows = … } }`` (see `algebra.sampling`).
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import random
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from algebra.allocation import Allocation, as_mask
+from algebra.errors import InputError
+from algebra.networks import KINDS, Network
+from algebra.sampling import RandomCells
+
+LAWS = ("normal", "uniform", "rademacher")
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Laws of the student's fixed weights, the inputs and the teacher's weights.
+
+    Each is "normal", "uniform" or "rademacher", all with mean 0 and the same variance.
+    """
+
+    weights: str = "normal"
+    inputs: str = "normal"
+    teacher: str = "normal"
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value not in LAWS:
+                raise InputError(
+                    f"distribution.{f.name} ({value!r}) must be one of " + ", ".join(LAWS)
+                )
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether generic verdicts are claims about the match probability."""
+        return "rademacher" not in (self.weights, self.inputs, self.teacher)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A question: this network, these learnable weights.
+
+    Parameters
+    ----------
+    network : Network
+    learnable : mapping of str to mask or RandomCells
+        One entry for each weight matrix that learns.
+    support : mapping of str to mask, optional
+        Structural zeros: cells outside are 0 in student and teacher.
+    distribution : Distribution, optional
+
+    Examples
+    --------
+    >>> from algebra.networks import LinearRNN
+    >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+    >>> problem.allocation
+    Allocation(W[0,0] W[1,1])
+    """
+
+    network: Network
+    learnable: Mapping[str, Any]
+    support: Mapping[str, Any] = field(default_factory=dict)
+    distribution: Distribution = field(default_factory=Distribution)
+
+    def __post_init__(self) -> None:
+        shapes = self.network.shapes
+        for table in ("learnable", "support"):
+            for name in getattr(self, table):
+                if name not in shapes:
+                    raise InputError(
+                        f"[{table}] names `{name}`, but a {self.network.title} has "
+                        + ", ".join(shapes)
+                    )
+        support = {
+            name: as_mask(value, shapes[name], f"support.{name}")
+            for name, value in self.support.items()
+        }
+        learnable: dict[str, Any] = {}
+        for name, value in self.learnable.items():
+            if isinstance(value, RandomCells):
+                value.draw(shapes[name], random.Random(0), support.get(name))
+                learnable[name] = value
+                continue
+            mask = as_mask(value, shapes[name], f"learnable.{name}")
+            if name in support and (mask > support[name]).any():
+                i, j = np.argwhere(mask > support[name])[0]
+                raise InputError(
+                    f"learnable.{name}[{i}, {j}] is 1 but support.{name}[{i}, {j}] is 0: "
+                    "a weight that does not exist cannot learn"
+                )
+            learnable[name] = mask
+        for mask in (*support.values(), *learnable.values()):
+            if isinstance(mask, np.ndarray):
+                mask.setflags(write=False)
+        object.__setattr__(self, "support", support)
+        object.__setattr__(self, "learnable", learnable)
+
+    @classmethod
+    def of(cls, allocation: Allocation, **more: Any) -> Problem:
+        """The problem of a fixed allocation."""
+        masks = {name: allocation.masks[name] for name in allocation.matrices}
+        return cls(allocation.network, masks, **more)
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the allocation is drawn anew for each trial."""
+        return any(isinstance(v, RandomCells) for v in self.learnable.values())
+
+    @cached_property
+    def allocation(self) -> Allocation:
+        """The allocation, where it is fixed.
+
+        Raises
+        ------
+        InputError
+            Where it is random: then there is one for each trial (`draw`).
+        """
+        if self.is_random:
+            raise InputError(
+                "the allocation is random, drawn anew for each trial; this question needs a "
+                "fixed one (masks of 0 and 1)"
+            )
+        return Allocation.from_masks(self.network, self.learnable)
+
+    def draw(self, rng: random.Random) -> Allocation:
+        """The allocation of one trial; the fixed one where it is not random."""
+        if not self.is_random:
+            return self.allocation
+        masks = {
+            name: value.draw(self.network.shapes[name], rng, self.support.get(name))
+            if isinstance(value, RandomCells)
+            else value
+            for name, value in sorted(self.learnable.items())
+        }
+        return Allocation.from_masks(self.network, masks)
+
+    def with_allocation(self, allocation: Allocation) -> Problem:
+        """The same problem with a fixed allocation."""
+        return Problem.of(allocation, support=self.support, distribution=self.distribution)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The problem as plain data, the same tables as in a problem file."""
+        learnable: dict[str, Any] = {}
+        for name, value in self.learnable.items():
+            if isinstance(value, RandomCells):
+                spec = {f.name: getattr(value, f.name) for f in fields(value)}
+                learnable[name] = {"random": {k: v for k, v in spec.items() if v is not None}}
+            else:
+                learnable[name] = value.tolist()
+        data: dict[str, Any] = {
+            "network": {"kind": self.network.kind, **self.network.sizes},
+            "learnable": learnable,
+        }
+        if self.support:
+            data["support"] = {name: mask.tolist() for name, mask in self.support.items()}
+        if self.distribution != Distribution():
+            data["distribution"] = {
+                f.name: getattr(self.distribution, f.name) for f in fields(self.distribution)
+            }
+        return data
+
+    def to_toml(self) -> str:
+        """The text of a problem file that reads back as this problem."""
+        lines: list[str] = []
+        for table, entries in self.to_dict().items():
+            lines.append(f"[{table}]")
+            lines += [f"{key} = {_toml(value)}" for key, value in entries.items()]
+            lines.append("")
+        return "\n".join(lines)
+
+    @cached_property
+    def digest(self) -> str:
+        """A short name of the problem: the same for equal problems, stable over runs."""
+        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Problem) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{k} = {_toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        return "[\n" + "".join(f"    {row},\n" for row in value) + "]"
+    return json.dumps(value)
+
+
+_TABLES = {"network", "learnable", "support", "distribution"}
+
+
+def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
+    """A problem from the tables of a problem file.
+
+    Parameters
+    ----------
+    data : mapping
+        Tables ``network``, ``learnable`` and, optionally, ``support``, ``distribution``.
+    folder : Path, optional
+        Where matrices given by file name lie.
+
+    Raises
+    ------
+    InputError
+        Naming the table and key that is wrong.
+    """
+    _no_unknown(data, _TABLES, "the file", "table")
+    if "network" not in data:
+        raise InputError("there is no [network] table")
+    for table in data:
+        if not isinstance(data[table], Mapping):
+            raise InputError(f"`{table}` ({data[table]!r}) must be a table: write [{table}]")
+    network = network_from_dict(data["network"])
+    support = {
+        name: _matrix(value, f"support.{name}", folder)
+        for name, value in data.get("support", {}).items()
+    }
+    learnable = {
+        name: _matrix(value, f"learnable.{name}", folder)
+        for name, value in data.get("learnable", {}).items()
+    }
+    for name, value in support.items():
+        if isinstance(value, RandomCells):
+            raise InputError(f"support.{name} is random: a support must be fixed")
+    laws = data.get("distribution", {})
+    _no_unknown(laws, {f.name for f in fields(Distribution)}, "[distribution]", "key")
+    return Problem(network, learnable, support, Distribution(**laws))
+
+
+def network_from_dict(data: Mapping[str, Any]) -> Network:
+    """A network from the ``[network]`` table."""
+    if "kind" not in data:
+        raise InputError("[network] has no `kind`; choose one of " + ", ".join(KINDS))
+    kind = data["kind"]
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InputError(f"network.kind ({kind!r}) must be one of " + ", ".join(KINDS))
+    cls = KINDS[kind]
+    names = [f.name for f in fields(cls)]
+    _no_unknown(data, {"kind", *names}, "[network]", "key")
+    missing = [name for name in names if name not in data]
+    if missing:
+        raise InputError(f"[network] of kind {kind!r} lacks " + ", ".join(missing))
+    return cls(**{name: data[name] for name in names})
+
+
+def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
+    """Read a problem file.
+
+    Parameters
+    ----------
+    path : str or Path
+    need_learnable : bool, optional
+        Whether a file without a [learnable] table is an error.
+
+    Raises
+    ------
+    InputError
+        Where the file is missing, is not TOML, or says something impossible; the
+        message begins with the file's name.
+    """
+    path = Path(path)
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: not valid TOML: {error}") from None
+    try:
+        if need_learnable and "learnable" not in data:
+            raise InputError("there is no [learnable] table: say which weights may learn")
+        return problem_from_dict(data, path.parent)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _no_unknown(data: Any, known: set[str], where: str, what: str) -> None:
+    if not isinstance(data, Mapping):
+        raise InputError(f"{where} must be a table, not {data!r}")
+    for key in data:
+        if key not in known:
+            raise InputError(
+                f"{where} has an unknown {what} `{key}`; known are " + ", ".join(sorted(known))
+            )
+
+
+def _matrix(value: Any, name: str, folder: Path | None) -> Any:
+    if isinstance(value, RandomCells):
+        return value
+    if isinstance(value, Mapping):
+        _no_unknown(value, {"random"}, f"`{name}`", "key")
+        spec = value.get("random")
+        known = {f.name for f in fields(RandomCells)}
+        _no_unknown(spec, known, f"`{name}`.random", "key")
+        if "budget" not in spec:  # type: ignore[operator]
+            raise InputError(f"`{name}`.random lacks `budget`")
+        return RandomCells(**spec)  # type: ignore[arg-type]
+    if isinstance(value, str):
+        return _matrix_file(value, name, folder or Path())
+    return value
+
+
+def _matrix_file(text: str, name: str, folder: Path) -> Any:
+    path = folder / text
+    try:
+        if path.suffix == ".npy":
+            array = np.load(path, allow_pickle=False)
+            return array if isinstance(array, np.ndarray) else np.zeros(0)
+        if path.suffix == ".csv":
+            with path.open(newline="", encoding="utf-8") as file:
+                rows = [row for row in csv.reader(file) if row]
+            return [[_entry(cell) for cell in row] for row in rows]
+    except FileNotFoundError:
+        raise InputError(f"`{name}` names {path}, which does not exist") from None
+    except (OSError, ValueError, EOFError, csv.Error) as error:
+        raise InputError(f"`{name}`: {path} cannot be read as a matrix: {error}") from None
+    raise InputError(
+        f"`{name}` ({text!r}) must be rows of 0 and 1, or the name of a .csv or .npy file"
+    )
+
+
+def _entry(cell: str) -> Any:
+    # A word stays a word, so that the mask check can echo it.
+    text = cell.strip()
+    return {"0": 0, "1": 1, "0.0": 0, "1.0": 1}.get(text, text)

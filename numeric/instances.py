@@ -1,0 +1,156 @@
+"""Random instances: fixed weights, teacher and samples of one trial.
+
+Trial i of seed s is the same whatever the allocation, the order of trials or the number
+of workers: each of its parts has its own stream, spawned from ``SeedSequence(s)`` under
+the key (i, part).  Two allocations met with the same seed are thus compared on common
+random instances.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from algebra.allocation import Allocation
+from algebra.errors import InputError
+from algebra.problem import Problem
+
+_PARTS = ("weights", "teacher", "inputs", "allocation")
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One draw of everything that is random in a problem.
+
+    Attributes
+    ----------
+    problem : Problem
+    allocation : Allocation
+        That of the problem, or the one drawn for this trial.
+    seed, index : int
+        Together they determine the instance.
+    weights : dict of str to ndarray
+        The student's weights, float64; those of learnable cells are drawn too (so that
+        instances do not depend on the allocation) and carry no meaning.
+    teacher : dict of str to ndarray
+        The teacher's weights.
+    X : ndarray
+        Samples, of shape ``problem.network.input_shape``.
+    """
+
+    problem: Problem
+    allocation: Allocation
+    seed: int
+    index: int
+    weights: Mapping[str, np.ndarray]
+    teacher: Mapping[str, np.ndarray]
+    X: np.ndarray
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The teacher's labels Y (d×m), in double precision."""
+        return np.asarray(self.problem.network.forward(self.teacher, self.X))
+
+    @cached_property
+    def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+        """Student weights, X and Y as arrays of `flint.fmpq`.
+
+        A double is a rational number, so this is the very same instance; Y is the
+        teacher's output without rounding.
+        """
+        X = to_rational(self.X)
+        teacher = {name: to_rational(value) for name, value in self.teacher.items()}
+        weights = {name: to_rational(value) for name, value in self.weights.items()}
+        return weights, X, self.problem.network.forward(teacher, X)
+
+    def residual(self, student: Mapping[str, np.ndarray]) -> float:
+        """Largest error of a student's labels, relative to the largest label."""
+        error = np.abs(self.problem.network.forward(student, self.X) - self.labels)
+        return float(error.max() / max(np.abs(self.labels).max(), np.finfo(float).tiny))
+
+    def with_weights(self, values: Any) -> dict[str, np.ndarray]:
+        """The student's matrices with the learnable cells set, in the allocation's order."""
+        values = np.asarray(values)
+        student = {
+            name: np.array(value, dtype=np.result_type(value, values))
+            for name, value in self.weights.items()
+        }
+        for (name, i, j), value in zip(self.allocation.cells, values, strict=True):
+            student[name][i, j] = value
+        return student
+
+
+def to_rational(array: np.ndarray) -> np.ndarray:
+    """The doubles of an array as exact rationals (object array of `flint.fmpq`)."""
+    out = np.empty(array.shape, dtype=object)
+    for index, value in np.ndenumerate(array):
+        out[index] = fmpq(*float(value).as_integer_ratio())
+    return out
+
+
+def stream(seed: int, index: int, part: str) -> np.random.Generator:
+    """The random generator of one part ("weights", "teacher", …) of one trial."""
+    key = (index, _PARTS.index(part))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
+    """Instance number `index` of a seed.
+
+    Every matrix has variance 1 / (number of its columns), the samples variance 1, from
+    the laws of ``problem.distribution``; cells outside the support are 0.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed, index : int
+        Both at least 0.
+
+    Examples
+    --------
+    >>> from algebra.networks import LinearEstimator
+    >>> problem = Problem(LinearEstimator(q=2, d=2, m=2), {"W": [[1, 1], [1, 1]]})
+    >>> draw_instance(problem, 0, 3).X.shape
+    (2, 2)
+    """
+    for name, value in (("seed", seed), ("index", index)):
+        if value < 0:
+            raise InputError(f"`{name}` ({value}) must be at least 0")
+    network, laws = problem.network, problem.distribution
+
+    def matrices(part: str, law: str) -> dict[str, np.ndarray]:
+        rng = stream(seed, index, part)
+        drawn = {
+            name: _draw(rng, law, shape) / np.sqrt(shape[1])
+            for name, shape in network.shapes.items()
+        }
+        for name, mask in problem.support.items():
+            drawn[name] *= mask
+        return drawn
+
+    key = stream(seed, index, "allocation").integers(0, 2**32, size=4).tolist()
+    allocation = problem.draw(random.Random(sum(int(k) << 32 * i for i, k in enumerate(key))))
+    return Instance(
+        problem=problem,
+        allocation=allocation,
+        seed=seed,
+        index=index,
+        weights=matrices("weights", laws.weights),
+        teacher=matrices("teacher", laws.teacher),
+        X=_draw(stream(seed, index, "inputs"), laws.inputs, network.input_shape),
+    )
+
+
+def _draw(rng: np.random.Generator, law: str, shape: tuple[int, int]) -> np.ndarray:
+    """Independent entries of mean 0 and variance 1."""
+    if law == "normal":
+        return rng.standard_normal(shape)
+    if law == "uniform":
+        return rng.uniform(-np.sqrt(3.0), np.sqrt(3.0), shape)
+    return rng.choice(np.array([-1.0, 1.0]), shape)
