@@ -1,0 +1,289 @@
+"""Inspection: which equations an allocation leads to, and how they hang together.
+
+For each lifted form: how many equations are linear and quadratic, which parts hold too
+many equations or too few, the block triangular form, and the core that exact elimination
+leaves.  Sizes are those of a generic instance: elimination runs at a random point over
+GF(p).
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from algebra.allocation import Allocation
+from algebra.budgets import Budget, Violation, budget_violations, budgets
+from algebra.elimination import CoreSystem, eliminate
+from algebra.modular import random_prime
+from algebra.rings import PrimeField
+from algebra.rootcount import preferred_forms
+from algebra.structure import BlockTriangularForm, block_triangular_form
+from algebra.systems import PolynomialSystem, build_system
+
+# Forms with more unknowns than this are described by their sizes only.
+LARGEST = 1500
+
+
+@dataclass(frozen=True)
+class BlockSummary:
+    """One block of the triangular form.
+
+    Attributes
+    ----------
+    size : int
+        Equations, as many as unknowns.
+    linear, quadratic : int
+        Equations of degree at most 1, and higher, in the block's own unknowns.
+    """
+
+    size: int
+    linear: int
+    quadratic: int
+
+
+@dataclass(frozen=True)
+class FormReport:
+    """One form of the system, before and after elimination.
+
+    Attributes
+    ----------
+    form : str
+    equations, unknowns, weights : int
+        Before elimination; `weights` of the unknowns are learnable weights.
+    by_degree : dict of int to int
+        Equations by total degree.
+    overdetermined, underdetermined : (int, int)
+        Equations and unknowns of these parts of the Dulmage–Mendelsohn decomposition.
+    blocks : tuple of BlockSummary
+        The square part, in solving order.
+    core_equations, core_unknowns, core_degree : int
+    bezout : int
+        Bézout bound of the core.
+    terms, possible_terms : int
+        Sparsity of the core.
+    core_blocks : tuple of int
+        Sizes of the core's blocks.
+    deferred : tuple of int
+        Sizes of the linear blocks put aside.
+    consistent : bool
+        False where elimination meets 1 = 0.
+    patterns : tuple
+        For each equation its unknowns, and the names of both, for a picture.
+    """
+
+    form: str
+    equations: int
+    unknowns: int
+    weights: int
+    by_degree: Mapping[int, int]
+    overdetermined: tuple[int, int]
+    underdetermined: tuple[int, int]
+    blocks: tuple[BlockSummary, ...]
+    core_equations: int
+    core_unknowns: int
+    core_degree: int
+    bezout: int
+    terms: int
+    possible_terms: int
+    core_blocks: tuple[int, ...]
+    deferred: tuple[int, ...]
+    consistent: bool
+    system: PolynomialSystem
+    triangular: BlockTriangularForm
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``."""
+        return {
+            "form": self.form,
+            "equations": self.equations,
+            "unknowns": self.unknowns,
+            "weights": self.weights,
+            "linear": sum(v for k, v in self.by_degree.items() if k <= 1),
+            "quadratic": sum(v for k, v in self.by_degree.items() if k > 1),
+            "by_degree": {str(k): v for k, v in self.by_degree.items()},
+            "overdetermined": list(self.overdetermined),
+            "underdetermined": list(self.underdetermined),
+            "blocks": [[b.size, b.linear, b.quadratic] for b in self.blocks],
+            "core": {
+                "consistent": self.consistent,
+                "equations": self.core_equations,
+                "unknowns": self.core_unknowns,
+                "degree": self.core_degree,
+                "bezout_bound": self.bezout,
+                "terms": self.terms,
+                "possible_terms": self.possible_terms,
+                "blocks": list(self.core_blocks),
+                "deferred": list(self.deferred),
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The structure report of an allocation.
+
+    Attributes
+    ----------
+    allocation : Allocation
+    prime : int
+        Modulo which the generic sizes were found.
+    forms : tuple of FormReport
+        The form with the smaller core first.
+    skipped : tuple of str
+        Forms left out, and why.
+    budgets : tuple of Budget
+    violations : tuple of Violation
+    """
+
+    allocation: Allocation
+    prime: int
+    forms: tuple[FormReport, ...]
+    skipped: tuple[str, ...]
+    budgets: tuple[Budget, ...]
+    violations: tuple[Violation, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``."""
+        network = self.allocation.network
+        return {
+            "network": {"kind": network.kind, **network.sizes},
+            "learnable": self.allocation.size,
+            "labels": network.outputs,
+            "parameters": network.parameters,
+            "cells": [list(cell) for cell in self.allocation.cells],
+            "prime": self.prime,
+            "forms": [form.to_dict() for form in self.forms],
+            "skipped": list(self.skipped),
+            "violations": [
+                {
+                    "matrix": v.matrix,
+                    "kind": v.kind,
+                    "learnable": v.learnable,
+                    "limit": v.limit,
+                    "excess": v.excess,
+                    "text": str(v),
+                }
+                for v in self.violations
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = [str(self.allocation.network), f"  {self.allocation.size} learnable weights"]
+        lines += [f"  {v}" for v in self.violations]
+        for form in self.forms:
+            lines.append(
+                f"  {form.form} form: {form.equations} equations in {form.unknowns} unknowns; "
+                f"core {form.core_equations} in {form.core_unknowns}, Bézout bound {form.bezout}"
+            )
+        return "\n".join([*lines, *(f"  {text}" for text in self.skipped)])
+
+
+def inspect_allocation(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    seed: int = 0,
+    all_forms: bool = False,
+) -> Inspection:
+    """Structure report of an allocation.
+
+    Parameters
+    ----------
+    allocation : Allocation
+    support : mapping of str to mask, optional
+    seed : int, optional
+        The random point follows from it.
+    all_forms : bool, optional
+        Eliminate every form, not only the one with the smaller core.
+
+    Returns
+    -------
+    Inspection
+    """
+    network = allocation.network
+    rng = random.Random(f"inspect/{seed}")
+    p = random_prime(rng)
+    reports: list[FormReport] = []
+    skipped: list[str] = []
+    if network.is_linear:
+        field = PrimeField(p)
+        point = random.Random(f"inspect/{p}/{seed}")
+        weights = {n: field.random_array(s, point) for n, s in network.shapes.items()}
+        teacher = {n: field.random_array(s, point) for n, s in network.shapes.items()}
+        for matrices in (weights, teacher):
+            for name, mask in (support or {}).items():
+                matrices[name] = np.where(mask != 0, matrices[name], field.constant(0))
+        X = field.random_array(network.input_shape, point)
+        Y = network.forward(teacher, X)
+        for rank, form in enumerate(preferred_forms(network, allocation)):
+            if rank and not all_forms:
+                skipped.append(f"{form} form: its core is larger (ask for it with --all-forms)")
+                continue
+            system = build_system(allocation, weights, X, Y, field, form)
+            if len(system.unknowns) > LARGEST:
+                skipped.append(
+                    f"{form} form: {len(system.equations)} equations in {len(system.unknowns)} "
+                    f"unknowns, more than {LARGEST}: not eliminated"
+                )
+                continue
+            reports.append(_report(system))
+    else:
+        patterns = sum(any(row) for row in allocation.masks["W1"]) * network.m
+        skipped.append(
+            f"the equations hold for one activation pattern at a time, out of 2^{patterns}"
+        )
+    return Inspection(
+        allocation=allocation,
+        prime=p,
+        forms=tuple(reports),
+        skipped=tuple(skipped),
+        budgets=budgets(allocation),
+        violations=budget_violations(allocation),
+    )
+
+
+def _report(system: PolynomialSystem) -> FormReport:
+    polynomials = [e for e in system.equations if hasattr(e, "monoms")]
+    patterns = [[k for k, d in enumerate(e.degrees()) if d > 0] for e in polynomials]
+    triangular = block_triangular_form(patterns, len(system.unknowns))
+    blocks = []
+    for block in triangular.blocks:
+        own = set(block.unknowns)
+        degrees = [
+            max(sum(m[k] for k in own) for m in polynomials[e].monoms()) for e in block.equations
+        ]
+        linear = sum(d <= 1 for d in degrees)
+        blocks.append(BlockSummary(len(degrees), linear, len(degrees) - linear))
+    core: CoreSystem = eliminate(system)
+    core_triangular = block_triangular_form(core.patterns, len(core.unknowns))
+    terms, possible = core.density
+    return FormReport(
+        form=system.form,
+        equations=len(system.equations),
+        unknowns=len(system.unknowns),
+        weights=system.weights,
+        by_degree=dict(sorted(Counter(int(e.total_degree()) for e in polynomials).items())),
+        overdetermined=_sizes(triangular.overdetermined),
+        underdetermined=_sizes(triangular.underdetermined),
+        blocks=tuple(blocks),
+        core_equations=len(core.equations),
+        core_unknowns=len(core.unknowns),
+        core_degree=max(core.degrees, default=0),
+        bezout=core.bezout,
+        terms=terms,
+        possible_terms=possible,
+        core_blocks=tuple(len(b.unknowns) for b in core_triangular.blocks),
+        deferred=tuple(len(b.unknowns) for b in core.deferred),
+        consistent=core.consistent,
+        system=system,
+        triangular=triangular,
+    )
+
+
+def _sizes(part: Any) -> tuple[int, int]:
+    return len(part.equations), len(part.unknowns)

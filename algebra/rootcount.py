@@ -1,0 +1,260 @@
+r"""The generic root count N: how many complex solutions a generic instance has.
+
+Where r equals the rank ρ of the whole Jacobian and the allocation is not minimal, a
+generic instance has finitely many solutions, all simple, and their number N does not
+depend on the instance: the solution variety {(instance, W)} is a graph over
+(instance without labels, W), hence irreducible, and it maps generically finitely onto
+the variety of instances.  N is the degree of the core's ideal at one random instance
+over GF(p).
+
+The instance is made with its labels from the student itself at random weights, so one
+solution is known.  This lets the block triangular form be used: the blocks of the core
+are counted one after another, the unknowns of earlier blocks set to that solution's
+values, which is a generic point of the earlier blocks' solution variety (irreducible
+too, as an image).  N is the product over the blocks.
+
+The count is made modulo two random primes; a prime that is bad for the problem is not
+excluded by a proof, only unlikely, so two different answers are an error and two equal
+ones are reported with their primes.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.allocation import Allocation
+from algebra.elimination import CoreSystem, eliminate
+from algebra.errors import InputError
+from algebra.jacobian import allocation_rank, network_rank
+from algebra.modular import random_prime
+from algebra.msolve import MsolveFailed, MsolveTimeout, quotient_degree
+from algebra.networks import LinearRNN, Network
+from algebra.rings import Field, PrimeField
+from algebra.structure import block_triangular_form
+from algebra.systems import build_system, forms
+
+
+class RootCountError(RuntimeError):
+    """The generic root count could not be found; the message says why."""
+
+
+@dataclass(frozen=True)
+class RootCount:
+    """The generic root count and how it was found.
+
+    Attributes
+    ----------
+    value : int
+        N.
+    rule : str
+        "linear" where elimination alone leaves one solution, else "quotient degree".
+    form : str
+        The form whose core was counted.
+    blocks : tuple of int
+        Number of solutions of each block of the core; N is their product.
+    primes : tuple of int
+        Primes modulo which it was counted.
+    seed : int
+        The instances follow from it.
+    """
+
+    value: int
+    rule: str
+    form: str
+    blocks: tuple[int, ...]
+    primes: tuple[int, ...]
+    seed: int
+
+    def __str__(self) -> str:
+        if self.rule == "linear":
+            return f"{self.value} (the {self.form} form is linear after elimination)"
+        product = " · ".join(map(str, self.blocks))
+        how = f" = {product}" if len(self.blocks) > 1 else ""
+        primes = " and ".join(map(str, self.primes))
+        return f"{self.value}{how} (degree of the {self.form} core modulo {primes})"
+
+
+def preferred_forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
+    """The lifted forms, the one with the smaller core first.
+
+    The B form leaves k·Tb − dm free F-unknowns (k rows that learn), the D form
+    k_c·Td − dm (k_c columns); the forward and backward forms likewise count rows and
+    columns of the layers in between.
+    """
+    candidates = forms(network, allocation)
+    if len(candidates) == 1:
+        return candidates
+    masks = allocation.masks
+    if isinstance(network, LinearRNN):
+        rows = sum(c > 0 for c in allocation.row_counts("W")) * network.T * network.b
+        columns = sum(c > 0 for c in allocation.column_counts("W")) * network.T * network.d
+    else:
+        names = list(network.shapes)  # from the last layer to the first
+        rows = network.m * sum(int(masks[w].any(axis=1).sum()) for w in names[1:])
+        columns = network.d * sum(int(masks[w].any(axis=0).sum()) for w in names[:-1])
+    return candidates if rows <= columns else candidates[::-1]
+
+
+def modular_core(
+    allocation: Allocation,
+    p: int,
+    seed: int,
+    form: str,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    defer: bool = True,
+) -> tuple[CoreSystem, tuple[int, ...]]:
+    """Core of a random instance over GF(p), and the known solution's core values.
+
+    Returns
+    -------
+    core : CoreSystem
+    root : tuple of int
+        A root of the core: where the instance's labels come from.
+    """
+    network, field = allocation.network, PrimeField(p)
+    rng = random.Random(f"instance/{p}/{seed}")
+    weights = {name: field.random_array(shape, rng) for name, shape in network.shapes.items()}
+    for name, mask in (support or {}).items():
+        weights[name] = np.where(np.asarray(mask) != 0, weights[name], field.constant(0))
+    X = field.random_array(network.input_shape, rng)
+    Y = network.forward(weights, X)
+    core = eliminate(build_system(allocation, weights, X, Y, field, form), defer=defer)
+    values = _known_solution(allocation, weights, X, field, form)
+    return core, tuple(values[name] for name in core.unknowns)
+
+
+def _known_solution(
+    allocation: Allocation,
+    weights: Mapping[str, np.ndarray],
+    X: np.ndarray,
+    field: Field,
+    form: str,
+) -> dict[str, int]:
+    """Values of weights and auxiliary unknowns at the student that made the labels."""
+    network = allocation.network
+    values = {f"{n}_{i}_{j}": int(weights[n][i, j]) for n, i, j in allocation.cells}
+    lifted: dict[str, np.ndarray] = {}
+    if isinstance(network, LinearRNN) and form in ("B", "D"):
+        W, steps = weights["W"], []
+        step = weights["B" if form == "B" else "D"]
+        for _ in range(network.T):
+            step = W @ step if form == "B" else step @ W
+            steps.append(step)
+        lifted["F"] = np.concatenate(steps[::-1], axis=1)
+    elif form == "forward":
+        left = X
+        for layer in range(1, len(network.shapes)):
+            left = weights[f"W{layer}"] @ left
+            lifted[f"F{layer}"] = left
+    elif form == "backward":
+        right = None
+        for layer in range(len(network.shapes), 0, -1):
+            matrix = weights[f"W{layer}"]
+            right = matrix if right is None else right @ matrix
+            lifted[f"G{layer}"] = right
+    for prefix, array in lifted.items():
+        for (i, j), value in np.ndenumerate(array):
+            values[f"{prefix}_{i}_{j}"] = int(value)
+    return values
+
+
+def generic_root_count(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    seed: int = 0,
+    timeout: float = 60.0,
+    primes: int = 2,
+) -> RootCount:
+    """N of an allocation that is neither minimal nor over-complete.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        With as many cells as the network's generic rank, and of that rank.
+    support : mapping of str to mask, optional
+    seed : int, optional
+    timeout : float, optional
+        Seconds for each Gröbner basis.
+    primes : int, optional
+        Number of independent primes.
+
+    Raises
+    ------
+    InputError
+        Where the number of solutions is not finite and positive.
+    RootCountError
+        Where it is out of reach in the time given.
+
+    Examples
+    --------
+    >>> from algebra.networks import LinearRNN
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> generic_root_count(Allocation.rows(net, "W", [0])).value
+    1
+    """
+    network = allocation.network
+    rank = network_rank(network, support, seed).rank
+    own = allocation_rank(allocation, support, rank, seed).rank
+    if own < rank:
+        raise InputError(
+            f"the allocation is minimal (rank {own} of {rank}): a generic instance has no solution"
+        )
+    if allocation.size > rank:
+        raise InputError(
+            f"{allocation.size} learnable weights meet {rank} independent equations: a generic "
+            "instance has infinitely many complex solutions"
+        )
+    form = preferred_forms(network, allocation)[0]
+    rng = random.Random(f"root-count/{seed}")
+    used: list[int] = []
+    found: list[tuple[int, ...]] = []
+    for _ in range(primes):
+        p = random_prime(rng)
+        core, root = modular_core(allocation, p, seed, form, support)
+        used.append(p)
+        if core.is_linear:
+            return RootCount(1, "linear", form, (), tuple(used), seed)
+        found.append(_count_blocks(core, root, timeout))
+    if len(set(found)) != 1:
+        raise RootCountError(f"the counts modulo {used} differ: {found}")
+    value = 1
+    for count in found[0]:
+        value *= count
+    return RootCount(value, "quotient degree", form, found[0], tuple(used), seed)
+
+
+def _count_blocks(core: CoreSystem, root: tuple[int, ...], timeout: float) -> tuple[int, ...]:
+    if any(equation(*root) != 0 for equation in core.equations):
+        raise RootCountError("the known solution does not satisfy the core: a bug")
+    triangular = block_triangular_form(core.patterns, len(core.unknowns))
+    groups = [(b.equations, b.unknowns) for b in triangular.blocks]
+    if len(triangular.overdetermined.equations) or len(triangular.underdetermined.unknowns):
+        groups = [(tuple(range(len(core.equations))), tuple(range(len(core.unknowns))))]
+    counts = []
+    field = core.system.ring
+    for equations, unknowns in groups:
+        ring = field.context([core.unknowns[k] for k in unknowns])
+        generators = dict(zip(unknowns, ring.gens(), strict=True))
+        images = [
+            generators.get(k, ring.constant(value)) for k, value in enumerate(root)
+        ]
+        block = [core.equations[e].compose(*images, ctx=ring) for e in equations]
+        try:
+            degree = quotient_degree(block, timeout=max(1, round(timeout)))
+        except MsolveTimeout:
+            raise RootCountError(
+                f"counting {len(block)} equations in {len(unknowns)} unknowns took longer than "
+                f"{timeout:g} s; allow more with --timeout"
+            ) from None
+        except MsolveFailed as error:
+            raise RootCountError(str(error)) from None
+        if degree.degree is None or degree.degree < 1:
+            raise RootCountError(f"a block of the core is not zero-dimensional: {degree}")
+        counts.append(degree.degree)
+    return tuple(counts)

@@ -1,0 +1,122 @@
+"""Rational instances solved exactly: the witness that a match can fail.
+
+An instance with N distinct complex solutions, N the generic root count, and none of them
+real proves MP < 1.  Entries are multiples of 1/8 of modulus at most 3, short enough for
+msolve to be quick.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from algebra.elimination import eliminate
+from algebra.msolve import MsolveFailed, MsolveTimeout, RealRoots, real_roots
+from algebra.problem import Problem
+from algebra.rings import RationalField
+from algebra.rootcount import RootCount, preferred_forms
+from algebra.systems import build_system
+
+_GRID, _REACH = 8, 24
+
+
+def rational_instance(
+    problem: Problem, seed: int, index: int
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray]:
+    """Student weights, teacher weights and samples on the grid of eighths, all exact."""
+    network = problem.network
+    rng = random.Random(f"witness/{seed}/{index}")
+
+    def matrix(shape: tuple[int, int], mask: Any = None) -> np.ndarray:
+        out = np.empty(shape, dtype=object)
+        for cell in np.ndindex(shape):
+            out[cell] = fmpq(rng.randint(-_REACH, _REACH), _GRID)
+        return out if mask is None else np.where(np.asarray(mask) != 0, out, fmpq(0))
+
+    student = {n: matrix(s, problem.support.get(n)) for n, s in network.shapes.items()}
+    teacher = {n: matrix(s, problem.support.get(n)) for n, s in network.shapes.items()}
+    return student, teacher, matrix(network.input_shape)
+
+
+def solve_exactly(
+    problem: Problem,
+    student: Mapping[str, np.ndarray],
+    X: np.ndarray,
+    Y: np.ndarray,
+    timeout: float,
+    form: str | None = None,
+) -> RealRoots | None:
+    """All solutions of one rational instance's core; None where elimination refutes it."""
+    allocation = problem.allocation
+    form = form or preferred_forms(problem.network, allocation)[0]
+    core = eliminate(build_system(allocation, student, X, Y, RationalField(), form))
+    if not core.consistent or not core.equations:
+        return None
+    return real_roots(core.equations, timeout=max(1, round(timeout)))
+
+
+def find_witness(
+    problem: Problem, roots: RootCount, seed: int, timeout: float, instances: int
+) -> tuple[dict[str, Any] | None, str]:
+    """A rational instance with N distinct complex solutions and no real one."""
+    start = time.monotonic()
+    solved, least = 0, None
+    for index in range(instances):
+        left = timeout - (time.monotonic() - start)
+        if left <= 0:
+            break
+        student, teacher, X = rational_instance(problem, seed, index)
+        Y = problem.network.forward(teacher, X)
+        try:
+            found = solve_exactly(problem, student, X, Y, left, roots.form)
+        except (MsolveTimeout, MsolveFailed):
+            continue
+        # An instance with fewer solutions than N is special and proves nothing.
+        if found is None or found.complex != roots.value:
+            continue
+        solved += 1
+        least = len(found.roots) if least is None else min(least, len(found.roots))
+        if not found.roots:
+            return _witness_data(student, teacher, X, found, roots.form, index), ""
+    text = f"{solved} rational instances solved exactly"
+    if least is not None:
+        text += f": each has at least {least} real solution{'s' * (least != 1)}"
+    return None, text
+
+
+def _witness_data(
+    student: Mapping[str, np.ndarray],
+    teacher: Mapping[str, np.ndarray],
+    X: np.ndarray,
+    found: RealRoots,
+    form: str,
+    index: int,
+) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "index": index,
+        "form": form,
+        "weights": {name: _texts(value) for name, value in student.items()},
+        "teacher": {name: _texts(value) for name, value in teacher.items()},
+        "X": _texts(X),
+        "complex": found.complex,
+        "real": len(found.roots),
+        "unknowns": list(found.variables),
+    }
+    points = found.parametrization
+    if points is not None:
+        data["parametrization"] = {
+            "w": [str(c) for c in points.w.coeffs()],
+            "denominator": [str(c) for c in points.denominator.coeffs()],
+            "scale": str(points.scale),
+            "numerators": [[str(c) for c in n.coeffs()] for n in points.numerators],
+        }
+    return data
+
+
+def _texts(array: np.ndarray) -> list[list[str]]:
+    return [[str(entry) for entry in row] for row in array]

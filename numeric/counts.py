@@ -1,0 +1,146 @@
+"""Counts of real solutions: one result for every engine.
+
+A count is *complete* only when every complex solution is accounted for: as many distinct
+ones as the generic root count says, each told real or non-real.  Anything less is
+*undetermined*, never "no solution".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+COMPLETE = "complete"
+UNDETERMINED = "undetermined"
+
+
+@dataclass(frozen=True)
+class InstanceCount:
+    """Solutions of one instance.
+
+    Attributes
+    ----------
+    index : int
+        Number of the trial.
+    real, complex : int or None
+        Real solutions, and all complex ones found.  Exact where `status` is "complete";
+        otherwise lower bounds, or None where the engine says nothing.
+    status : str
+        "complete" or "undetermined".
+    note : str
+        Why it is undetermined, or how the count was reached.
+    solutions : tuple of tuple of float
+        The real solutions: values of the learnable weights in the allocation's order.
+    paths, retried, certified : int
+        Paths tracked, paths tracked again, endpoints certified.
+    seconds : float
+        Processor time.
+    """
+
+    index: int
+    real: int | None
+    complex: int | None
+    status: str
+    note: str = ""
+    solutions: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
+    paths: int = 0
+    retried: int = 0
+    certified: int = 0
+    seconds: float = 0.0
+
+    @property
+    def outcome(self) -> str:
+        """ "matched", "unmatched" or "undetermined": what the count says of the trial.
+
+        One real solution that is certain is a match even where others may be missing.
+        """
+        if self.status == COMPLETE:
+            return "matched" if self.real else "unmatched"
+        return "matched" if self.real else "undetermined"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The keys that other programs rely on."""
+        data: dict[str, Any] = {
+            "index": self.index,
+            "real": self.real,
+            "complex": self.complex,
+            "status": self.status,
+        }
+        if self.note:
+            data["note"] = self.note
+        return data
+
+
+@dataclass(frozen=True)
+class CountResult:
+    """Counts of many instances of one problem.
+
+    Attributes
+    ----------
+    engine : str
+    seed : int
+    generic_root_count : int or None
+    instances : tuple of InstanceCount
+    root_count_source : str
+        Where the generic root count comes from.
+    seconds : float
+        Wall time of the whole call.
+    """
+
+    engine: str
+    seed: int
+    generic_root_count: int | None
+    instances: tuple[InstanceCount, ...]
+    root_count_source: str = ""
+    seconds: float = 0.0
+
+    def __iter__(self) -> Iterator[InstanceCount]:
+        return iter(self.instances)
+
+    def __len__(self) -> int:
+        return len(self.instances)
+
+    @property
+    def histogram(self) -> dict[int, int]:
+        """Number of complete instances by number of real solutions."""
+        return real_root_histogram(self.instances)
+
+    @property
+    def undetermined(self) -> int:
+        """Number of instances without a complete count."""
+        return sum(c.status != COMPLETE for c in self.instances)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob count``."""
+        return {
+            "generic_root_count": self.generic_root_count,
+            "engine": self.engine,
+            "seed": self.seed,
+            "instances": [c.to_dict() for c in self.instances],
+        }
+
+    def __str__(self) -> str:
+        n = len(self.instances)
+        roots = "unknown" if self.generic_root_count is None else str(self.generic_root_count)
+        source = f" ({self.root_count_source})" if self.root_count_source else ""
+        lines = [
+            f"{n} instance{'s' * (n != 1)} counted by {self.engine}, seed {self.seed}, "
+            f"{self.seconds:.2f} s",
+            f"  generic root count  {roots}{source}",
+            f"  complete            {n - self.undetermined}",
+            f"  undetermined        {self.undetermined}",
+        ]
+        lines += [f"  {k:3d} real            {v}" for k, v in self.histogram.items()]
+        for label, key in (("paths", "paths"), ("retried", "retried"), ("certified", "certified")):
+            total = sum(getattr(c, key) for c in self.instances)
+            if total:
+                lines.append(f"  {label:<19} {total}")
+        return "\n".join(lines)
+
+
+def real_root_histogram(counts: Iterable[InstanceCount]) -> dict[int, int]:
+    """Number of complete instances for each number of real solutions, sorted."""
+    tally = Counter(c.real for c in counts if c.status == COMPLETE and c.real is not None)
+    return dict(sorted(tally.items()))

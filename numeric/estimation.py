@@ -1,0 +1,198 @@
+"""Match probability estimated: trials counted, an interval that is right.
+
+A trial is *matched* where a real solution is certain, *unmatched* where a complete count
+shows none, *undetermined* otherwise; undetermined trials widen the interval on both
+sides and are never dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from algebra.errors import InputError
+from algebra.problem import Problem
+from numeric.counts import InstanceCount, real_root_histogram
+from numeric.instances import Instance, draw_instance
+from numeric.intervals import Interval, proportion_interval
+
+
+class Engine(Protocol):
+    """Anything that counts the real solutions of an instance."""
+
+    @property
+    def name(self) -> str:
+        """The engine's name on the command line."""
+        ...
+
+    def count(self, instance: Instance) -> InstanceCount:
+        """All real solutions of one instance."""
+        ...
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimated match probability.
+
+    Attributes
+    ----------
+    problem : Problem
+    engine : str
+    seed : int
+    counts : tuple of InstanceCount
+        One for each trial done, in order.
+    requested : int
+        Trials asked for; more than done where the work was interrupted.
+    confidence : float
+    """
+
+    problem: Problem
+    engine: str
+    seed: int
+    counts: tuple[InstanceCount, ...]
+    requested: int
+    confidence: float = 0.95
+
+    @property
+    def trials(self) -> int:
+        """Trials done."""
+        return len(self.counts)
+
+    def _tally(self, outcome: str) -> int:
+        return sum(count.outcome == outcome for count in self.counts)
+
+    @property
+    def matched(self) -> int:
+        """Trials with a certain real solution."""
+        return self._tally("matched")
+
+    @property
+    def unmatched(self) -> int:
+        """Trials with a complete count of no real solution."""
+        return self._tally("unmatched")
+
+    @property
+    def undetermined(self) -> int:
+        """Trials that could not be decided."""
+        return self._tally("undetermined")
+
+    @property
+    def estimate(self) -> float | None:
+        """Matched share of the decided trials; None where none is decided."""
+        decided = self.matched + self.unmatched
+        return self.matched / decided if decided else None
+
+    def interval(self, method: str = "clopper-pearson") -> Interval:
+        """Confidence interval; undetermined trials count as unmatched below, matched above.
+
+        Parameters
+        ----------
+        method : {"clopper-pearson", "wilson"}
+        """
+        return proportion_interval(
+            self.matched,
+            self.unmatched,
+            self.undetermined,
+            confidence=self.confidence,
+            method=method,
+        )
+
+    @property
+    def histogram(self) -> dict[int, int]:
+        """Complete trials by number of real solutions."""
+        return real_root_histogram(self.counts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob estimate``."""
+        exact, wilson = self.interval(), self.interval("wilson")
+        return {
+            "trials": self.trials,
+            "requested": self.requested,
+            "matched": self.matched,
+            "unmatched": self.unmatched,
+            "undetermined": self.undetermined,
+            "estimate": self.estimate,
+            "low": exact.low,
+            "high": exact.high,
+            "confidence": self.confidence,
+            "interval": "clopper-pearson",
+            "wilson": {"low": wilson.low, "high": wilson.high},
+            "engine": self.engine,
+            "seed": self.seed,
+            "real_roots": {str(k): v for k, v in self.histogram.items()},
+        }
+
+    def __str__(self) -> str:
+        interval = self.interval()
+        value = "undecided" if self.estimate is None else f"{self.estimate:.4f}"
+        return (
+            f"MP {value}  {self.confidence:.0%} interval [{interval.low:.4f}, "
+            f"{interval.high:.4f}]  ({self.matched} matched, {self.unmatched} unmatched, "
+            f"{self.undetermined} undetermined of {self.trials}; {self.engine}, seed {self.seed})"
+        )
+
+
+def run_trials(
+    problem: Problem,
+    engine: Engine,
+    indices: Sequence[int] | range,
+    seed: int,
+    advance: Callable[[InstanceCount], None] | None = None,
+) -> Iterable[InstanceCount]:
+    """Counts of the trials with these numbers, one after another.
+
+    Parameters
+    ----------
+    problem : Problem
+    engine : Engine
+    indices : sequence of int
+    seed : int
+    advance : callable, optional
+        Told of each count as it is made.
+    """
+    for index in indices:
+        count = engine.count(draw_instance(problem, seed, index))
+        if advance is not None:
+            advance(count)
+        yield count
+
+
+def estimate_with(
+    problem: Problem,
+    engine: Engine,
+    trials: int,
+    seed: int = 0,
+    *,
+    confidence: float = 0.95,
+    advance: Callable[[InstanceCount], None] | None = None,
+) -> Estimate:
+    """Estimate a match probability with a given engine.
+
+    An interrupt (Ctrl-C) ends the work and keeps the trials done.
+
+    Parameters
+    ----------
+    problem : Problem
+    engine : Engine
+    trials : int
+    seed : int, optional
+    confidence : float, optional
+    advance : callable, optional
+        Told of each count as it is made.
+
+    Returns
+    -------
+    Estimate
+    """
+    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
+        raise InputError(f"`trials` ({trials!r}) must be a whole number, at least 1")
+    if not 0 < confidence < 1:
+        raise InputError(f"`confidence` ({confidence!r}) must lie between 0 and 1")
+    counts: list[InstanceCount] = []
+    try:
+        for count in run_trials(problem, engine, range(trials), seed, advance):
+            counts.append(count)
+    except KeyboardInterrupt:
+        pass
+    return Estimate(problem, engine.name, seed, tuple(counts), trials, confidence)

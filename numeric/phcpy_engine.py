@@ -1,0 +1,172 @@
+"""Real solutions counted by phcpy: the reference engine.
+
+The core of each instance (exact elimination first) goes to PHCpack's blackbox solver in
+a worker process.  Its answer is believed only where it is whole: exactly as many
+distinct regular roots as the generic root count, each clearly real or clearly not, each
+real one confirmed by putting its weights through the network.  Everything else is tried
+again in higher precision and, failing that, reported as undetermined.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from algebra.elimination import CoreSystem, eliminate
+from algebra.problem import Problem
+from algebra.rings import RationalField
+from algebra.rootcount import preferred_forms
+from algebra.systems import build_system
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.floating_core import FloatingCore, to_float
+from numeric.instances import Instance
+from numeric.phcpy_process import PhcpyCrashed, PhcpyError, PhcpyProcess, PhcpyTimeout
+
+# Relative size of imaginary parts: below the first real, above the second not.
+REAL_BELOW, NONREAL_ABOVE = 1e-9, 1e-6
+# Residual of a real solution in the network, relative to the largest label.
+RESIDUAL = 1e-6
+
+
+def exact_core(instance: Instance) -> CoreSystem:
+    """The core of an instance over the rationals, in the form with the smaller core."""
+    form = preferred_forms(instance.problem.network, instance.allocation)[0]
+    weights, X, Y = instance.exact
+    return eliminate(build_system(instance.allocation, weights, X, Y, RationalField(), form))
+
+
+def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None:
+    """The count where exact elimination alone decides it; None where it does not."""
+    if not core.consistent:
+        return InstanceCount(index, 0, 0, COMPLETE, "the linear equations contradict each other")
+    if core.equations:
+        return None
+    if core.unknowns:
+        note = f"{len(core.unknowns)} unknowns are free: infinitely many solutions"
+        return InstanceCount(index, None, None, UNDETERMINED, note)
+    weights = core.back_substitute(())
+    if weights is None:
+        note = "a linear block is singular in this instance"
+        return InstanceCount(index, None, None, UNDETERMINED, note)
+    solution = tuple(to_float(w) for w in weights)
+    return InstanceCount(index, 1, 1, COMPLETE, "linear, solved exactly", (solution,), certified=1)
+
+
+class PhcpyEngine:
+    """Counts the real solutions of instances with PHCpack's blackbox solver.
+
+    Parameters
+    ----------
+    problem : Problem
+    root_count : int or None
+        The generic root count.  Where it is None, a count is complete only if it meets
+        the core's Bézout bound.
+    timeout : float, optional
+        Seconds for one call of PHCpack.
+    process : PhcpyProcess, optional
+        A worker to share.
+
+    Notes
+    -----
+    A context manager: the worker ends with it.
+    """
+
+    name = "phcpy"
+
+    def __init__(
+        self,
+        problem: Problem,
+        root_count: int | None,
+        *,
+        timeout: float = 600.0,
+        process: PhcpyProcess | None = None,
+    ) -> None:
+        self.problem = problem
+        self.root_count = root_count
+        self.timeout = timeout
+        self._process = process or PhcpyProcess()
+
+    def __enter__(self) -> PhcpyEngine:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._process.close()
+
+    def prepare(self) -> None:
+        """Start the worker, so that a missing phcpy is known before any work is done."""
+        self._process.start()
+
+    def count(self, instance: Instance) -> InstanceCount:
+        """All solutions of one instance."""
+        start = time.perf_counter()
+        core = exact_core(instance)
+        settled = settled_by_elimination(core, instance.index)
+        if settled is not None:
+            return replace(settled, seconds=time.perf_counter() - start)
+        if not core.is_square:
+            note = f"{len(core.equations)} equations in {len(core.unknowns)} unknowns: not square"
+            return InstanceCount(instance.index, None, None, UNDETERMINED, note)
+        expected = self.root_count if self.root_count is not None else core.bezout
+        rounded = FloatingCore(core)
+        best = InstanceCount(instance.index, None, None, UNDETERMINED)
+        for attempt, precision in enumerate(("d", "dd", "qd")):
+            found = self._attempt(instance, rounded, expected, precision, attempt)
+            found = replace(found, retried=attempt, seconds=time.perf_counter() - start)
+            if found.status == COMPLETE:
+                return found
+            if (found.complex or 0) >= (best.complex or 0):
+                best = found
+            if found.note.startswith("phcpy"):
+                break  # it crashed or ran out of time: more precision would take longer
+        return best
+
+    def _attempt(
+        self, instance: Instance, core: FloatingCore, expected: int, precision: str, seed: int
+    ) -> InstanceCount:
+        index = instance.index
+        try:
+            result = self._process.solve(
+                core.terms,
+                list(core.core.unknowns),
+                timeout=self.timeout,
+                seed=instance.index + 7919 * seed,
+                precision=precision,
+            )
+        except (PhcpyTimeout, PhcpyCrashed, PhcpyError) as error:
+            return InstanceCount(index, None, None, UNDETERMINED, f"phcpy: {error}")
+        roots = result.roots
+        real, unclear = [], 0
+        for root in roots:
+            size = max(1.0, float(np.abs(root).max()))
+            imaginary = float(np.abs(root.imag).max()) / size
+            if imaginary > NONREAL_ABOVE:
+                continue
+            weights = core.weights(root.real)
+            if imaginary > REAL_BELOW or weights is None or not _confirmed(instance, weights):
+                unclear += 1
+                continue
+            real.append(tuple(float(w) for w in weights.real))
+        found = InstanceCount(
+            index,
+            len(real),
+            len(roots),
+            UNDETERMINED,
+            solutions=tuple(real),
+            paths=len(result.solutions),
+        )
+        if len(roots) != expected:
+            what = "generic root count" if self.root_count is not None else "Bézout bound"
+            return replace(found, note=f"{len(roots)} of {expected} roots ({what})")
+        if unclear:
+            return replace(found, note=f"{unclear} roots neither clearly real nor clearly not")
+        if (expected - len(real)) % 2:
+            return replace(found, note="an odd number of non-real roots: some are misjudged")
+        return replace(found, status=COMPLETE)
+
+
+def _confirmed(instance: Instance, weights: np.ndarray) -> bool:
+    """Whether real weights reproduce the labels."""
+    return instance.residual(instance.with_weights(weights.real)) < RESIDUAL
+

@@ -1,0 +1,478 @@
+"""Batched path tracking between parameter vectors of a chain.
+
+Each path follows one root w(t) of the chain's equations while its parameters move on the
+straight complex line from one vector to another, t from 0 to 1.  Many paths over many
+instances run in one compiled call, `LANES` at a time in vector lanes; a lane that finishes
+takes the next path.
+
+One step is: Taylor coefficients at the current point (one factorisation, any order), step
+length from the last coefficients, prediction, one lifted Newton step, and a simplified one
+whose contraction decides whether the step is accepted.  Errors are relative to the size of
+each state and of each row of weights, so weights of size 10^5 do not stall a path.
+
+A tracked endpoint is an approximation; what it proves is for `numeric.krawczyk` to say.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from numeric.chain import Chain
+from numeric.chain_kernels import (
+    DW, GROUPS, JAC, ORDER, PA, PARAMETERS, PC, PD, SLOTS, SN, ST, STATES, STEPS, TMP, TN,
+    UNKNOWNS, WN, WT, ZN, ZT, Z_SIZE, LIFTED, LIFTED_RHS, LIFTED_SCALE, forward, jacobian,
+    layout, lifted_update, read_out, residual, set_point, taylor,
+)  # fmt: skip
+from numeric.lifted_kernels import (
+    lifted_matrix, lifted_residual, lifted_taylor, positions, scatter,
+)  # fmt: skip
+from numeric.lanes import LANES, OPTIONS, copy, factor, solve, workspace
+
+DONE, STUCK, SLOW = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How carefully paths are tracked.
+
+    Attributes
+    ----------
+    order : int
+        Order of the Taylor predictor.
+    tolerance : float
+        Relative size aimed at for the predictor's error.
+    contraction : float
+        Largest ratio of the second Newton increment to the first.
+    accuracy : float
+        Largest relative second increment.
+    shortest : float
+        Step length at which a path counts as stuck.
+    most_steps : int
+    """
+
+    order: int = 10
+    tolerance: float = 1e-4
+    contraction: float = 0.05
+    accuracy: float = 1e-6
+    shortest: float = 1e-9
+    most_steps: int = 1000
+    lifted: bool = False
+
+    def careful(self) -> Settings:
+        """The lifted system, smaller steps, a stricter test against jumping to another path."""
+        return Settings(
+            order=self.order,
+            tolerance=self.tolerance * 1e-2,
+            contraction=self.contraction * 0.2,
+            accuracy=self.accuracy,
+            shortest=self.shortest * 1e-2,
+            most_steps=self.most_steps * 5,
+            lifted=True,
+        )
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """Endpoints of a batch of paths.
+
+    Attributes
+    ----------
+    roots : ndarray of complex, shape (paths, r)
+    status : ndarray of int
+        `DONE`, `STUCK` (steps became too short) or `SLOW` (too many steps).
+    steps, rejected : ndarray of int
+    reached : ndarray of float
+        The last t.
+    error : ndarray of float
+        Relative size of the last Newton increment at the end.
+    """
+
+    roots: np.ndarray
+    status: np.ndarray
+    steps: np.ndarray
+    rejected: np.ndarray
+    reached: np.ndarray
+    error: np.ndarray
+
+
+# Weights below this size are measured absolutely.
+_FLOOR = 0.1
+
+
+@numba.njit(**OPTIONS)
+def _scales(ws, o, s_at, groups, w, s, scale):
+    """Inverse squared sizes of each group of weights and each state, per lane."""
+    G, K = o[GROUPS], o[STEPS]
+    for g in range(G):
+        for lane in range(LANES):
+            scale[g, lane] = _FLOOR * _FLOOR
+    for v in range(o[UNKNOWNS]):
+        g = groups[v]
+        for lane in range(LANES):
+            re = ws[w + v, 0, lane]
+            im = ws[w + v, 1, lane]
+            scale[g, lane] = max(scale[g, lane], re * re + im * im)
+    for k in range(K + 1):
+        for lane in range(LANES):
+            scale[G + k, lane] = 1e-300
+        for i in range(s + s_at[k], s + s_at[k + 1]):
+            for lane in range(LANES):
+                re = ws[i, 0, lane]
+                im = ws[i, 1, lane]
+                scale[G + k, lane] = max(scale[G + k, lane], re * re + im * im)
+    for g in range(G + K + 1):
+        for lane in range(LANES):
+            scale[g, lane] = 1.0 / scale[g, lane]
+
+
+@numba.njit(**OPTIONS)
+def _norm(ws, o, s_at, groups, w, s, minus, scale, out):
+    """Largest relative size per lane of weights at slot w and states at slot s less `minus`.
+
+    With ``minus < 0`` nothing is subtracted; with ``s < 0`` only the weights count.
+    """
+    G = o[GROUPS]
+    for lane in range(LANES):
+        out[lane] = 0.0
+    for v in range(o[UNKNOWNS]):
+        g = groups[v]
+        for lane in range(LANES):
+            re = ws[w + v, 0, lane]
+            im = ws[w + v, 1, lane]
+            out[lane] = max(out[lane], (re * re + im * im) * scale[g, lane])
+    if s >= 0:
+        for k in range(1, o[STEPS] + 1):
+            for i in range(s_at[k], s_at[k + 1]):
+                if minus >= 0:
+                    for lane in range(LANES):
+                        re = ws[s + i, 0, lane] - ws[minus + i, 0, lane]
+                        im = ws[s + i, 1, lane] - ws[minus + i, 1, lane]
+                        out[lane] = max(out[lane], (re * re + im * im) * scale[G + k, lane])
+                else:
+                    for lane in range(LANES):
+                        re = ws[s + i, 0, lane]
+                        im = ws[s + i, 1, lane]
+                        out[lane] = max(out[lane], (re * re + im * im) * scale[G + k, lane])
+    for lane in range(LANES):
+        out[lane] = np.sqrt(out[lane])
+
+
+@numba.njit(**OPTIONS)
+def _horner(ws, to, base, count, order, h):
+    """``ws[to] = Σ_j ws[base + j count] h^j`` for `count` slots."""
+    for i in range(count):
+        last = base + order * count + i
+        for lane in range(LANES):
+            re = ws[last, 0, lane]
+            im = ws[last, 1, lane]
+            ws[to + i, 0, lane] = re
+            ws[to + i, 1, lane] = im
+        for j in range(order - 1, -1, -1):
+            at = base + j * count + i
+            for lane in range(LANES):
+                ws[to + i, 0, lane] = ws[to + i, 0, lane] * h[lane] + ws[at, 0, lane]
+                ws[to + i, 1, lane] = ws[to + i, 1, lane] * h[lane] + ws[at, 1, lane]
+
+
+@numba.njit(**OPTIONS)
+def _add_step(ws, o):
+    for v in range(o[UNKNOWNS]):
+        for lane in range(LANES):
+            ws[o[WN] + v, 0, lane] += ws[o[DW] + v, 0, lane]
+            ws[o[WN] + v, 1, lane] += ws[o[DW] + v, 1, lane]
+
+
+@numba.njit(**OPTIONS)
+def _newton(
+    ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
+    lifted, pivots, fresh, base, new, t,
+):  # fmt: skip
+    """One Newton step at WN with states at slot base; new states to slot new, step in DW."""
+    set_point(ws, o, cells, t, o[WN])
+    if lifted:
+        size = o[UNKNOWNS] + o[STATES] - s_at[1]
+        if fresh:
+            read_out(ws, o, widths, s_at, p_at, base, o[ZN])
+            lifted_matrix(
+                ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
+                base, o[ZN], o[LIFTED], o[LIFTED_SCALE],
+            )  # fmt: skip
+            factor(ws, o[LIFTED], size, pivots, o[TMP])
+        lifted_residual(
+            ws, o, widths, s_at, m_at, p_at, equations, row, label, base, o[ZN],
+            o[LIFTED_SCALE], o[LIFTED_RHS],
+        )  # fmt: skip
+        solve(ws, o[LIFTED], size, pivots, o[LIFTED_RHS])
+        scatter(ws, o, s_at, cells, column, cell, o[LIFTED_RHS], o[DW], new)
+        for i in range(o[STATES]):
+            for lane in range(LANES):
+                ws[new + i, 0, lane] += ws[base + i, 0, lane]
+                ws[new + i, 1, lane] += ws[base + i, 1, lane]
+        _add_step(ws, o)
+        return
+    forward(ws, o, widths, s_at, m_at, p_at, o[TN], o[ZN])
+    residual(ws, o, widths, equations, o[ZN], o[DW])
+    if fresh:
+        jacobian(ws, o, widths, s_at, m_at, p_at, cells, equations, base, o[ZN])
+        factor(ws, o[JAC], o[UNKNOWNS], pivots, o[TMP])
+    solve(ws, o[JAC], o[UNKNOWNS], pivots, o[DW])
+    lifted_update(ws, o, widths, s_at, m_at, cells, base, new)
+    _add_step(ws, o)
+
+
+@numba.njit(**OPTIONS)
+def _track(
+    ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell, label,
+    lifted, first, second, first_of, second_of, starts, options,
+    roots, status, steps, rejected, reached, error,
+):  # fmt: skip
+    r, size, states, order = o[UNKNOWNS], o[PARAMETERS], o[STATES], o[ORDER]
+    tolerance, contraction, accuracy = options[0], options[1], options[2]
+    shortest, most_steps = options[3], options[4]
+    paths = len(starts)
+    pivots = np.zeros((r + states, LANES), np.int64)
+    scale = np.ones((o[GROUPS] + o[STEPS] + 1, LANES))
+    t = np.zeros(LANES)
+    aim = np.zeros(LANES)
+    h = np.zeros(LANES)
+    shrink = np.ones(LANES)
+    e1 = np.zeros(LANES)
+    e2 = np.zeros(LANES)
+    a0 = np.zeros(LANES)
+    a1 = np.zeros(LANES)
+    a2 = np.zeros(LANES)
+    path = np.full(LANES, -1)
+    again = np.zeros(LANES, np.int64)
+    fails = np.zeros(LANES, np.int64)
+    ws[:] = 0.0
+    waiting = 0
+    alive = 0
+    while True:
+        # Idle lanes take the next path; when none is left they compute on, unread.
+        loaded = False
+        for lane in range(LANES):
+            if path[lane] >= 0:
+                continue
+            if waiting < paths:
+                path[lane] = waiting
+                waiting += 1
+                alive += 1
+            else:
+                continue
+            p = path[lane]
+            u, v = first_of[p], second_of[p]
+            for i in range(size):
+                x = first[u, i]
+                dx = second[v, i] - x
+                ws[o[PA] + i, 0, lane] = x.real
+                ws[o[PA] + i, 1, lane] = x.imag
+                ws[o[PD] + i, 0, lane] = dx.real
+                ws[o[PD] + i, 1, lane] = dx.imag
+            for i in range(r):
+                ws[o[WT] + i, 0, lane] = starts[p, i].real
+                ws[o[WT] + i, 1, lane] = starts[p, i].imag
+                ws[o[PD] + cells[i, 4], 0, lane] = 0.0
+                ws[o[PD] + cells[i, 4], 1, lane] = 0.0
+            t[lane] = 0.0
+            again[lane] = 1
+            fails[lane] = 0
+            shrink[lane] = 1.0
+            loaded = True
+        if alive == 0:
+            break
+        set_point(ws, o, cells, t, o[WT])
+        if loaded:
+            # Fresh lanes have no states yet; for the others they are recomputed in TN only.
+            forward(ws, o, widths, s_at, m_at, p_at, o[TN], o[ZN])
+            for lane in range(LANES):
+                if again[lane] == 1:
+                    again[lane] = 0
+                    for i in range(states):
+                        ws[o[ST] + i, 0, lane] = ws[o[TN] + i, 0, lane]
+                        ws[o[ST] + i, 1, lane] = ws[o[TN] + i, 1, lane]
+                    for i in range(o[Z_SIZE]):
+                        ws[o[ZT] + i, 0, lane] = ws[o[ZN] + i, 0, lane]
+                        ws[o[ZT] + i, 1, lane] = ws[o[ZN] + i, 1, lane]
+        if lifted:
+            lifted_matrix(
+                ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
+                o[ST], o[ZT], o[LIFTED], o[LIFTED_SCALE],
+            )  # fmt: skip
+            factor(ws, o[LIFTED], r + states - s_at[1], pivots, o[TMP])
+            lifted_taylor(
+                ws, o, widths, s_at, m_at, p_at, cells, equations, pivots,
+                column, row, cell, label, o[LIFTED], o[LIFTED_SCALE], o[LIFTED_RHS],
+            )  # fmt: skip
+        else:
+            jacobian(ws, o, widths, s_at, m_at, p_at, cells, equations, o[ST], o[ZT])
+            factor(ws, o[JAC], r, pivots, o[TMP])
+            taylor(ws, o, widths, s_at, m_at, p_at, cells, equations, pivots)
+        _scales(ws, o, s_at, groups, o[WT], o[ST], scale)
+        k = order
+        _norm(ws, o, s_at, groups, o[WT] + k * r, o[ST] + k * states, -1, scale, a0)
+        k = order - 1
+        _norm(ws, o, s_at, groups, o[WT] + k * r, o[ST] + k * states, -1, scale, a1)
+        k = order - 2
+        _norm(ws, o, s_at, groups, o[WT] + k * r, o[ST] + k * states, -1, scale, a2)
+        for lane in range(LANES):
+            h[lane] = 0.0
+            aim[lane] = t[lane]
+            if path[lane] < 0:
+                continue
+            tiny = 1e-200
+            rate = max(a0[lane] / (a1[lane] + tiny), np.sqrt(a0[lane] / (a2[lane] + tiny)))
+            step = 1.0
+            if rate > 0.0 and a0[lane] > 0.0:
+                step = (tolerance / (a0[lane] * rate)) ** (1.0 / (order + 1))
+                step = min(step, 0.95 / rate)
+            step *= shrink[lane]
+            if not step > 0.0:
+                step = shortest
+            # Never leave a last sliver of the way.
+            left = 1.0 - t[lane]
+            if step >= left:
+                h[lane] = left
+                aim[lane] = 1.0
+            else:
+                h[lane] = min(step, max(0.5 * left, step * 0.5)) if step > 0.9 * left else step
+                aim[lane] = t[lane] + h[lane]
+        _horner(ws, o[WN], o[WT], r, order, h)
+        _horner(ws, o[SN], o[ST], states, order, h)
+        _newton(
+            ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
+            lifted, pivots, True, o[SN], o[TN], aim,
+        )  # fmt: skip
+        # The first increment measures the predictor's error.
+        _norm(ws, o, s_at, groups, o[DW], o[TN], o[SN], scale, e1)
+        copy(ws, o[SN], o[TN], states)
+        _newton(
+            ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
+            lifted, pivots, False, o[SN], o[TN], aim,
+        )  # fmt: skip
+        _norm(ws, o, s_at, groups, o[DW], o[TN], o[SN], scale, e2)
+        if lifted:
+            read_out(ws, o, widths, s_at, p_at, o[TN], o[ZN])
+        else:
+            set_point(ws, o, cells, aim, o[WN])
+            forward(ws, o, widths, s_at, m_at, p_at, o[TN], o[ZN])
+        for lane in range(LANES):
+            p = path[lane]
+            if p < 0:
+                continue
+            steps[p] += 1
+            good = (
+                e1[lane] < 0.1
+                and e2[lane] <= max(contraction * e1[lane], 0.1 * accuracy)
+                and e2[lane] <= accuracy
+            )
+            if good:
+                t[lane] = aim[lane]
+                fails[lane] = 0
+                for i in range(r):
+                    ws[o[WT] + i, 0, lane] = ws[o[WN] + i, 0, lane]
+                    ws[o[WT] + i, 1, lane] = ws[o[WN] + i, 1, lane]
+                for i in range(states):
+                    ws[o[ST] + i, 0, lane] = ws[o[TN] + i, 0, lane]
+                    ws[o[ST] + i, 1, lane] = ws[o[TN] + i, 1, lane]
+                for i in range(o[Z_SIZE]):
+                    ws[o[ZT] + i, 0, lane] = ws[o[ZN] + i, 0, lane]
+                    ws[o[ZT] + i, 1, lane] = ws[o[ZN] + i, 1, lane]
+                factor_up = (tolerance / (e1[lane] + 1e-30)) ** (1.0 / (order + 1))
+                shrink[lane] = min(1.5, max(0.3, shrink[lane] * min(1.3, max(0.7, factor_up))))
+            else:
+                rejected[p] += 1
+                fails[lane] += 1
+                shrink[lane] *= 0.5
+            finished = t[lane] >= 1.0
+            if finished:
+                status[p] = DONE
+            elif h[lane] < shortest or fails[lane] > 30:
+                status[p] = STUCK
+                finished = True
+            elif steps[p] >= most_steps:
+                status[p] = SLOW
+                finished = True
+            if finished:
+                reached[p] = t[lane]
+                error[p] = e2[lane]
+                for i in range(r):
+                    roots[p, i] = complex(ws[o[WT] + i, 0, lane], ws[o[WT] + i, 1, lane])
+                path[lane] = -1
+                alive -= 1
+
+
+def track(
+    chain: Chain,
+    first: np.ndarray,
+    second: np.ndarray,
+    first_of: np.ndarray,
+    second_of: np.ndarray,
+    starts: np.ndarray,
+    settings: Settings | None = None,
+    threads: int = 1,
+) -> Tracked:
+    """Track many paths.
+
+    Parameters
+    ----------
+    chain : Chain
+    first, second : ndarray of complex, shape (·, chain.size)
+        Parameter vectors from which and to which paths lead.
+    first_of, second_of : ndarray of int, shape (paths,)
+        Which of them each path uses.
+    starts : ndarray of complex, shape (paths, r)
+        A root at the first parameter vector for each path.
+    settings : Settings, optional
+    threads : int, optional
+        Threads that share the paths (the kernel holds no lock).
+
+    Returns
+    -------
+    Tracked
+    """
+    settings = settings or Settings()
+    tables = layout(chain, settings.order, settings.lifted)
+    places = positions(chain)
+    paths, r = len(starts), chain.unknowns
+    out = (
+        np.full((paths, r), np.nan, complex),
+        np.full(paths, STUCK, np.int64),
+        np.zeros(paths, np.int64),
+        np.zeros(paths, np.int64),
+        np.zeros(paths),
+        np.full(paths, np.inf),
+    )
+    options = np.array(
+        [
+            settings.tolerance,
+            settings.contraction,
+            settings.accuracy,
+            settings.shortest,
+            settings.most_steps,
+        ],
+        float,
+    )
+    first = np.ascontiguousarray(first, complex)
+    second = np.ascontiguousarray(second, complex)
+    starts = np.ascontiguousarray(starts, complex)
+    first_of = np.ascontiguousarray(first_of, np.int64)
+    second_of = np.ascontiguousarray(second_of, np.int64)
+
+    def run(part: slice) -> None:
+        _track(
+            workspace(int(tables["o"][SLOTS])), *tables.values(), *places,
+            settings.lifted, first, second,
+            first_of[part], second_of[part], starts[part], options, *(x[part] for x in out),
+        )  # fmt: skip
+
+    if threads <= 1 or paths <= LANES:
+        run(slice(0, paths))
+    else:
+        edges = np.linspace(0, paths, threads + 1).astype(int)
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(run, [slice(a, b) for a, b in zip(edges, edges[1:], strict=False)]))
+    return Tracked(*out)
