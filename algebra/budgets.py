@@ -126,7 +126,8 @@ class Budget:
             picked = []
             for noun, lines in (("row", self.rows), ("column", self.columns)):
                 if indices := [str(index) for matrix, index in lines if matrix == name]:
-                    picked.append(f"{_plural(len(indices), noun)} {', '.join(indices)}")
+                    shown = ", ".join(indices[:8]) + (", …" if len(indices) > 8 else "")
+                    picked.append(f"{_plural(len(indices), noun)} {shown}")
             parts.append(f"{' and '.join(picked)} of {name}")
         return " and ".join(parts)
 

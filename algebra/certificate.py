@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -40,6 +40,8 @@ from algebra.theorems import what_theorems_say
 from algebra.witness import find_witness
 
 FORMAT, VERSION = "matchprob-certificate", 1
+
+Candidates = Callable[[int], Iterable[int]]
 
 MINIMAL, MAXIMAL = "minimal", "maximal"
 INTERMEDIATE, UNDECIDED = "intermediate", "undecided"
@@ -142,8 +144,9 @@ def certify(
     *,
     seed: int = 0,
     timeout: float = 60.0,
-    instances: int = 200,
+    search: float = 3.0,
     subsets: int = 40,
+    candidates: Candidates | None = None,
 ) -> Certificate:
     """Decide whether an allocation is maximal, minimal or in between.
 
@@ -154,12 +157,14 @@ def certify(
     seed : int, optional
         Random points and instances follow from it.
     timeout : float, optional
-        Seconds for one Gröbner basis, and for the search of a witness without real
-        solutions.
-    instances : int, optional
-        Rational instances searched for one without real solutions.
+        Seconds for one Gröbner basis.
+    search : float, optional
+        Seconds for the search of an instance without real solutions.
     subsets : int, optional
         Where more weights learn than needed, sub-allocations searched for a maximal one.
+    candidates : callable, optional
+        Given N, yields numbers of rational instances that are worth solving exactly
+        first (a numerical guess; see `algebra.witness.rational_instance`).
 
     Returns
     -------
@@ -230,7 +235,8 @@ def certify(
         if roots.value == 1 and roots.rule != "linear":
             rule = "one solution, rational in the data"
         return conclude(MAXIMAL, rule, error, generic_root_count=roots.value)
-    witness, tried = find_witness(problem, roots, seed, timeout, instances)
+    guesses = candidates(roots.value) if candidates is not None else ()
+    witness, tried = find_witness(problem, roots, seed, search, guesses)
     if witness is None:
         rule = f"not minimal, {roots.value} complex solutions"
         return conclude(

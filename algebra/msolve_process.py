@@ -145,9 +145,10 @@ def run_msolve(text: str, options: Sequence[str], deadline: Deadline, memory: in
             raise deadline.timeout()
         answer = target.read_text(encoding="ascii") if target.exists() else ""
     if done.returncode != 0 or not answer.strip():
-        reason = _last_line(errors) or "no message"
+        code = done.returncode
+        end = f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
         raise MsolveFailed(
-            f"msolve ended with status {done.returncode} and no answer: {reason} "
+            f"msolve {end} without an answer: {_last_line(errors) or 'no message'} "
             f"(its memory limit was {memory} MiB)"
         )
     return answer

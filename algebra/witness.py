@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -61,19 +62,41 @@ def solve_exactly(
 
 
 def find_witness(
-    problem: Problem, roots: RootCount, seed: int, timeout: float, instances: int
+    problem: Problem,
+    roots: RootCount,
+    seed: int,
+    search: float,
+    guesses: Iterable[int] = (),
 ) -> tuple[dict[str, Any] | None, str]:
-    """A rational instance with N distinct complex solutions and no real one."""
+    """A rational instance with N distinct complex solutions and no real one.
+
+    Parameters
+    ----------
+    problem : Problem
+    roots : RootCount
+    seed : int
+    search : float
+        Seconds.
+    guesses : iterable of int, optional
+        Numbers of instances to solve first.
+
+    Returns
+    -------
+    witness : dict or None
+        Plain data for the certificate.
+    tried : str
+        Where there is none, what was tried.
+    """
     start = time.monotonic()
     solved, least = 0, None
-    for index in range(instances):
-        left = timeout - (time.monotonic() - start)
+    for index in chain(guesses, count()):
+        left = search - (time.monotonic() - start)
         if left <= 0:
             break
         student, teacher, X = rational_instance(problem, seed, index)
         Y = problem.network.forward(teacher, X)
         try:
-            found = solve_exactly(problem, student, X, Y, left, roots.form)
+            found = solve_exactly(problem, student, X, Y, max(left, 1), roots.form)
         except (MsolveTimeout, MsolveFailed):
             continue
         # An instance with fewer solutions than N is special and proves nothing.

@@ -232,7 +232,7 @@ def lifted_update(ws, o, widths, s_at, m_at, cells, base, new):
 
 
 @numba.njit(**OPTIONS)
-def taylor(ws, o, widths, s_at, m_at, p_at, cells, equations, pivots):
+def taylor(ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern):
     """Taylor coefficients 1 … ORDER of w, S and Z in t, at the point in PC.
 
     Orders 0 stand in WT, ST and ZT; JAC holds the factors of the Jacobian there.
@@ -287,7 +287,7 @@ def taylor(ws, o, widths, s_at, m_at, p_at, cells, equations, pivots):
                 if order == 1:
                     for lane in range(LANES):
                         ws[wt + e, part, lane] += ws[y, part, lane]
-        solve(ws, o[JAC], r, pivots, wt)
+        solve(ws, o[JAC], r, pivots, pattern, wt)
         copy(ws, st, rest, states)
         apply_cells(ws, o, s_at, cells, IN_S0, wt, st, st)
         apply_cells(ws, o, s_at, cells, IN_M, wt, o[ST], st)

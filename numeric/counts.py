@@ -87,6 +87,8 @@ class CountResult:
         Where the generic root count comes from.
     seconds : float
         Wall time of the whole call.
+    requested : int
+        Instances asked for; more than there are where the work was interrupted.
     """
 
     engine: str
@@ -95,6 +97,7 @@ class CountResult:
     instances: tuple[InstanceCount, ...]
     root_count_source: str = ""
     seconds: float = 0.0
+    requested: int = 0
 
     def __iter__(self) -> Iterator[InstanceCount]:
         return iter(self.instances)

@@ -33,6 +33,7 @@ import numpy as np
 from numeric import balls
 from numeric.chain import Chain
 from numeric.instances import Instance
+from numeric.krawczyk_lifted import certify_lifted
 
 FAILED, REAL, NONREAL = 0, 1, 2
 
@@ -304,7 +305,10 @@ def certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
     roots = np.array(roots, complex).reshape(-1, chain.unknowns)
     kind = np.zeros(len(roots), np.int64)
     radii = np.full(roots.shape, np.inf)
-    _certify(*_tables(chain), target.middle, target.radius, roots, kind, radii)
+    data = (*_tables(chain), target.middle, target.radius, roots, kind, radii)
+    _certify(*data)
+    if (kind == FAILED).any() and chain.steps > 0:
+        certify_lifted(*data)
     return Certified(kind, roots, radii)
 
 
@@ -328,22 +332,26 @@ class RootPool:
         """Number of real roots."""
         return int(self.is_real.sum())
 
-    def add(self, certified: Certified) -> int:
-        """Take what is certified and surely new; returns how many were added."""
-        before = len(self)
-        for kind, root, radii in zip(
-            certified.kind, certified.roots, certified.radii, strict=True
-        ):
-            if kind == FAILED:
-                continue
-            self._add(root, radii, kind == REAL)
-            if kind == NONREAL:
-                self._add(root.conj(), radii, False)
-        return len(self) - before
+    def add(self, certified: Certified) -> np.ndarray:
+        """Take what is certified and surely new; returns which ones were."""
+        new = np.zeros(len(certified.kind), bool)
+        for k in np.flatnonzero(certified.kind != FAILED):
+            root, radii = certified.roots[k], certified.radii[k]
+            new[k] = self._add(root, radii, certified.kind[k] == REAL)
+        # Conjugates last, so that a path's own endpoint counts as new.
+        for k in np.flatnonzero(certified.kind == NONREAL):
+            self._add(certified.roots[k].conj(), certified.radii[k], False)
+        return new
 
-    def _add(self, root: np.ndarray, radii: np.ndarray, real: bool) -> None:
+    def owners(self, certified: Certified) -> np.ndarray:
+        """Number of the pooled root that each certified one may be, or -1."""
+        out = _overlaps(certified.roots, certified.radii, self.roots, self.radii)
+        return np.where(certified.kind == FAILED, -1, out)
+
+    def _add(self, root: np.ndarray, radii: np.ndarray, real: bool) -> bool:
         if len(self) and _overlaps(root[None], radii[None], self.roots, self.radii)[0] >= 0:
-            return
+            return False
         self.roots = np.vstack([self.roots, root])
         self.radii = np.vstack([self.radii, radii])
         self.is_real = np.append(self.is_real, real)
+        return True

@@ -22,6 +22,7 @@ OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"c
 # Where the diagonal is within this factor of the largest candidate no rows are swapped:
 # swaps break the lanes apart, and growth stays harmless (threshold pivoting).
 PIVOT_THRESHOLD = 0.2
+_PIVOT_SQUARE = PIVOT_THRESHOLD * PIVOT_THRESHOLD
 
 
 @numba.njit(**OPTIONS)
@@ -108,18 +109,46 @@ def matmul_add(ws, c, a, b, n, k, m):
 
 
 @numba.njit(**OPTIONS)
-def factor(ws, a, r, pivots, scratch):
+def _is_zero(ws, at):
+    largest = 0.0
+    for lane in range(LANES):
+        largest = max(largest, abs(ws[at, 0, lane]), abs(ws[at, 1, lane]))
+    return largest == 0.0
+
+
+@numba.njit(**OPTIONS)
+def _eliminate(ws, row, factor_at, pivot_row, columns, first, last):
+    """``ws[row + j] -= ws[factor_at] * ws[pivot_row + j]`` for j in columns[first:last]."""
+    for q in range(first, last):
+        c = row + columns[q]
+        b = pivot_row + columns[q]
+        for lane in range(LANES):
+            ar = ws[factor_at, 0, lane]
+            ai = ws[factor_at, 1, lane]
+            br = ws[b, 0, lane]
+            bi = ws[b, 1, lane]
+            ws[c, 0, lane] -= ar * br - ai * bi
+            ws[c, 1, lane] -= ar * bi + ai * br
+
+
+@numba.njit(**OPTIONS)
+def factor(ws, a, r, pivots, pattern, scratch):
     """LU factors of the r×r matrix at slot a, in place, rows pivoted lane by lane.
+
+    Entries that are zero in every lane are skipped, so sparse matrices cost what their fill
+    costs.
 
     Parameters
     ----------
     ws : ndarray
     a, r : int
     pivots : ndarray of int64, shape (r, LANES)
-        Out: row swapped with row k at step k.  Rows with a zero in the pivot column of every
-        lane are skipped, so sparse patterns pay off.
+        Out: row swapped with row k at step k.
+    pattern : ndarray of int64, shape (r, r + 2)
+        Out: for each row the number of non-zeros left of the diagonal, the number right of
+        it, and their columns.
     scratch : int
-        Two free slots.  The inverse of each pivot is left on the diagonal.
+        One free slot.  The inverse of each pivot is left on the diagonal.
     """
     for k in range(r):
         kk = a + k * r + k
@@ -128,40 +157,52 @@ def factor(ws, a, r, pivots, scratch):
             pi = ws[kk, 1, lane]
             ws[scratch, 0, lane] = pr * pr + pi * pi
             pivots[k, lane] = k
+        swap = False
         for i in range(k + 1, r):
             ik = a + i * r + k
+            better = False
             for lane in range(LANES):
                 pr = ws[ik, 0, lane]
                 pi = ws[ik, 1, lane]
                 size = pr * pr + pi * pi
-                if size * (PIVOT_THRESHOLD * PIVOT_THRESHOLD) > ws[scratch, 0, lane]:
-                    # A first swap costs the threshold; further ones must simply be larger.
-                    pivots[k, lane] = i
-                    ws[scratch, 0, lane] = size / (PIVOT_THRESHOLD * PIVOT_THRESHOLD)
-        for lane in range(LANES):
-            p = pivots[k, lane]
-            if p != k:
-                for j in range(r):
-                    s = a + k * r + j
-                    t = a + p * r + j
-                    re = ws[s, 0, lane]
-                    im = ws[s, 1, lane]
-                    ws[s, 0, lane] = ws[t, 0, lane]
-                    ws[s, 1, lane] = ws[t, 1, lane]
-                    ws[t, 0, lane] = re
-                    ws[t, 1, lane] = im
+                ws[scratch, 1, lane] = size
+                better |= size * _PIVOT_SQUARE > ws[scratch, 0, lane]
+            if better:
+                swap = True
+                for lane in range(LANES):
+                    size = ws[scratch, 1, lane]
+                    if size * _PIVOT_SQUARE > ws[scratch, 0, lane]:
+                        # A first swap costs the threshold; further ones need only be larger.
+                        pivots[k, lane] = i
+                        ws[scratch, 0, lane] = size / _PIVOT_SQUARE
+        if swap:
+            for lane in range(LANES):
+                p = pivots[k, lane]
+                if p != k:
+                    for j in range(r):
+                        s = a + k * r + j
+                        t = a + p * r + j
+                        re = ws[s, 0, lane]
+                        im = ws[s, 1, lane]
+                        ws[s, 0, lane] = ws[t, 0, lane]
+                        ws[s, 1, lane] = ws[t, 1, lane]
+                        ws[t, 0, lane] = re
+                        ws[t, 1, lane] = im
         for lane in range(LANES):
             re = ws[kk, 0, lane]
             im = ws[kk, 1, lane]
             size = re * re + im * im
             ws[kk, 0, lane] = re / size
             ws[kk, 1, lane] = -im / size
+        right = 0
+        for j in range(k + 1, r):
+            if not _is_zero(ws, a + k * r + j):
+                pattern[k, 2 + right] = j
+                right += 1
+        pattern[k, 1] = right
         for i in range(k + 1, r):
             ik = a + i * r + k
-            total = 0.0
-            for lane in range(LANES):
-                total = max(total, abs(ws[ik, 0, lane]), abs(ws[ik, 1, lane]))
-            if total == 0.0:
+            if _is_zero(ws, ik):
                 continue
             for lane in range(LANES):
                 re = ws[ik, 0, lane]
@@ -170,11 +211,45 @@ def factor(ws, a, r, pivots, scratch):
                 pi = ws[kk, 1, lane]
                 ws[ik, 0, lane] = re * pr - im * pi
                 ws[ik, 1, lane] = re * pi + im * pr
-            row_subtract(ws, ik + 1, ik, kk + 1, r - k - 1)
+            _eliminate(ws, a + i * r, ik, a + k * r, pattern[k], 2, 2 + right)
+    # The left parts are final only now: later swaps move them.
+    for i in range(r):
+        right = pattern[i, 1]
+        left = 0
+        for j in range(i):
+            if not _is_zero(ws, a + i * r + j):
+                pattern[i, 2 + right + left] = j
+                left += 1
+        pattern[i, 0] = left
 
 
 @numba.njit(**OPTIONS)
-def solve(ws, a, r, pivots, x):
+def _dot_subtract(ws, to, row, x, columns, first, last):
+    """``ws[to] -= Σ_j ws[row + j] ws[x + j]`` over j in columns[first:last]."""
+    q = first
+    while q + 1 < last:
+        a = row + columns[q]
+        b = x + columns[q]
+        c = row + columns[q + 1]
+        d = x + columns[q + 1]
+        for lane in range(LANES):
+            ar = ws[a, 0, lane]
+            ai = ws[a, 1, lane]
+            br = ws[b, 0, lane]
+            bi = ws[b, 1, lane]
+            cr = ws[c, 0, lane]
+            ci = ws[c, 1, lane]
+            dr = ws[d, 0, lane]
+            di = ws[d, 1, lane]
+            ws[to, 0, lane] -= ar * br - ai * bi + (cr * dr - ci * di)
+            ws[to, 1, lane] -= ar * bi + ai * br + (cr * di + ci * dr)
+        q += 2
+    if q < last:
+        row_subtract(ws, to, row + columns[q], x + columns[q], 1)
+
+
+@numba.njit(**OPTIONS)
+def solve(ws, a, r, pivots, pattern, x):
     """Solve with the factors of `factor`; the right-hand side at slot x becomes the solution."""
     for k in range(r):
         for lane in range(LANES):
@@ -185,12 +260,13 @@ def solve(ws, a, r, pivots, x):
             ws[p, 1, lane] = ws[x + k, 1, lane]
             ws[x + k, 0, lane] = re
             ws[x + k, 1, lane] = im
-    for i in range(1, r):
-        for j in range(i):
-            row_subtract(ws, x + i, a + i * r + j, x + j, 1)
+    for i in range(r):
+        right = pattern[i, 1]
+        _dot_subtract(
+            ws, x + i, a + i * r, x, pattern[i], 2 + right, 2 + right + pattern[i, 0]
+        )
     for i in range(r - 1, -1, -1):
-        for j in range(i + 1, r):
-            row_subtract(ws, x + i, a + i * r + j, x + j, 1)
+        _dot_subtract(ws, x + i, a + i * r, x, pattern[i], 2, 2 + pattern[i, 1])
         ii = a + i * r + i
         for lane in range(LANES):
             re = ws[x + i, 0, lane]

@@ -215,7 +215,7 @@ def scatter(ws, o, s_at, cells, column, cell, x, w, s):
 
 @numba.njit(**OPTIONS)
 def lifted_taylor(
-    ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, column, row, cell, label,
+    ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern, column, row, cell, label,
     at, scale, rhs,
 ):  # fmt: skip
     """Taylor coefficients 1 … ORDER of w, S and Z; slots from `at` hold the lifted factors."""
@@ -274,7 +274,7 @@ def lifted_taylor(
                     if order == 1:
                         value += ws[y, part, lane]
                     ws[q, part, lane] = ws[scale + label[e], 0, lane] * value
-        solve(ws, at, size, pivots, rhs)
+        solve(ws, at, size, pivots, pattern, rhs)
         scatter(ws, o, s_at, cells, column, cell, rhs, wt, st)
         if order == 1:
             for e in range(s_at[1]):

@@ -169,4 +169,3 @@ class PhcpyEngine:
 def _confirmed(instance: Instance, weights: np.ndarray) -> bool:
     """Whether real weights reproduce the labels."""
     return instance.residual(instance.with_weights(weights.real)) < RESIDUAL
-

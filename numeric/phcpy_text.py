@@ -46,7 +46,7 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         match = _TOKEN.match(body, place)
         if match is None:
             raise InputError(
-                f"polynomial {_short(text)}: cannot read {body[place : place + 12]!r}; "
+                f"polynomial {_short(text)}: cannot read {body[place:].strip()[:12]!r}; "
                 "write sums of products such as 2*x0^2 - 3.5*x0*x1 + 1"
             )
         tokens.append((str(match.lastgroup), match[match.lastgroup or 0]))

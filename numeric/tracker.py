@@ -189,7 +189,7 @@ def _add_step(ws, o):
 @numba.njit(**OPTIONS)
 def _newton(
     ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
-    lifted, pivots, fresh, base, new, t,
+    lifted, pivots, pattern, fresh, base, new, t,
 ):  # fmt: skip
     """One Newton step at WN with states at slot base; new states to slot new, step in DW."""
     set_point(ws, o, cells, t, o[WN])
@@ -201,12 +201,12 @@ def _newton(
                 ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
                 base, o[ZN], o[LIFTED], o[LIFTED_SCALE],
             )  # fmt: skip
-            factor(ws, o[LIFTED], size, pivots, o[TMP])
+            factor(ws, o[LIFTED], size, pivots, pattern, o[TMP])
         lifted_residual(
             ws, o, widths, s_at, m_at, p_at, equations, row, label, base, o[ZN],
             o[LIFTED_SCALE], o[LIFTED_RHS],
         )  # fmt: skip
-        solve(ws, o[LIFTED], size, pivots, o[LIFTED_RHS])
+        solve(ws, o[LIFTED], size, pivots, pattern, o[LIFTED_RHS])
         scatter(ws, o, s_at, cells, column, cell, o[LIFTED_RHS], o[DW], new)
         for i in range(o[STATES]):
             for lane in range(LANES):
@@ -218,8 +218,8 @@ def _newton(
     residual(ws, o, widths, equations, o[ZN], o[DW])
     if fresh:
         jacobian(ws, o, widths, s_at, m_at, p_at, cells, equations, base, o[ZN])
-        factor(ws, o[JAC], o[UNKNOWNS], pivots, o[TMP])
-    solve(ws, o[JAC], o[UNKNOWNS], pivots, o[DW])
+        factor(ws, o[JAC], o[UNKNOWNS], pivots, pattern, o[TMP])
+    solve(ws, o[JAC], o[UNKNOWNS], pivots, pattern, o[DW])
     lifted_update(ws, o, widths, s_at, m_at, cells, base, new)
     _add_step(ws, o)
 
@@ -235,6 +235,7 @@ def _track(
     shortest, most_steps = options[3], options[4]
     paths = len(starts)
     pivots = np.zeros((r + states, LANES), np.int64)
+    pattern = np.zeros((r + states, r + states + 2), np.int64)
     scale = np.ones((o[GROUPS] + o[STEPS] + 1, LANES))
     t = np.zeros(LANES)
     aim = np.zeros(LANES)
@@ -302,15 +303,15 @@ def _track(
                 ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
                 o[ST], o[ZT], o[LIFTED], o[LIFTED_SCALE],
             )  # fmt: skip
-            factor(ws, o[LIFTED], r + states - s_at[1], pivots, o[TMP])
+            factor(ws, o[LIFTED], r + states - s_at[1], pivots, pattern, o[TMP])
             lifted_taylor(
-                ws, o, widths, s_at, m_at, p_at, cells, equations, pivots,
+                ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern,
                 column, row, cell, label, o[LIFTED], o[LIFTED_SCALE], o[LIFTED_RHS],
             )  # fmt: skip
         else:
             jacobian(ws, o, widths, s_at, m_at, p_at, cells, equations, o[ST], o[ZT])
-            factor(ws, o[JAC], r, pivots, o[TMP])
-            taylor(ws, o, widths, s_at, m_at, p_at, cells, equations, pivots)
+            factor(ws, o[JAC], r, pivots, pattern, o[TMP])
+            taylor(ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern)
         _scales(ws, o, s_at, groups, o[WT], o[ST], scale)
         k = order
         _norm(ws, o, s_at, groups, o[WT] + k * r, o[ST] + k * states, -1, scale, a0)
@@ -344,14 +345,14 @@ def _track(
         _horner(ws, o[SN], o[ST], states, order, h)
         _newton(
             ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
-            lifted, pivots, True, o[SN], o[TN], aim,
+            lifted, pivots, pattern, True, o[SN], o[TN], aim,
         )  # fmt: skip
         # The first increment measures the predictor's error.
         _norm(ws, o, s_at, groups, o[DW], o[TN], o[SN], scale, e1)
         copy(ws, o[SN], o[TN], states)
         _newton(
             ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
-            lifted, pivots, False, o[SN], o[TN], aim,
+            lifted, pivots, pattern, False, o[SN], o[TN], aim,
         )  # fmt: skip
         _norm(ws, o, s_at, groups, o[DW], o[TN], o[SN], scale, e2)
         if lifted:

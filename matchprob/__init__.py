@@ -1,0 +1,49 @@
+"""matchprob: exact and numerical algebra of neural networks in which only some weights learn.
+
+A teacher network with random weights labels m samples; a student of the same
+architecture may change only r chosen weights, its *allocation*.  The *match probability*
+(MP) is the probability that some value of these weights reproduces the labels exactly.
+
+>>> import matchprob as mp
+>>> net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+>>> mp.certify(mp.Problem(net, {"W": [[1, 1], [0, 0]]})).verdict
+'maximal'
+"""
+
+from algebra.allocation import Allocation
+from algebra.certificate import Certificate
+from algebra.errors import InputError
+from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from algebra.problem import Distribution, Problem, load_problem
+from algebra.sampling import RandomCells
+from algebra.systems import build_system, symbolic_system
+from matchprob.api import certify, count, estimate, inspect
+from numeric.counts import CountResult, InstanceCount
+from numeric.estimation import Estimate
+from numeric.instances import Instance, draw_instance
+
+__all__ = [
+    "Allocation",
+    "Certificate",
+    "CountResult",
+    "Distribution",
+    "Estimate",
+    "InputError",
+    "Instance",
+    "InstanceCount",
+    "LinearEstimator",
+    "LinearFeedForward",
+    "LinearRNN",
+    "Problem",
+    "RandomCells",
+    "ShallowReLU",
+    "build_system",
+    "certify",
+    "count",
+    "draw_instance",
+    "estimate",
+    "inspect",
+    "load_problem",
+    "symbolic_system",
+]
+__version__ = "0.1.0"

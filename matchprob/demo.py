@@ -1,0 +1,167 @@
+"""``make demo``: the six allocations of the papers' example net, start to finish.
+
+Paper 1, section B.1.1: a linear RNN with n = 2, T = 2, b = d = 1, m = 2 and two
+learnable weights in W.  Each allocation is inspected and certified; where the verdict is
+"intermediate" its match probability is estimated by counting real roots with phcpy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from itertools import combinations
+from pathlib import Path
+
+from matplotlib.figure import Figure
+from rich.console import Console
+from rich.text import Text
+
+from algebra.allocation import Allocation
+from algebra.certificate import INTERMEDIATE, Certificate
+from algebra.inspection import Inspection
+from algebra.networks import LinearRNN
+from algebra.problem import Problem
+from matchprob import api, plots, report
+from matchprob.cli import console, run
+from matchprob.progress import progress
+from numeric.estimation import Estimate
+
+NETWORK = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+CELLS = [(0, 0), (0, 1), (1, 0), (1, 1)]
+NAMES = {
+    ((0, 0), (0, 1)): "row 0",
+    ((1, 0), (1, 1)): "row 1",
+    ((0, 0), (1, 0)): "column 0",
+    ((0, 1), (1, 1)): "column 1",
+    ((0, 0), (1, 1)): "diagonal",
+    ((0, 1), (1, 0)): "off-diagonal",
+}
+
+Row = tuple[str, Inspection, Certificate, Estimate | None]
+
+
+def six_allocations() -> list[tuple[str, Problem]]:
+    """The six ways to choose two of the four weights of W, with their names."""
+    found = []
+    for pair in combinations(CELLS, 2):
+        allocation = Allocation.from_cells(NETWORK, [("W", i, j) for i, j in pair])
+        found.append((NAMES[pair], Problem.of(allocation)))
+    return sorted(found, key=lambda item: list(NAMES.values()).index(item[0]))
+
+
+def examine(trials: int, seed: int) -> list[Row]:
+    """Inspect and certify each allocation; estimate those in between."""
+    rows: list[Row] = []
+    for name, problem in six_allocations():
+        structure = api.inspect(problem, seed=seed)
+        verdict = api.certify(problem, seed=seed)
+        estimate = None
+        if verdict.verdict == INTERMEDIATE:
+            with progress(name, trials) as advance:
+                estimate = api.estimate(
+                    problem, trials, seed=seed, engine="phcpy", advance=advance
+                )
+        rows.append((name, structure, verdict, estimate))
+    return rows
+
+
+def print_rows(out: Console, rows: list[Row]) -> None:
+    """The table."""
+    grid = report.table(
+        "allocation", "W", "core", "N", "verdict", "match probability", "trials", "undecided",
+        right=("N", "trials", "undecided"),
+    )  # fmt: skip
+    for name, structure, verdict, estimate in rows:
+        form = structure.forms[0]
+        core = (
+            f"degree {form.core_degree} ({form.form})"
+            if form.core_equations
+            else f"linear ({form.form})"
+        )
+        known = {"maximal": "1, certified", "minimal": "0, certified"}
+        grid.add_row(
+            name,
+            Text(report.mask_text(structure.allocation, "W"), style="cyan"),
+            core,
+            str(verdict.generic_root_count),
+            Text(verdict.verdict, style=report.STYLES[verdict.verdict]),
+            known.get(verdict.verdict, "") if estimate is None else report.percent(estimate),
+            "" if estimate is None else str(estimate.trials),
+            "" if estimate is None else str(estimate.undetermined),
+        )
+    out.print(grid)
+
+
+def draw(rows: list[Row]) -> Figure:
+    """Masks coloured by verdict, and the match probabilities with their intervals."""
+    figure = Figure(figsize=(8.4, 3.6))
+    grid = figure.add_gridspec(2, len(rows), height_ratios=(1, 2.4), hspace=0.32)
+    below = figure.add_subplot(grid[1, :])
+    for k, (name, structure, verdict, estimate) in enumerate(rows):
+        colour = plots.VERDICT_COLOURS[verdict.verdict]
+        axes = figure.add_subplot(grid[0, k])
+        for (i, j), value in _entries(structure.allocation):
+            axes.add_patch(
+                plots.Rectangle(
+                    (j, -i), 0.92, -0.92, facecolor=colour if value else "#eeeeee", lw=0
+                )
+            )
+        axes.set_xlim(-0.04, 1.96)
+        axes.set_ylim(-1.96, 0.04)
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+        axes.set_title(f"{name}\n{verdict.verdict}", fontsize=8, color=colour)
+        if estimate is None:
+            level = 1.0 if verdict.verdict == "maximal" else 0.0
+            below.bar(k, level, color=colour, width=0.6)
+            below.text(k, level + 0.02, "certified", ha="center", fontsize=8)
+        elif estimate.estimate is not None:
+            interval, value = estimate.interval(), estimate.estimate
+            below.bar(k, value, color=colour, width=0.6, alpha=0.55, hatch="//", edgecolor="white")
+            below.errorbar(
+                k, value, [[value - interval.low], [interval.high - value]],
+                color="black", capsize=4, lw=1.2,
+            )  # fmt: skip
+            below.text(k, interval.high + 0.02, f"{value:.3f}", ha="center", fontsize=8)
+    below.set_ylim(0, 1.13)
+    below.set_xlim(-0.5, len(rows) - 0.5)
+    below.set_xticks([])
+    below.set_ylabel("match probability")
+    below.spines[["top", "right", "bottom"]].set_visible(False)
+    figure.suptitle(f"{NETWORK}", fontsize=9, y=1.02)
+    return figure
+
+
+def _entries(allocation: Allocation) -> list[tuple[tuple[int, int], int]]:
+    return [((i, j), int(allocation.masks["W"][i, j])) for i, j in CELLS]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the demo; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m matchprob.demo", description=__doc__)
+    parser.add_argument("--trials", type=int, default=4000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--picture", type=Path, default=Path("out/demo.png"))
+    options = parser.parse_args(argv)
+
+    def work() -> int:
+        start = time.perf_counter()
+        out = console()
+        options.picture.parent.mkdir(parents=True, exist_ok=True)
+        plots.check_target(options.picture)
+        out.print(Text(f"{NETWORK}; two weights of W learn (paper 1, section B.1.1)", "bold"))
+        rows = examine(options.trials, options.seed)
+        print_rows(out, rows)
+        plots.save(draw(rows), options.picture)
+        out.print(
+            f"\nseed {options.seed}, {time.perf_counter() - start:.1f} s; "
+            f"picture: {options.picture}"
+        )
+        return 0
+
+    return run(work)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

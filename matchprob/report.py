@@ -1,0 +1,211 @@
+"""Results as a person reads them in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from algebra.allocation import Allocation
+from algebra.certificate import Certificate
+from algebra.inspection import FormReport, Inspection
+from algebra.problem import Problem
+from algebra.systems import symbolic_system
+from numeric.counts import CountResult
+from numeric.estimation import Estimate
+
+STYLES = {
+    "maximal": "bold green",
+    "minimal": "bold red",
+    "intermediate": "bold yellow",
+    "undecided": "bold magenta",
+}
+# Wider masks are summarized by counts.
+_WIDEST = 48
+_MOST_EQUATIONS = 60
+
+
+def table(*columns: str, right: Sequence[str] = ()) -> Table:
+    """A plain table; the columns named in `right` are right-aligned."""
+    made = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        justify: Literal["left", "right"] = "right" if column in right else "left"
+        made.add_column(column, justify=justify, no_wrap=column not in ("note", ""))
+    return made
+
+
+def mask_text(allocation: Allocation, name: str) -> str:
+    """A mask as rows of ● (learnable) and · (fixed)."""
+    return "\n".join("".join("●" if v else "·" for v in row) for row in allocation.masks[name])
+
+
+def percent(found: Estimate) -> str:
+    """Estimate and interval in one line."""
+    interval = found.interval()
+    value = "undecided" if found.estimate is None else f"{found.estimate:.4f}"
+    return f"{value} [{interval.low:.4f}, {interval.high:.4f}]"
+
+
+def print_inspection(out: Console, found: Inspection, problem: Problem, seed: int) -> None:
+    """The structure report."""
+    allocation = found.allocation
+    network = allocation.network
+    out.print(Text(str(network), style="bold"))
+    if problem.is_random:
+        out.print(f"random allocation; below the one of trial 0, seed {seed}")
+    out.print(
+        f"{allocation.size} of {network.parameters} weights learn; "
+        f"the labels are {network.d}×{network.m} = {network.outputs} numbers"
+    )
+    for name in allocation.matrices:
+        rows, columns = network.shapes[name]
+        counts = f"{name} ({rows}×{columns}), learnable weights a row: " + " ".join(
+            map(str, allocation.row_counts(name))
+        )
+        out.print(f"\n{counts}")
+        if max(rows, columns) <= _WIDEST:
+            out.print(Text(mask_text(allocation, name), style="cyan"))
+    for form in found.forms:
+        out.print()
+        _print_form(out, form)
+    for text in found.skipped:
+        out.print(Text(f"  {text}", style="dim"))
+    out.print()
+    if found.violations:
+        out.print(Text("Too many weights for too few equations", style="bold red"))
+        for violation in found.violations:
+            out.print(f"  {violation}")
+    else:
+        out.print("No row, column or cross holds more weights than it has equations.")
+
+
+def _print_form(out: Console, form: FormReport) -> None:
+    out.print(Text(f"{form.form} form", style="bold"))
+    grid = table("", "equations", "unknowns", right=("equations", "unknowns"))
+    grid.add_row("as written", str(form.equations), f"{form.unknowns} ({form.weights} weights)")
+    for degree, number in form.by_degree.items():
+        grid.add_row(f"  of degree {degree}", str(number), "")
+    for label, (equations, unknowns) in (
+        ("overdetermined part", form.overdetermined),
+        ("underdetermined part", form.underdetermined),
+    ):
+        if equations or unknowns:
+            grid.add_row(label, str(equations), str(unknowns))
+    size = str(form.core_equations) if form.consistent else "1 = 0"
+    grid.add_row("core, after elimination", size, str(form.core_unknowns))
+    out.print(grid)
+    if form.blocks:
+        out.print("  block triangular form: " + _blocks(form))
+    if form.deferred:
+        out.print(
+            f"  {len(form.deferred)} linear blocks are solved last (sizes "
+            + ", ".join(map(str, form.deferred))
+            + ")"
+        )
+    if not form.consistent:
+        out.print("  elimination meets a contradiction: a generic instance has no solution")
+    elif form.core_equations:
+        density = 100 * form.terms / max(form.possible_terms, 1)
+        out.print(
+            f"  core: degree at most {form.core_degree}, Bézout bound {form.bezout}, "
+            f"{form.terms} terms ({density:.0f} % of the possible), blocks of size "
+            + (", ".join(map(str, form.core_blocks)) or "none")
+        )
+    elif form.core_unknowns:
+        out.print("  core: no equation is left, infinitely many solutions")
+    else:
+        out.print("  core: empty; the system is linear, with one solution")
+
+
+def _blocks(form: FormReport) -> str:
+    """Sizes of the blocks, equal neighbours counted."""
+    parts: list[tuple[str, int]] = []
+    for block in form.blocks:
+        kind = "linear" if not block.quadratic else f"{block.linear} linear + {block.quadratic}"
+        text = f"{block.size} ({kind})" if block.quadratic else f"{block.size}"
+        if parts and parts[-1][0] == text:
+            parts[-1] = (text, parts[-1][1] + 1)
+        else:
+            parts.append((text, 1))
+    return ", ".join(f"{n} × {text}" if n > 1 else text for text, n in parts)
+
+
+def print_equations(out: Console, found: Inspection, problem: Problem) -> None:
+    """The equations of the first form, in SymPy's words."""
+    if not found.forms:
+        return
+    system = symbolic_system(found.allocation, found.forms[0].form, problem.support)
+    out.print(Text(f"\nEquations of the {system.form} form", style="bold"))
+    for label, equation in list(zip(system.labels, system.equations, strict=True))[
+        :_MOST_EQUATIONS
+    ]:
+        out.print(f"  {label}:  {equation.expand()} = 0", soft_wrap=True, markup=False)
+    left = len(system.equations) - _MOST_EQUATIONS
+    if left > 0:
+        out.print(f"  … and {left} more")
+
+
+def print_certificate(out: Console, found: Certificate) -> None:
+    """A verdict and what it rests on."""
+    out.print(Text(found.verdict, style=STYLES[found.verdict]), Text(f"  {found.rule}"), sep="")
+    rows: list[tuple[str, Any]] = [
+        ("equations", f"{found.equations} (generic rank of the network's Jacobian)"),
+        ("rank", f"{found.rank} of {found.learnable} learnable weights"),
+    ]
+    if found.generic_root_count is not None:
+        rows.append(("generic root count", found.generic_root_count))
+    bound = found.error_bound
+    rows.append(
+        (
+            "certainty",
+            "proved modulo " + str(found.prime)
+            if not bound
+            else f"error at most {bound.numerator / bound.denominator:.1e}",
+        )
+    )
+    said = [f"{name}: {word}" for name, word in found.theorems.items() if word != "silent"]
+    rows.append(("theorems as stated", "; ".join(said) or "all silent"))
+    grid = table("", "")
+    grid.show_header = False
+    for key, value in rows:
+        grid.add_row(Text(f"  {key}", style="dim"), str(value))
+    out.print(grid)
+    for text in (*found.reasons, *found.notes, *found.tried):
+        out.print(f"  {text}", markup=False)
+
+
+def print_counts(out: Console, found: CountResult) -> None:
+    """A summary of counts, and each instance where there are few."""
+    out.print(str(found), markup=False)
+    if len(found) <= 40:
+        grid = table(
+            "instance", "real", "complex", "status", "note", right=("instance", "real", "complex")
+        )
+        for c in found:
+            shown = ["–" if v is None else str(v) for v in (c.real, c.complex)]
+            grid.add_row(str(c.index), *shown, c.status, Text(c.note))
+        out.print(grid)
+
+
+def print_estimate(out: Console, found: Estimate) -> None:
+    """An estimate with both intervals and the histogram of real solutions."""
+    if not found.trials:
+        out.print("no trial was finished")
+        return
+    exact, wilson = found.interval(), found.interval("wilson")
+    out.print(Text(f"MP {percent(found)}", style="bold"))
+    out.print(
+        f"  {found.confidence:.0%} interval  Clopper–Pearson [{exact.low:.4f}, {exact.high:.4f}]"
+        f"  Wilson [{wilson.low:.4f}, {wilson.high:.4f}]"
+    )
+    out.print(
+        f"  {found.trials} trials by {found.engine}, seed {found.seed}: {found.matched} matched, "
+        f"{found.unmatched} unmatched, {found.undetermined} undetermined"
+    )
+    largest = max(found.histogram.values(), default=0)
+    for real, number in found.histogram.items():
+        bar = "█" * max(1, round(40 * number / largest))
+        out.print(f"  {real:3d} real  {number:6d}  {bar}")
