@@ -17,7 +17,7 @@ from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, Shal
 from algebra.problem import Distribution, Problem, load_problem
 from algebra.sampling import RandomCells
 from algebra.systems import build_system, symbolic_system
-from matchprob.api import certify, count, estimate, inspect
+from matchprob.api import certify, count, estimate, inspect, verify
 from numeric.counts import CountResult, InstanceCount
 from numeric.estimation import Estimate
 from numeric.instances import Instance, draw_instance
@@ -45,5 +45,6 @@ __all__ = [
     "inspect",
     "load_problem",
     "symbolic_system",
+    "verify",
 ]
 __version__ = "0.1.0"

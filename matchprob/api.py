@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from algebra import certificate, inspection
+from algebra import certificate as certificates
+from algebra import inspection, verification
 from algebra.certificate import Certificate
 from algebra.errors import InputError
 from algebra.inspection import Inspection
 from algebra.problem import Problem, load_problem
+from algebra.verification import Verification
 from numeric.counting import Counter
 from numeric.counts import CountResult, InstanceCount
 from numeric.estimation import Estimate, estimate_with
@@ -60,7 +64,42 @@ def certify(
 ) -> Certificate:
     """Verdict on an allocation, with evidence; see `algebra.certificate.certify`."""
     problem = as_problem(question)
-    return certificate.certify(problem, seed=seed, timeout=timeout, search=search)
+    return certificates.certify(problem, seed=seed, timeout=timeout, search=search)
+
+
+def verify(
+    certificate: Certificate | Mapping[str, Any] | str | Path,
+    *,
+    seed: int = 1,
+    timeout: float = 60.0,
+) -> Verification:
+    """Check a certificate from scratch.
+
+    Parameters
+    ----------
+    certificate : Certificate, mapping, str or Path
+        The object, the content of ``cert.json``, or the file.
+    seed : int, optional
+        New points and primes follow from it.
+    timeout : float, optional
+        Seconds for one Gröbner basis.
+
+    Returns
+    -------
+    Verification
+    """
+    if isinstance(certificate, Certificate):
+        certificate = json.loads(certificate.to_json())
+    elif isinstance(certificate, (str, Path)):
+        path = Path(certificate)
+        try:
+            certificate = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file") from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise InputError(f"{path}: not a certificate: {error}") from None
+    assert not isinstance(certificate, (Certificate, str, Path))
+    return verification.verify(certificate, seed=seed, timeout=timeout)
 
 
 def count(

@@ -114,6 +114,27 @@ def certify(
 
 
 @app.command()
+def verify(
+    certificate: Annotated[Path, typer.Argument(help="Certificate (JSON).")],
+    seed: Annotated[int, typer.Option(help="New points and primes follow from it.", min=0)] = 1,
+    timeout: Timeout = 60.0,
+    as_json: Json = False,
+) -> None:
+    """Check a certificate from scratch; status 3 where it does not hold."""
+    from matchprob import api, report
+
+    found = api.verify(certificate, seed=seed, timeout=timeout)
+    if as_json:
+        _print_json({**found.to_dict(), "seed": seed})
+    else:
+        report.print_verification(console(), found)
+    if not found.holds:
+        failed = next(c for c in found.checks if c.status == "failed")
+        _say(f"matchprob: {certificate}: does not hold at {failed.place}: {failed.text}")
+        raise typer.Exit(UNFINISHED)
+
+
+@app.command()
 def count(
     problem: ProblemFile,
     instances: Annotated[int, typer.Option(help="Number of random instances.", min=1)] = 20,

@@ -14,6 +14,7 @@ from algebra.certificate import Certificate
 from algebra.inspection import FormReport, Inspection
 from algebra.problem import Problem
 from algebra.systems import symbolic_system
+from algebra.verification import Verification
 from numeric.counts import CountResult
 from numeric.estimation import Estimate
 
@@ -33,7 +34,7 @@ def table(*columns: str, right: Sequence[str] = ()) -> Table:
     made = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         justify: Literal["left", "right"] = "right" if column in right else "left"
-        made.add_column(column, justify=justify, no_wrap=column not in ("note", ""))
+        made.add_column(column, justify=justify, no_wrap=column not in ("note", "what", ""))
     return made
 
 
@@ -175,6 +176,17 @@ def print_certificate(out: Console, found: Certificate) -> None:
     out.print(grid)
     for text in (*found.reasons, *found.notes, *found.tried):
         out.print(f"  {text}", markup=False)
+
+
+def print_verification(out: Console, found: Verification) -> None:
+    """Every check with its status."""
+    style = STYLES.get(found.verdict, "") if found.holds else "bold red"
+    out.print(Text(f"{found.verdict}: {'holds' if found.holds else 'does not hold'}", style=style))
+    grid = table("status", "place", "what")
+    for check in found.checks:
+        colour = {"proved": "green", "failed": "bold red"}.get(check.status, "yellow")
+        grid.add_row(Text(check.status, style=colour), check.place, Text(check.text))
+    out.print(grid)
 
 
 def print_counts(out: Console, found: CountResult) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-LANES = 16
+LANES = 8
 
 # Contraction to fused multiply-add changes rounding, never the mathematics; no other
 # fast-math assumption is made (NaN and infinity must survive to be seen).

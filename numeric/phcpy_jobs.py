@@ -16,7 +16,7 @@ from numeric.phcpy_channel import PhcpyError
 from numeric.phcpy_solutions import PhcpyResult, PhcpySolution, read_solutions, write_solution
 from numeric.phcpy_text import PRECISIONS, PhcSystem
 
-MAX_SEED = 2**31 - 1
+MAX_SEED = 2**31 - 2  # with 2^31 - 1 PHCpack's random numbers are nan
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ class Job:
         if "error" in answer:
             return PhcpyError(f"phcpy: {answer['error']}")
         try:
-            solutions = read_solutions(answer["solutions"], self.system)
+            tracked = self.request["operation"] == "track"
+            solutions = read_solutions(answer["solutions"], self.system, tracked)
             return self.result("solved", solutions, float(answer["seconds"]))
         except (KeyError, TypeError, ValueError) as error:
             return PhcpyError(f"an answer of the phcpy process cannot be read: {error}")
@@ -99,6 +100,8 @@ def track_job(
 
 def refine_job(system: PhcSystem, points: ArrayLike, precision: str, newton: int) -> Job:
     """Request for Newton steps from given points; see `PhcpyProcess.refine`."""
+    if precision == "qd":
+        raise InputError("`precision` ('qd'): phcpy has no reliable Newton step in it; use 'dd'")
     common = _common(0, precision, newton)
     solutions = _points(points, len(system.variables), "points")
     request = {"operation": "refine", "polynomials": system.lines(precision), **common}
@@ -111,7 +114,9 @@ def _common(seed: int, precision: str, newton: int) -> dict[str, Any]:
             raise InputError(f"`{name}` ({value}) must be at least 0")
     if precision not in PRECISIONS:
         raise InputError(f"`precision` ({precision!r}) must be one of {', '.join(PRECISIONS)}")
-    # Beyond 2^31 - 1 PHCpack's set_seed ends the process; 0 is kept out as "no seed".
+    if precision == "qd":  # phcpy 1.1.2 returns empty texts from this step, or raises
+        newton = 0
+    # A seed beyond 2^31 - 1 ends the process; 0 is kept out as "no seed".
     return {"seed": 1 + seed % MAX_SEED, "precision": precision, "newton": newton}
 
 

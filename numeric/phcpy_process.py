@@ -118,7 +118,7 @@ class PhcpyProcess:
             Double, double-double or quad-double arithmetic.
         newton : int, optional
             Newton steps after the solver, which leaves errors up to 1e-3 where the
-            residual is small.
+            residual is small; none in precision "qd", where phcpy's step is unreliable.
 
         Returns
         -------
@@ -198,7 +198,9 @@ class PhcpyProcess:
         start_solutions : array_like
             (paths)×(unknowns), complex.
         variables, timeout, seed, precision, newton
-            As for `solve`; by default the unknowns are those of both systems.
+            As for `solve`; by default the unknowns are those of both systems. The
+            trackers of phcpy 1.1.2 work in precision "d" only; "dd" and "qd" raise
+            `PhcpyError` there.
         gamma : complex, optional
             Not 0; by default a random number of modulus 1 from the seed.
         power : int, optional

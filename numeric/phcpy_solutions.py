@@ -49,6 +49,8 @@ class PhcpySolution:
     backward : float
         Backward error computed here, see `PhcSystem.backward_errors`: it depends on nothing
         that PHCpack says.
+    tracked : bool
+        Whether it is the end of a path from a given start; then only t = 1 is an end.
     """
 
     values: tuple[complex, ...]
@@ -58,6 +60,7 @@ class PhcpySolution:
     res: float
     multiplicity: int
     backward: float
+    tracked: bool = False
 
     @property
     def size(self) -> float:
@@ -83,7 +86,8 @@ def accepted(
     ----------
     solution : PhcpySolution
     t : float
-        Bound on the distance of the path's end from 1 (or from 0, see `PhcpySolution`).
+        Bound on the distance of the path's end from 1; exactly 0 is let pass where
+        PHCpack may have followed no path (see `PhcpySolution`).
     err : float
         Bound on the last Newton update, relative to the largest coordinate.
     rco : float
@@ -100,7 +104,7 @@ def accepted(
     """
     return (
         all(math.isfinite(v.real) and math.isfinite(v.imag) for v in solution.values)
-        and min(abs(solution.t - 1), abs(solution.t)) <= t
+        and (abs(solution.t - 1) <= t or (solution.t == 0 and not solution.tracked))
         and solution.err <= err * solution.size
         and solution.rco >= rco
         and solution.backward <= res
@@ -183,8 +187,13 @@ def write_solution(values: Sequence[complex]) -> str:
     return "\n".join(lines) + "\n== err : 0.0 = rco : 1.0 = res : 0.0 ="
 
 
-def read_solutions(texts: Iterable[str], system: PhcSystem) -> tuple[PhcpySolution, ...]:
+def read_solutions(
+    texts: Iterable[str], system: PhcSystem, tracked: bool = False
+) -> tuple[PhcpySolution, ...]:
     """Solution strings as solutions of a system, its unknowns in order.
+
+    Where several paths end in one point phcpy writes all but one of them as "X": such a
+    text is a failed path, its numbers nan.
 
     Raises
     ------
@@ -195,12 +204,14 @@ def read_solutions(texts: Iterable[str], system: PhcSystem) -> tuple[PhcpySoluti
     points = np.array([values for values, *_ in parsed], dtype=complex)
     backward = system.backward_errors(points.reshape(len(parsed), len(system.variables)))
     return tuple(
-        PhcpySolution(values, t, err, rco, res, multiplicity, float(error))
+        PhcpySolution(values, t, err, rco, res, multiplicity, float(error), tracked)
         for (values, t, multiplicity, err, rco, res), error in zip(parsed, backward, strict=True)
     )
 
 
 def _parse(text: str, size: int) -> tuple[tuple[complex, ...], complex, int, float, float, float]:
+    if len(text) <= 1 or text.isspace():
+        return (complex(math.nan, math.nan),) * size, 0j, 0, math.nan, math.nan, math.nan
     numbers = {name: complex(_float(re_), _float(im)) for name, re_, im in _PAIR.findall(text)}
     quality, count = _QUALITY.search(text), _COUNT.search(text)
     try:

@@ -91,17 +91,23 @@ class Phcpy:
         return self.refine(request)
 
     def refine(self, request):
-        """Newton steps on given solutions, singular or not."""
+        """Newton steps on given solutions, singular or not.
+
+        A solution that phcpy cannot read back or spoils stays as it was: fields that
+        overflow are printed as stars, and path ends that coincide as the text "X".
+        """
         found = list(request["solutions"])
-        # A field that overflows is printed as stars, which phcpy cannot read back.
-        places = [k for k, text in enumerate(found) if "*" not in text]
-        good = [found[k] for k in places]
-        for _ in range(request["newton"] if good else 0):
-            good = _solutions(self._newton(request["polynomials"], good, request["precision"]))
-        if len(good) != len(places):
-            raise Refused("phcpy lost solutions in a Newton step")
-        for k, text in enumerate(good):
-            found[places[k]] = text
+        for _ in range(request["newton"]):
+            places = [k for k, text in enumerate(found) if _readable(text)]
+            if not places:
+                break
+            before = [found[k] for k in places]
+            after = _solutions(self._newton(request["polynomials"], before, request["precision"]))
+            if len(after) != len(before):
+                raise Refused("phcpy lost solutions in a Newton step")
+            for k, text in enumerate(after):
+                if _readable(text):
+                    found[places[k]] = text
         return found
 
     def track(self, request):
@@ -121,6 +127,10 @@ class Phcpy:
                 pwt=request["power"],
             )
         )
+        ends = request["solutions"]
+        if request["precision"] != "d" and ends and all(map(_unmoved, ends)):
+            # Debian's phcpy 1.1.2: a return code nobody looks at, and the start points back.
+            raise Refused("the tracker in precision " + request["precision"] + " does not move")
         request["polynomials"] = request["target"]
         return self.refine(request)
 
@@ -138,6 +148,15 @@ def _solutions(returned):
     if not isinstance(returned, list):
         raise Refused("phcpy did not accept the system")
     return returned
+
+
+def _readable(text):
+    return "the solution for t" in text and "*" not in text
+
+
+def _unmoved(text):
+    first = text.split("\n", 1)[0].split(":")[-1].split()
+    return bool(first) and not float(first[0])
 
 
 def end_with_parent(leash):

@@ -19,9 +19,9 @@ def test_solve_request():
     assert request["operation"] == "solve"
     assert request["polynomials"] == SYSTEM.lines("dd")
     assert (request["seed"], request["precision"], request["newton"]) == (1, "dd", 3)
-    seeds = [solve_job(SYSTEM, s, "d", 0).request["seed"] for s in (2**31 - 2, 2**31 - 1, 10**30)]
-    assert seeds[:2] == [2**31 - 1, 1]
-    assert all(1 <= seed < 2**31 for seed in seeds)
+    seeds = [solve_job(SYSTEM, s, "d", 0).request["seed"] for s in (2**31 - 3, 2**31 - 2, 10**30)]
+    assert seeds[:2] == [2**31 - 2, 1]
+    assert all(1 <= seed < 2**31 - 1 for seed in seeds)
 
 
 def test_track_request():
@@ -44,6 +44,13 @@ def test_read():
     error = job.read({"id": 1, "error": "ValueError: why"})
     assert isinstance(error, PhcpyError)
     assert str(error) == "phcpy: ValueError: why"
+
+
+def test_no_newton_in_quad_double():
+    """phcpy's Newton step in quad-double precision is never used."""
+    assert solve_job(SYSTEM, 0, "qd", 3).request["newton"] == 0
+    with pytest.raises(InputError, match="'dd'"):
+        refine_job(SYSTEM, [[1.0]], "qd", 1)
 
 
 @pytest.mark.parametrize("points", [[1.0], [[1.0, 2.0]], [[float("nan")]]])

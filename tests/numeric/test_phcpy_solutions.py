@@ -23,11 +23,11 @@ the solution for t :
  x1 :  1.30277563773199E+00  -6.83855593534374E-134
  x0 : -2.30277563773199E+00   1.07386419553388E+00
 == err :  2.220E-16 = rco :  4.648E-01 = res : 1.058E-115 ="""
-DOUBLE_DOUBLE = """t : 9.99999999999999999999999999999988E-01      0.00000000000000000000000000000000E+00    
+DOUBLE_DOUBLE = """t : 9.99999999999999999999999999999988E-01   0.00000000000000000000000000000E+00
 m : 1
 the solution for t :
- x0 : 1.99999666666111109259251543173869E+05      -3.18324961332702908297712802407481E-81   
-== err :  4.357E-28 = rco :  2.000E+05 = res :  8.714E-23 ="""
+ x0 : 1.99999666666111109259251543173869E+05      -3.18324961332702908297712802407481E-81
+== err :  4.357E-28 = rco :  2.000E+05 = res :  8.714E-23 =""".replace("\n", "    \n")
 FAILED = """t :  0.00000000000000E+00   0.00000000000000E+00
 m : 1
 the solution for t :
@@ -64,7 +64,14 @@ def test_read_failed():
     assert not accepted(found)
 
 
-@pytest.mark.parametrize("text", ["", "nonsense", DOUBLE.replace("x1", "z"), DOUBLE[:-60]])
+def test_read_coinciding_path():
+    """The text that phcpy gives for a path that ends where another did is a failed path."""
+    (found,) = read_solutions(["X"], PhcSystem.read(["x*y - 1", "x - y"]))
+    assert len(found.values) == 2
+    assert not accepted(found)
+
+
+@pytest.mark.parametrize("text", ["nonsense", DOUBLE.replace("x1", "z"), DOUBLE[:-60]])
 def test_read_errors(text):
     """A text that is no solution in the unknowns is an error."""
     with pytest.raises(ValueError, match="in the solution"):
@@ -86,7 +93,9 @@ def test_write_and_read(values):
     [
         ({}, True),
         ({"t": 0j}, True),
+        ({"t": 0j, "tracked": True}, False),
         ({"t": 0.98 + 0j}, False),
+        ({"t": 1e-9 + 0j}, False),
         ({"err": 1e-3}, False),
         ({"err": math.nan}, False),
         ({"values": (1e6 + 0j, 1j), "err": 1e-3}, True),

@@ -1,0 +1,29 @@
+"""Bases inside an allocation."""
+
+from algebra.allocation import Allocation
+from algebra.bases import candidate_bases, greedy_basis
+from algebra.jacobian import allocation_rank
+from algebra.networks import LinearEstimator, LinearRNN
+
+
+def test_bases_have_full_rank_and_differ():
+    """Each candidate is a sub-allocation of full rank, none is given twice."""
+    net = LinearRNN(n=3, T=2, b=1, d=2, m=2)
+    whole = Allocation.rows(net, "W", range(3))
+    bases = list(candidate_bases(whole, 4, {}, 0, 12))
+    assert len(bases) == len(set(bases)) > 3
+    for cells in bases:
+        part = Allocation.from_cells(net, cells)
+        assert set(cells) <= set(whole.cells)
+        assert allocation_rank(part).rank == part.size == 4
+
+
+def test_greedy_takes_the_first_independent_cells():
+    """In a linear estimator a row holds at most m independent cells."""
+    net = LinearEstimator(q=4, d=2, m=2)
+    order = [("W", 0, j) for j in range(4)] + [("W", 1, j) for j in range(4)]
+    allocation = Allocation.from_cells(net, order)
+    assert greedy_basis(allocation, order, 4, {}, 0) == (
+        ("W", 0, 0), ("W", 0, 1), ("W", 1, 0), ("W", 1, 1),
+    )  # fmt: skip
+    assert greedy_basis(Allocation.from_cells(net, order[:4]), order[:4], 4, {}, 0) is None

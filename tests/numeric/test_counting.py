@@ -1,0 +1,72 @@
+"""What is certain comes first; the rest goes to an engine."""
+
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks import LinearEstimator, LinearRNN, ShallowReLU
+from algebra.problem import Distribution, Problem
+from algebra.sampling import RandomCells
+from numeric.counting import Counter, make_plan
+from numeric.instances import draw_instance
+
+B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+
+
+def test_plans():
+    """Minimal, linear, even and over-complete allocations are told apart."""
+    minimal = Problem(B11, {"W": [[1, 0], [0, 0]]})
+    assert make_plan(minimal, minimal.allocation).root_count == 0
+    row = Problem(B11, {"W": [[1, 1], [0, 0]]})
+    assert make_plan(row, row.allocation).root_count == 1
+    diagonal = Problem(B11, {"W": [[1, 0], [0, 1]]})
+    assert make_plan(diagonal, diagonal.allocation).root_count == 2
+    everything = Problem(B11, {"W": [[1, 1], [1, 1]]})
+    plan = make_plan(everything, everything.allocation)
+    assert plan.is_part
+    assert plan.allocation.size == 2
+
+
+def test_minimal_allocations_need_no_solver():
+    """A certified minimal allocation has no solution, and no engine is started."""
+    problem = Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 1], [1, 0, 0]]})
+    with Counter(problem) as counter:
+        found = counter.count(draw_instance(problem, 0, 0))
+    assert (found.real, found.status, found.outcome) == (0, "complete", "unmatched")
+    assert "rank 3 of 4" in found.note
+
+
+def test_discrete_laws_are_not_settled_by_rank():
+    """Rademacher weights may match by chance: no verdict without a computation."""
+    law = Distribution("rademacher", "rademacher", "rademacher")
+    problem = Problem(
+        LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 1], [1, 0, 0]]}, distribution=law
+    )
+    with Counter(problem) as counter:
+        outcomes = {counter.count(draw_instance(problem, 0, k)).outcome for k in range(40)}
+    assert outcomes == {"matched", "unmatched"}
+
+
+def test_surplus_weights_match():
+    """More weights than equations: a real solution with the surplus fixed is a match."""
+    problem = Problem(B11, {"W": [[1, 1], [1, 1]]})
+    with Counter(problem) as counter:
+        found = counter.count(draw_instance(problem, 0, 0))
+    assert found.outcome == "matched"
+    assert found.complex is None
+
+
+def test_random_allocations_are_planned_once_each():
+    """Each allocation that occurs is certified once."""
+    problem = Problem(LinearEstimator(q=2, d=2, m=1), {"W": RandomCells(budget=2, rows=2)})
+    with Counter(problem) as counter:
+        counts = [counter.count(draw_instance(problem, 0, k)) for k in range(30)]
+        assert len(counter._plans) == 4
+    assert all(c.outcome == "matched" for c in counts)
+
+
+def test_bad_engines_are_named():
+    """Unknown engines and networks without polynomials are bad input."""
+    with pytest.raises(InputError, match="`engine` \\('magic'\\)"):
+        Counter(Problem(B11, {}), "magic")
+    with pytest.raises(InputError, match="shallow ReLU"):
+        Counter(Problem(ShallowReLU(q=1, n=1, d=1, m=1), {}))
