@@ -1,0 +1,26 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+MARKS := $(if $(LONG),,-m "not long")
+
+.PHONY: demo test lint setup clean
+
+demo: setup
+	@OMP_NUM_THREADS=1 $(BIN)/python -m matchprob.demo
+
+test: setup
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(MARKS)
+
+lint: setup
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+setup:
+	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash scripts/bootstrap.sh
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find algebra numeric matchprob tests -name __pycache__ -type d -prune -exec rm -rf {} +
