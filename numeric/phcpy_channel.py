@@ -211,7 +211,7 @@ class Channel:
     def _last_words(self) -> str:
         """How it ended, with the end of what it wrote on stderr."""
         try:
-            code = self._process.wait(2.0)
+            code = self._process.wait(1.0)
         except subprocess.TimeoutExpired:
             how = "closed its output"
         else:

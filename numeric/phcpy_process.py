@@ -199,8 +199,8 @@ class PhcpyProcess:
             (paths)×(unknowns), complex.
         variables, timeout, seed, precision, newton
             As for `solve`; by default the unknowns are those of both systems. The
-            trackers of phcpy 1.1.2 work in precision "d" only; "dd" and "qd" raise
-            `PhcpyError` there.
+            trackers of phcpy 1.1.2 follow paths in more than one unknown in precision "d"
+            only; "dd" and "qd" raise `PhcpyError` there.
         gamma : complex, optional
             Not 0; by default a random number of modulus 1 from the seed.
         power : int, optional

@@ -142,9 +142,9 @@ class RunningInterval:
     >>> print(running.update(80, 20))
     [0.648, 0.909]
     >>> print(running.update(140, 60))
-    [0.648, 0.797]
+    [0.648, 0.802]
     >>> running
-    RunningInterval([0.648, 0.797], 200 trials, confidence=0.95)
+    RunningInterval([0.648, 0.802], 200 trials, confidence=0.95)
     """
 
     def __init__(self, confidence: float = 0.95) -> None:

@@ -224,7 +224,13 @@ def test_track_in_higher_precision(phcpy, installation):
     if installation.version != "1.1.2":
         pytest.skip(f"phcpy {installation.version} is not known to have this fault")
     with pytest.raises(PhcpyError, match="dd does not move"):
-        phcpy.track(["x^2 - 2"], ["x^2 - 1"], [[1], [-1]], timeout=TIMEOUT, precision="dd")
+        phcpy.track(
+            ["x*y - 2", "x - y - 1"],
+            ["x*y - 6", "x - y - 1"],
+            [[3, 2], [-2, -3]],
+            timeout=TIMEOUT,
+            precision="dd",
+        )
 
 
 def test_track_is_reproducible(phcpy):
@@ -443,7 +449,7 @@ def test_hang_in_a_batch(fake_phcpy):
 
 def test_large_requests(fake_phcpy):
     """Requests larger than a pipe holds, sent ahead, do not lock the two sides."""
-    large = [{(k,): 1.0 for k in range(20, 950)}]
+    large = [{(k,): 1.0 for k in range(200, 700)}]
     with PhcpyProcess(PhcpyInstallation(fake_phcpy("new"))) as process:
         results = process.solve_many([large] * 20, timeout=TIMEOUT, newton=0)
     assert all(not isinstance(result, PhcpyError) for result in results)
@@ -487,7 +493,7 @@ def test_silent_start(fake_python):
         ('{"solutions": []}', "solutions"),
         ('{"id": 1}', "cannot be read"),
         ('{"id": 1, "solutions": 5, "seconds": 0}', "cannot be read"),
-        ('{"id": 1, "solutions": ["x"], "seconds": 0}', "cannot be read"),
+        ('{"id": 1, "solutions": ["xyz"], "seconds": 0}', "cannot be read"),
     ],
 )
 def test_bad_answers(fake_python, answer, why):

@@ -70,7 +70,7 @@ def test_stopping_at_a_width_with_undetermined_trials(hidden):
 @settings(max_examples=80, deadline=None)
 def test_ends_solve_the_martingale_equation(k, m, confidence):
     """At each end inside (0, 1), the averaged likelihood ratio, integrated, is 1 / α."""
-    assume(0 < k + m)
+    assume(k + m > 0)
     interval = confidence_sequence(k, m, confidence=confidence)
     assert 0 <= interval.low <= k / (k + m) <= interval.high <= 1
 
