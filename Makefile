@@ -19,7 +19,8 @@ lint: setup
 	@$(BIN)/mypy
 
 setup:
-	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash scripts/bootstrap.sh
+	@PYTHON="$(PYTHON)" VENV="$(VENV)" RETRY="$(filter setup,$(MAKECMDGOALS))" \
+		bash scripts/bootstrap.sh
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info out .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -62,13 +62,16 @@ def greedy_basis(
     names = sorted({cell[0] for cell in order})
     matrix = jacobian(tangent_factors(allocation.network, point, names), order, p)
     # The pivot columns of the reduced echelon form are the greedy basis.
-    reduced, found = nmod_mat(*matrix.shape, matrix.ravel().tolist(), p).rref()
+    reduced, found = nmod_mat(len(matrix), len(order), matrix.ravel().tolist(), p).rref()
     if found < rank:
         return None
     table = reduced.tolist()
     pivots = [next(k for k, entry in enumerate(table[i]) if entry != 0) for i in range(found)]
     chosen = {order[k] for k in pivots[:rank]}
     basis = tuple(cell for cell in allocation.cells if cell in chosen)
-    return basis if generic_rank(
-        allocation.network, basis, support=support, upper=rank, seed=seed
-    ).rank == rank else None
+    return (
+        basis
+        if generic_rank(allocation.network, basis, support=support, upper=rank, seed=seed).rank
+        == rank
+        else None
+    )

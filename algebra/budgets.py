@@ -186,8 +186,10 @@ class RankCover:
         return sum(budget.limit for budget in self.budgets) + self.uncovered
 
     def __str__(self) -> str:
-        others = [_plural(self.uncovered, f"{self.uncovered} other weight")] * (self.uncovered > 0)
-        return f"rank at most {self.limit}: " + "; ".join([*map(str, self.budgets), *others])
+        other = "other " if self.budgets else ""
+        rest = _plural(self.uncovered, f"{self.uncovered} {other}learnable weight")
+        lines = [*map(str, self.budgets), *([rest] if self.uncovered or not other else [])]
+        return f"rank at most {self.limit}: " + "; ".join(lines)
 
 
 def budgets(allocation: Allocation) -> tuple[Budget, ...]:

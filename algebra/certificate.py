@@ -236,12 +236,10 @@ def certify(
             rule = "one solution, rational in the data"
         return conclude(MAXIMAL, rule, error, generic_root_count=roots.value)
     guesses = candidates(roots.value) if candidates is not None else ()
-    witness, tried = find_witness(problem, roots, seed, search, guesses)
+    witness, text = find_witness(problem, roots, seed, search, guesses)
     if witness is None:
         rule = f"not minimal, {roots.value} complex solutions"
-        return conclude(
-            UNDECIDED, rule, error, generic_root_count=roots.value, tried=(tried,)
-        )
+        return conclude(UNDECIDED, rule, error, generic_root_count=roots.value, tried=(text,))
     evidence["no_real_root"] = witness
     rule = f"an instance with {roots.value} complex solutions, none real"
     return conclude(INTERMEDIATE, rule, error, generic_root_count=roots.value)
@@ -352,6 +350,4 @@ def _over_complete(
     text = f"{tried} sub-allocations of {whole.rank} weights: none with an odd root count"
     if out_of_reach:
         text += f" ({out_of_reach} out of reach)"
-    return conclude(
-        UNDECIDED, "not minimal, more weights than equations", error, tried=(text,)
-    )
+    return conclude(UNDECIDED, "not minimal, more weights than equations", error, tried=(text,))

@@ -213,7 +213,7 @@ def eliminate(system: PolynomialSystem, *, defer: bool = True) -> CoreSystem:
         kept = [k for k in range(len(stage_names)) if k not in gone]
         core_names = tuple(stage_names[k] for k in kept)
         core_ring = field.context(core_names)
-        position = {k: g for k, g in zip(kept, core_ring.gens(), strict=True)}
+        position = dict(zip(kept, core_ring.gens(), strict=True))
         zero = core_ring.constant(0)
         embedding = [position.get(k, zero) for k in range(len(stage_names))]
         equations = _substitute(equations, embedding, core_ring)
@@ -350,9 +350,7 @@ def _defer(equations: list[Any], unknowns: int) -> tuple[list[DeferredBlock], li
     return blocks[::-1], [e for k, e in enumerate(equations) if k not in gone]
 
 
-def _expose_linear(
-    field: Any, ring: Any, equations: Sequence[Any]
-) -> tuple[list[Any], list[Any]]:
+def _expose_linear(field: Any, ring: Any, equations: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """Split the span of the equations into (non-linear, linear) ones.
 
     Only where the span holds a linear equation are the equations replaced: the original

@@ -161,7 +161,7 @@ class Inspection:
             "skipped": list(self.skipped),
             "violations": [
                 {
-                    "matrix": v.matrix,
+                    "matrices": list(v.matrices),
                     "kind": v.kind,
                     "learnable": v.learnable,
                     "limit": v.limit,

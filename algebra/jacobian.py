@@ -98,9 +98,7 @@ def random_point(
     return Point(p, seed, weights, random_residues(network.input_shape, p, rng))
 
 
-def tangent_factors(
-    network: Network, point: Point, names: Sequence[str] | None = None
-) -> Factors:
+def tangent_factors(network: Network, point: Point, names: Sequence[str] | None = None) -> Factors:
     """The factors L (S×d×rows) and R (S×columns×m) of each matrix at a point.
 
     Parameters
@@ -203,7 +201,8 @@ def label_dimension_bound(network: Network) -> int:
     effective = min(inputs, network.m)
     bound = min(network.d * effective, network.parameters)
     if isinstance(network, LinearRNN):
-        widths, bound = (network.n,), min(bound, network.n * (network.d + network.b))
+        widths: tuple[int, ...] = (network.n,)
+        bound = min(bound, network.n * (network.d + network.b))
     elif isinstance(network, LinearFeedForward):
         widths = network.widths
     else:
@@ -308,7 +307,8 @@ def generic_rank(
     if upper is not None:
         bound = min(bound, upper)
     rng = random.Random(f"primes/{seed}")
-    best, witness, points = -1, (0, 0), []
+    best, witness = -1, (0, 0)
+    points: list[tuple[int, int]] = []
     error = Fraction(1)
     names = sorted({cell[0] for cell in cells})
     while error >= target:

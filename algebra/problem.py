@@ -267,7 +267,7 @@ def network_from_dict(data: Mapping[str, Any]) -> Network:
     if not isinstance(kind, str) or kind not in KINDS:
         raise InputError(f"network.kind ({kind!r}) must be one of " + ", ".join(KINDS))
     cls = KINDS[kind]
-    names = [f.name for f in fields(cls)]
+    names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
     _no_unknown(data, {"kind", *names}, "[network]", "key")
     missing = [name for name in names if name not in data]
     if missing:

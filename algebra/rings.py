@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -105,9 +105,7 @@ class PrimeField:
         return nmod(numerator, self.characteristic) / nmod(denominator, self.characteristic)
 
     def context(self, names: Sequence[str]) -> Any:
-        return nmod_mpoly_ctx.get(
-            tuple(names), modulus=self.characteristic, ordering="degrevlex"
-        )
+        return nmod_mpoly_ctx.get(tuple(names), modulus=self.characteristic, ordering="degrevlex")
 
     def generators(self, names: Sequence[str]) -> list[Any]:
         return list(self.context(names).gens())
@@ -145,7 +143,7 @@ class SymbolicRing:
         return "SymbolicRing()"
 
 
-@lru_cache(maxsize=None)
+@cache
 def symbol(name: str) -> sympy.Symbol:
     """The SymPy symbol of an unknown or a parameter."""
     return sympy.Symbol(name)

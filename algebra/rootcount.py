@@ -241,9 +241,7 @@ def _count_blocks(core: CoreSystem, root: tuple[int, ...], timeout: float) -> tu
     for equations, unknowns in groups:
         ring = field.context([core.unknowns[k] for k in unknowns])
         generators = dict(zip(unknowns, ring.gens(), strict=True))
-        images = [
-            generators.get(k, ring.constant(value)) for k, value in enumerate(root)
-        ]
+        images = [generators.get(k, ring.constant(value)) for k, value in enumerate(root)]
         block = [core.equations[e].compose(*images, ctx=ring) for e in equations]
         try:
             degree = quotient_degree(block, timeout=max(1, round(timeout)))

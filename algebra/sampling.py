@@ -120,8 +120,7 @@ def _draw_lines(
     for i in range(len(sizes) - 1, -1, -1):
         for c in range(budget + 1):
             ways[i][c] = sum(
-                comb(sizes[i], t) * ways[i + 1][c - t]
-                for t in range(lows[i], min(highs[i], c) + 1)
+                comb(sizes[i], t) * ways[i + 1][c - t] for t in range(lows[i], min(highs[i], c) + 1)
             )
     if ways[0][budget] == 0:
         return None
@@ -171,9 +170,7 @@ def _draw_both(
                 return 0
             if left > sum(highs[i + 1 :]):
                 return 0
-            kept = tuple(
-                s if i + 1 < rows and later[i + 1, c] else 0 for c, s in enumerate(sums)
-            )
+            kept = tuple(s if i + 1 < rows and later[i + 1, c] else 0 for c, s in enumerate(sums))
             if i + 1 < rows and all((allowed[i + 1 :] == allowed[i + 1 :, :1]).flat):
                 kept = tuple(sorted(kept))  # identical columns: their order is irrelevant
             return count(i + 1, 0, 0, left, kept)

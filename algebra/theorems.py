@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache
 from math import comb
 from typing import Any
 
@@ -113,7 +113,7 @@ class Theorem:
         return not self.gaps(network, allocation)
 
     def says(self, network: Network, allocation: Allocation) -> str:
-        """"maximal", "minimal" or "silent"; silent too where it does not apply."""
+        """ "maximal", "minimal" or "silent"; silent too where it does not apply."""
         if not self.applies(network, allocation):
             return SILENT
         name = allocation.matrices[0]
@@ -228,9 +228,7 @@ def _theorem_41(network: LinearFeedForward, name: str, masks: Masks, both: bool)
 
 
 def _stated(name: str, statement: str, where: str, matrices: Matrices, judge: Judge) -> Theorem:
-    return Theorem(
-        name, statement, f"{where}, {_PAPER}", False, matrices, judge, _as_in_the_paper
-    )
+    return Theorem(name, statement, f"{where}, {_PAPER}", False, matrices, judge, _as_in_the_paper)
 
 
 THEOREMS: dict[str, Theorem] = {
@@ -304,9 +302,7 @@ def what_theorems_say(network: Network, allocation: Allocation) -> dict[str, str
     return {name: theorem.says(network, allocation) for name, theorem in THEOREMS.items()}
 
 
-def pattern_infeasible_by_D3(
-    pattern: Any, d: int, zero_samples: Collection[int] = ()
-) -> bool:
+def pattern_infeasible_by_D3(pattern: Any, d: int, zero_samples: Collection[int] = ()) -> bool:
     """Lemma D.3: no solution where some sample has fewer than d active learning units.
 
     Parameters
@@ -414,7 +410,7 @@ def patterns_left(row_counts: Sequence[int], d: int, m: int) -> int:
     the same are alike, so the state is a sorted tuple.
     """
 
-    @lru_cache(maxsize=None)
+    @cache
     def count(samples: int, owed: tuple[int, ...]) -> int:
         if max(owed, default=0) > samples:
             return 0

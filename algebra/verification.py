@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -35,8 +36,8 @@ from algebra.certificate import (
     UNDECIDED,
     VERSION,
 )
-from algebra.elimination import CoreSystem, eliminate
 from algebra.dual import dual_derivative
+from algebra.elimination import CoreSystem, eliminate
 from algebra.errors import InputError
 from algebra.jacobian import (
     Point,
@@ -106,9 +107,7 @@ class Verification:
         return {
             "holds": self.holds,
             "verdict": self.verdict,
-            "checks": [
-                {"place": c.place, "status": c.status, "text": c.text} for c in self.checks
-            ],
+            "checks": [{"place": c.place, "status": c.status, "text": c.text} for c in self.checks],
         }
 
     def __str__(self) -> str:
@@ -173,10 +172,8 @@ class _Checker:
         raise _Stop
 
     def run(self) -> list[Check]:
-        try:
+        with suppress(_Stop):
             self._run()
-        except _Stop:
-            pass
         return self.checks
 
     def _run(self) -> None:
@@ -229,9 +226,7 @@ class _Checker:
         again = network_rank(network, self.problem.support, self.seed)
         if again.rank > claimed:
             raise _Failure("equations", f"a new point shows rank {again.rank} > {claimed}")
-        self.say(
-            "equations", PROBABLE, f"generic rank {claimed}; new points: {_odds(again.error)}"
-        )
+        self.say("equations", PROBABLE, f"generic rank {claimed}; new points: {_odds(again.error)}")
 
     def _allocation_rank(self) -> None:
         self._witness("allocation_rank", list(self.problem.allocation.cells), self.data["rank"])
@@ -354,8 +349,10 @@ class _Checker:
         target = self._target()
         place = "evidence.root_count"
         whole = target.size == self.problem.allocation.size
-        if not isinstance(value, int) or value < 1 or (
-            whole and self.data["generic_root_count"] != value
+        if (
+            not isinstance(value, int)
+            or value < 1
+            or (whole and self.data["generic_root_count"] != value)
         ):
             raise _Failure(
                 place, f"value {value!r}, generic_root_count {self.data['generic_root_count']!r}"
@@ -387,9 +384,7 @@ class _Checker:
             return _sympy_degree(core, p), "by SymPy's Gröbner basis"
         support = self.problem.support
         routes = [(core, "the same form")]
-        plain, _ = modular_core(
-            target, p, self.seed, core.system.form, support, defer=False
-        )
+        plain, _ = modular_core(target, p, self.seed, core.system.form, support, defer=False)
         if len(plain.unknowns) <= 2 * len(core.unknowns):
             routes.insert(0, (plain, f"the {core.system.form} form, no block deferred"))
         for form in others:
@@ -459,9 +454,7 @@ class _Checker:
         real = int(w.count_roots())
         if real:
             raise _Failure(place, f"Sturm's theorem counts {real} real roots, not 0")
-        self.say(
-            place, PROVED, f"no real one among all {expected} (Sturm): so MP < 1 (given N)"
-        )
+        self.say(place, PROVED, f"no real one among all {expected} (Sturm): so MP < 1 (given N)")
 
     # -- ReLU ----------------------------------------------------------------------
 
@@ -554,9 +547,7 @@ def _integer_terms(polynomial: Any) -> dict[tuple[int, ...], fmpz]:
     common = fmpz(1)
     for c in terms.values():
         common = common.lcm(c.denominator)
-    return {
-        tuple(map(int, m)): (c.numerator * (common // c.denominator)) for m, c in terms.items()
-    }
+    return {tuple(map(int, m)): (c.numerator * (common // c.denominator)) for m, c in terms.items()}
 
 
 def _univariate(polynomial: Any) -> sympy.Poly:

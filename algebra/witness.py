@@ -37,7 +37,9 @@ def rational_instance(
         out = np.empty(shape, dtype=object)
         for cell in np.ndindex(shape):
             out[cell] = fmpq(rng.randint(-_REACH, _REACH), _GRID)
-        return out if mask is None else np.where(np.asarray(mask) != 0, out, fmpq(0))
+        if mask is not None:
+            out[np.asarray(mask) == 0] = fmpq(0)
+        return out
 
     student = {n: matrix(s, problem.support.get(n)) for n, s in network.shapes.items()}
     teacher = {n: matrix(s, problem.support.get(n)) for n, s in network.shapes.items()}

@@ -195,6 +195,4 @@ def estimate(
     problem = as_problem(question)
     with Counter(problem, engine, timeout=timeout, certify=certify) as counter:
         counter.prepare()
-        return estimate_with(
-            problem, counter, trials, seed, confidence=confidence, advance=advance
-        )
+        return estimate_with(problem, counter, trials, seed, confidence=confidence, advance=advance)

@@ -59,9 +59,7 @@ def examine(trials: int, seed: int) -> list[Row]:
         estimate = None
         if verdict.verdict == INTERMEDIATE:
             with progress(name, trials) as advance:
-                estimate = api.estimate(
-                    problem, trials, seed=seed, engine="phcpy", advance=advance
-                )
+                estimate = api.estimate(problem, trials, seed=seed, engine="phcpy", advance=advance)
         rows.append((name, structure, verdict, estimate))
     return rows
 
@@ -117,13 +115,13 @@ def draw(rows: list[Row]) -> Figure:
             below.bar(k, level, color=colour, width=0.6)
             below.text(k, level + 0.02, "certified", ha="center", fontsize=8)
         elif estimate.estimate is not None:
-            interval, value = estimate.interval(), estimate.estimate
-            below.bar(k, value, color=colour, width=0.6, alpha=0.55, hatch="//", edgecolor="white")
+            interval, share = estimate.interval(), estimate.estimate
+            below.bar(k, share, color=colour, width=0.6, alpha=0.55, hatch="//", edgecolor="white")
             below.errorbar(
-                k, value, [[value - interval.low], [interval.high - value]],
+                k, share, [[share - interval.low], [interval.high - share]],
                 color="black", capsize=4, lw=1.2,
             )  # fmt: skip
-            below.text(k, interval.high + 0.02, f"{value:.3f}", ha="center", fontsize=8)
+            below.text(k, interval.high + 0.02, f"{share:.3f}", ha="center", fontsize=8)
     below.set_ylim(0, 1.13)
     below.set_xlim(-0.5, len(rows) - 0.5)
     below.set_xticks([])

@@ -23,6 +23,7 @@ from algebra.jacobian import allocation_rank, network_rank
 from algebra.problem import Problem
 from algebra.rootcount import RootCountError, generic_root_count
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.exact_engine import ExactEngine
 from numeric.instances import Instance
 from numeric.phcpy_engine import PhcpyEngine
 from numeric.phcpy_process import PhcpyProcess
@@ -151,11 +152,12 @@ class Counter:
         if plan.root_count == 0 and self.certify:
             note = f"no solution, with probability 1 ({plan.source})"
             return InstanceCount(instance.index, 0, 0, COMPLETE, note)
-        if plan.root_count == 0:
-            return InstanceCount(instance.index, None, None, UNDETERMINED, plan.source)
         if plan.allocation not in self._engines:
             part = self.problem.with_allocation(plan.allocation)
-            self._engines[plan.allocation] = ENGINES[self.name](self, part, plan)
+            # Of a minimal allocation only an exact engine can find the chance solutions
+            # that discrete laws allow: its systems have more equations than unknowns.
+            name = "exact" if plan.root_count == 0 else self.name
+            self._engines[plan.allocation] = ENGINES[name](self, part, plan)
         engine = self._engines[plan.allocation]
         if not plan.is_part:
             return engine.count(instance)
@@ -168,9 +170,14 @@ class Counter:
 
 
 def _phcpy(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
-    return PhcpyEngine(
-        problem, plan.root_count, timeout=counter.timeout, process=counter._process
-    )
+    return PhcpyEngine(problem, plan.root_count, timeout=counter.timeout, process=counter._process)
 
 
-ENGINES: dict[str, Callable[[Counter, Problem, Plan], InstanceEngine]] = {"phcpy": _phcpy}
+def _exact(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
+    return ExactEngine(problem, plan.root_count, timeout=counter.timeout)
+
+
+ENGINES: dict[str, Callable[[Counter, Problem, Plan], InstanceEngine]] = {
+    "phcpy": _phcpy,
+    "exact": _exact,
+}

@@ -67,7 +67,7 @@ class FloatingCore:
             for block in core.deferred
         ]
 
-    def weights(self, root: Sequence[complex]) -> np.ndarray | None:
+    def weights(self, root: Sequence[complex] | np.ndarray) -> np.ndarray | None:
         """The learnable weights of a (real or complex) root of the core.
 
         Returns

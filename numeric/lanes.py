@@ -13,7 +13,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-LANES = 8
+LANES = 16
 
 # Contraction to fused multiply-add changes rounding, never the mathematics; no other
 # fast-math assumption is made (NaN and infinity must survive to be seen).

@@ -15,8 +15,28 @@ import numpy as np
 
 from numeric.chain import IN_D, IN_M, IN_S0, Chain
 from numeric.chain_kernels import (
-    COLUMNS, D_AT, LABELS, PC, PD, READ_ALL, REST, SAMPLES, ST, STATES, STEPS, UNKNOWNS, WT, YY,
-    Y_AT, Z_SIZE, ZN, ZT, ORDER, S0_AT, apply_cells, read_out,
+    COLUMNS,
+    D_AT,
+    LABELS,
+    ORDER,
+    PC,
+    PD,
+    READ_ALL,
+    REST,
+    S0_AT,
+    SAMPLES,
+    ST,
+    STATES,
+    STEPS,
+    UNKNOWNS,
+    WT,
+    Y_AT,
+    YY,
+    Z_SIZE,
+    ZN,
+    ZT,
+    apply_cells,
+    read_out,
 )  # fmt: skip
 from numeric.lanes import LANES, OPTIONS, clear, copy, matmul_add, row_add, solve
 

@@ -14,13 +14,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from algebra.elimination import CoreSystem, eliminate
 from algebra.problem import Problem
-from algebra.rings import RationalField
-from algebra.rootcount import preferred_forms
-from algebra.systems import build_system
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
-from numeric.floating_core import FloatingCore, to_float
+from numeric.exact_engine import exact_core, settled_by_elimination
+from numeric.floating_core import FloatingCore
 from numeric.instances import Instance
 from numeric.phcpy_process import PhcpyCrashed, PhcpyError, PhcpyProcess, PhcpyTimeout
 
@@ -28,30 +25,6 @@ from numeric.phcpy_process import PhcpyCrashed, PhcpyError, PhcpyProcess, PhcpyT
 REAL_BELOW, NONREAL_ABOVE = 1e-9, 1e-6
 # Residual of a real solution in the network, relative to the largest label.
 RESIDUAL = 1e-6
-
-
-def exact_core(instance: Instance) -> CoreSystem:
-    """The core of an instance over the rationals, in the form with the smaller core."""
-    form = preferred_forms(instance.problem.network, instance.allocation)[0]
-    weights, X, Y = instance.exact
-    return eliminate(build_system(instance.allocation, weights, X, Y, RationalField(), form))
-
-
-def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None:
-    """The count where exact elimination alone decides it; None where it does not."""
-    if not core.consistent:
-        return InstanceCount(index, 0, 0, COMPLETE, "the linear equations contradict each other")
-    if core.equations:
-        return None
-    if core.unknowns:
-        note = f"{len(core.unknowns)} unknowns are free: infinitely many solutions"
-        return InstanceCount(index, None, None, UNDETERMINED, note)
-    weights = core.back_substitute(())
-    if weights is None:
-        note = "a linear block is singular in this instance"
-        return InstanceCount(index, None, None, UNDETERMINED, note)
-    solution = tuple(to_float(w) for w in weights)
-    return InstanceCount(index, 1, 1, COMPLETE, "linear, solved exactly", (solution,), certified=1)
 
 
 class PhcpyEngine:
@@ -105,6 +78,9 @@ class PhcpyEngine:
         settled = settled_by_elimination(core, instance.index)
         if settled is not None:
             return replace(settled, seconds=time.perf_counter() - start)
+        if not core.equations:
+            note = "a linear block is singular in this instance (ask the exact engine)"
+            return InstanceCount(instance.index, None, None, UNDETERMINED, note)
         if not core.is_square:
             note = f"{len(core.equations)} equations in {len(core.unknowns)} unknowns: not square"
             return InstanceCount(instance.index, None, None, UNDETERMINED, note)

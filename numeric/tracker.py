@@ -23,14 +23,46 @@ import numpy as np
 
 from numeric.chain import Chain
 from numeric.chain_kernels import (
-    DW, GROUPS, JAC, ORDER, PA, PARAMETERS, PC, PD, SLOTS, SN, ST, STATES, STEPS, TMP, TN,
-    UNKNOWNS, WN, WT, ZN, ZT, Z_SIZE, LIFTED, LIFTED_RHS, LIFTED_SCALE, forward, jacobian,
-    layout, lifted_update, read_out, residual, set_point, taylor,
-)  # fmt: skip
-from numeric.lifted_kernels import (
-    lifted_matrix, lifted_residual, lifted_taylor, positions, scatter,
+    DW,
+    GROUPS,
+    JAC,
+    LIFTED,
+    LIFTED_RHS,
+    LIFTED_SCALE,
+    ORDER,
+    PA,
+    PARAMETERS,
+    PD,
+    SLOTS,
+    SN,
+    ST,
+    STATES,
+    STEPS,
+    TMP,
+    TN,
+    UNKNOWNS,
+    WN,
+    WT,
+    Z_SIZE,
+    ZN,
+    ZT,
+    forward,
+    jacobian,
+    layout,
+    lifted_update,
+    read_out,
+    residual,
+    set_point,
+    taylor,
 )  # fmt: skip
 from numeric.lanes import LANES, OPTIONS, copy, factor, solve, workspace
+from numeric.lifted_kernels import (
+    lifted_matrix,
+    lifted_residual,
+    lifted_taylor,
+    positions,
+    scatter,
+)  # fmt: skip
 
 DONE, STUCK, SLOW = 0, 1, 2
 

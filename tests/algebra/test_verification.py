@@ -29,16 +29,16 @@ def certificates():
         "between": data_of(Problem(B11, {"W": [[1, 0], [0, 1]]})),
         "minimal": data_of(Problem(SEVEN, {"W": SEVEN_MASK})),
         "part": data_of(Problem(B11, {"W": [[1, 1], [1, 1]]})),
-        "relu": data_of(
-            Problem(ShallowReLU(q=2, n=3, d=2, m=3), {"W1": [[1, 1], [1, 0], [0, 0]]})
-        ),
+        "relu": data_of(Problem(ShallowReLU(q=2, n=3, d=2, m=3), {"W1": [[1, 1], [1, 0], [0, 0]]})),
         "layers": data_of(
             Problem(
                 LinearFeedForward(q=2, widths=(2,), d=2, m=2),
                 {"W1": [[1, 0], [0, 1]], "W2": [[1, 0], [0, 1]]},
             )
         ),
-        "estimator": data_of(Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 1], [1, 0, 0]]})),
+        "estimator": data_of(
+            Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 1], [1, 0, 0]]})
+        ),
     }
 
 

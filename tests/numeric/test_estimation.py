@@ -71,5 +71,5 @@ def test_nothing_decided():
 @pytest.mark.parametrize(("trials", "confidence"), [(0, 0.95), (True, 0.95), (5, 1.0), (5, 0)])
 def test_bad_arguments(trials, confidence):
     """Impossible numbers are refused by name."""
-    with pytest.raises(InputError, match="`(trials|confidence)`"):
+    with pytest.raises(InputError, match=r"`(trials|confidence)`"):
         estimate_with(PROBLEM, Scripted(), trials, confidence=confidence)

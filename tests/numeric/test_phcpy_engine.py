@@ -9,8 +9,9 @@ from algebra.errors import InputError
 from algebra.networks import LinearEstimator, LinearRNN
 from algebra.problem import Problem
 from algebra.rootcount import generic_root_count
+from numeric.exact_engine import exact_core, settled_by_elimination
 from numeric.instances import draw_instance
-from numeric.phcpy_engine import PhcpyEngine, exact_core, settled_by_elimination
+from numeric.phcpy_engine import PhcpyEngine
 from numeric.phcpy_process import PhcpyCrashed, PhcpyProcess, PhcpyTimeout, find_phcpy
 
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -37,11 +38,11 @@ def real_by_discriminant(instance):
     D, B = instance.weights["D"][0], instance.weights["B"][:, 0]
     A1 = (teacher["D"] @ teacher["W"] @ teacher["B"]).item()
     A2 = (teacher["D"] @ teacher["W"] @ teacher["W"] @ teacher["B"]).item()
-    (_, i, j), (_, k, l) = instance.allocation.cells
+    (_, i, j), (_, k, c) = instance.allocation.cells
 
     def labels(x, y):
         student = W.copy()
-        student[i, j], student[k, l] = x, y
+        student[i, j], student[k, c] = x, y
         return D @ student @ B - A1, D @ student @ student @ B - A2
 
     # The first is affine in (x, y): y = s + t x.

@@ -1,0 +1,68 @@
+"""Exact counts, against phcpy, closed forms and brute force over discrete laws."""
+
+import numpy as np
+import pytest
+
+from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN
+from algebra.problem import Distribution, Problem
+from algebra.rootcount import generic_root_count
+from numeric.exact_engine import ExactEngine
+from numeric.instances import draw_instance
+from numeric.phcpy_engine import PhcpyEngine
+from tests.numeric.test_phcpy_engine import need_phcpy
+
+NETS = [
+    Problem(LinearRNN(n=3, T=2, b=1, d=2, m=2), {"W": [[1, 0, 1], [0, 1, 0], [0, 0, 1]]}),
+    Problem(LinearRNN(n=3, T=3, b=1, d=1, m=3), {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}),
+    Problem(
+        LinearFeedForward(q=2, widths=(2,), d=2, m=2),
+        {"W1": [[1, 0], [0, 1]], "W2": [[1, 0], [0, 1]]},
+    ),
+]
+
+
+@pytest.mark.parametrize("problem", NETS)
+def test_agrees_with_phcpy(problem):
+    """Instance by instance the exact count and phcpy's are the same."""
+    need_phcpy()
+    expected = generic_root_count(problem.allocation).value
+    exact = ExactEngine(problem, expected)
+    with PhcpyEngine(problem, expected) as phcpy:
+        compared = 0
+        for index in range(25):
+            instance = draw_instance(problem, 4, index)
+            one, other = exact.count(instance), phcpy.count(instance)
+            assert (one.status, one.complex) == ("complete", expected)
+            for solution in one.solutions:
+                assert instance.residual(instance.with_weights(solution)) < 1e-6
+            if other.status == "complete":
+                compared += 1
+                assert one.real == other.real
+    assert compared >= 20
+
+
+def test_discrete_instances_one_by_one():
+    """Rademacher linear estimator: a match exactly where least squares has residual 0."""
+    law = Distribution("rademacher", "rademacher", "rademacher")
+    net = LinearEstimator(q=3, d=2, m=2)
+    problem = Problem(net, {"W": [[1, 1, 1], [1, 0, 0]]}, distribution=law)
+    engine = ExactEngine(problem, 0)
+    outcomes = []
+    for index in range(60):
+        instance = draw_instance(problem, 0, index)
+        goal = instance.labels - instance.with_weights(np.zeros(4))["W"] @ instance.X
+        solvable = True
+        for row, cells in ((0, [0, 1, 2]), (1, [0])):
+            A = instance.X[cells].T
+            best, *_ = np.linalg.lstsq(A, goal[row], rcond=None)
+            solvable &= bool(np.allclose(A @ best, goal[row]))
+        outcomes.append(engine.count(instance).outcome == "matched")
+        assert outcomes[-1] == solvable
+    assert set(outcomes) == {True, False}
+
+
+def test_contradiction_is_exact():
+    """No solution is an exact statement where elimination meets 1 = 0."""
+    problem = Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 1], [1, 0, 0]]})
+    found = ExactEngine(problem, 0).count(draw_instance(problem, 0, 0))
+    assert (found.real, found.complex, found.status) == (0, 0, "complete")
