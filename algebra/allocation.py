@@ -6,14 +6,17 @@ matrices of a network, any mix of them.  It knows nothing of weights or probabil
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.messages import one_line, shown
 from algebra.networks import Network
 
 Cell = tuple[str, int, int]
@@ -37,26 +40,47 @@ def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:
         Where the shape differs or an entry is neither 0 nor 1.
     """
     try:
-        array = np.array(value, dtype=object)
+        array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
     except ValueError as error:
-        raise InputError(f"`{name}` is not a matrix: {error}") from None
+        raise InputError(f"`{name}` is not a matrix: {one_line(error)}") from None
     if array.ndim != 2:
-        rows = [len(row) for row in value] if _is_ragged(value) else None
-        what = f"its rows have lengths {rows}" if rows else f"it has {array.ndim} dimensions"
+        if isinstance(value, (str, bytes)):
+            what = f"it is {shown(value)}"
+        elif lengths := _row_lengths(value):
+            what = f"its rows have lengths {shown(lengths)}"
+        else:
+            what = f"it has {array.ndim} dimension{'s' * (array.ndim != 1)}"
         raise InputError(f"`{name}` must be a {shape[0]}×{shape[1]} matrix of 0 and 1; {what}")
     if array.shape != shape:
         raise InputError(
             f"`{name}` is {array.shape[0]}×{array.shape[1]} but the network's matrix is "
             f"{shape[0]}×{shape[1]}"
         )
-    for (i, j), entry in np.ndenumerate(array):
-        if isinstance(entry, (str, bytes)) or not (entry == 0 or entry == 1):
-            raise InputError(f"`{name}`[{i}, {j}] is {entry!r}: a mask holds only 0 and 1")
+    if array.dtype.kind in "biuf":
+        bad = np.argwhere((array != 0) & (array != 1))
+        wrong = None if not bad.size else (int(bad[0][0]), int(bad[0][1]))
+    else:
+        wrong = next((index for index, entry in np.ndenumerate(array) if not _is_bit(entry)), None)
+    if wrong is not None:
+        entry = array[wrong]
+        raise InputError(
+            f"`{name}`[{wrong[0]}, {wrong[1]}] is "
+            f"{shown(entry.item() if isinstance(entry, np.generic) else entry)}: "
+            "a mask holds only 0 and 1"
+        )
     return array.astype(np.int8)
 
 
-def _is_ragged(value: Any) -> bool:
-    return isinstance(value, Sequence) and all(isinstance(row, Sequence) for row in value)
+def _row_lengths(value: Any) -> list[int]:
+    """Lengths of the rows of a list of lists; empty where it is something else."""
+    kinds = (list, tuple, np.ndarray)
+    if not isinstance(value, kinds) or not all(isinstance(row, kinds) for row in value):
+        return []
+    return [len(row) for row in value if np.ndim(row)]
+
+
+def _is_bit(entry: Any) -> bool:
+    return isinstance(entry, (Real, np.bool_)) and bool(entry == 0 or entry == 1)
 
 
 @dataclass(frozen=True)
@@ -84,27 +108,23 @@ class Allocation:
     cells: tuple[Cell, ...]
 
     def __post_init__(self) -> None:
-        shapes = self.network.shapes
-        order = {name: k for k, name in enumerate(shapes)}
+        order = {name: k for k, name in enumerate(self.network.shapes)}
         seen: set[Cell] = set()
-        for cell in self.cells:
+        for cell in _tuple(self.cells, "cells"):
             try:
                 name, i, j = cell
+                i, j = operator.index(i), operator.index(j)
             except (TypeError, ValueError):
-                raise InputError(f"`{cell!r}` is not a cell (matrix, row, column)") from None
-            if name not in shapes:
-                raise InputError(
-                    f"there is no matrix `{name}` in a {self.network.title}; it has "
-                    + ", ".join(shapes)
-                )
-            rows, columns = shapes[name]
+                raise InputError(f"{shown(cell)} is not a cell (matrix, row, column)") from None
+            rows, columns = _shape(self.network, name)
             if not (0 <= i < rows and 0 <= j < columns):
                 raise InputError(
-                    f"cell {name}[{i}, {j}] is outside {name} ({rows}×{columns}, 0-based)"
+                    f"cell {name}[{shown(i)}, {shown(j)}] is outside {name} "
+                    f"({rows}×{columns}, 0-based)"
                 )
-            if cell in seen:
+            if (name, i, j) in seen:
                 raise InputError(f"cell {name}[{i}, {j}] is given twice")
-            seen.add((name, int(i), int(j)))
+            seen.add((name, i, j))
         cells = sorted(seen, key=lambda c: (order[c[0]], c[1], c[2]))
         object.__setattr__(self, "cells", tuple(cells))
 
@@ -113,33 +133,35 @@ class Allocation:
         cls, network: Network, masks: Mapping[str, Any] | None = None, **more: Any
     ) -> Allocation:
         """Allocation from 0/1 matrices, by mapping or by keyword."""
+        if masks is not None and not isinstance(masks, Mapping):
+            raise InputError(
+                f"`masks` ({shown(masks)}) must map the names of matrices to masks, "
+                'such as {"W": [[1, 0], [0, 1]]}'
+            )
         cells: list[Cell] = []
         for name, value in {**(masks or {}), **more}.items():
-            if name not in network.shapes:
-                raise InputError(
-                    f"there is no matrix `{name}` in a {network.title}; it has "
-                    + ", ".join(network.shapes)
-                )
-            mask = as_mask(value, network.shapes[name], name)
+            mask = as_mask(value, _shape(network, name), name)
             cells += [(name, int(i), int(j)) for i, j in zip(*np.nonzero(mask), strict=True)]
         return cls(network, tuple(cells))
 
     @classmethod
     def from_cells(cls, network: Network, cells: Iterable[Cell]) -> Allocation:
         """Allocation from an iterable of (matrix, row, column)."""
-        return cls(network, tuple(cells))
+        return cls(network, _tuple(cells, "cells"))
 
     @classmethod
     def rows(cls, network: Network, name: str, rows: Iterable[int]) -> Allocation:
         """Allocation of whole rows of one matrix."""
         columns = _shape(network, name)[1]
-        return cls(network, tuple((name, i, j) for i in rows for j in range(columns)))
+        chosen = _tuple(rows, "rows")
+        return cls(network, tuple((name, i, j) for i in chosen for j in range(columns)))
 
     @classmethod
     def columns(cls, network: Network, name: str, columns: Iterable[int]) -> Allocation:
         """Allocation of whole columns of one matrix."""
         rows = _shape(network, name)[0]
-        return cls(network, tuple((name, i, j) for j in columns for i in range(rows)))
+        chosen = _tuple(columns, "columns")
+        return cls(network, tuple((name, i, j) for j in chosen for i in range(rows)))
 
     @cached_property
     def masks(self) -> dict[str, np.ndarray]:
@@ -183,9 +205,16 @@ class Allocation:
         return f"Allocation({self})"
 
 
-def _shape(network: Network, name: str) -> tuple[int, int]:
-    if name not in network.shapes:
+def _shape(network: Network, name: Any) -> tuple[int, int]:
+    if not isinstance(name, str) or name not in network.shapes:
         raise InputError(
-            f"there is no matrix `{name}` in a {network.title}; it has " + ", ".join(network.shapes)
+            f"there is no matrix `{one_line(name)}` in a {network.title}; it has "
+            + ", ".join(network.shapes)
         )
     return network.shapes[name]
+
+
+def _tuple(values: Any, name: str) -> tuple[Any, ...]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InputError(f"`{name}` ({shown(values)}) must be a list")
+    return tuple(values)

@@ -13,24 +13,18 @@ strategies in subset learning on the expressive power of neural networks"
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from algebra.errors import InputError
+from algebra.messages import shown, whole_number
 
 Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
 
 # A dense matrix beyond this many entries cannot be held or certified on one machine.
 MAX_CELLS = 10**8
-
-
-def _check_size(owner: object, name: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InputError(f"`{name}` ({value!r}) must be a whole number")
-    if value < 1:
-        raise InputError(f"`{name}` ({value}) must be at least 1")
 
 
 class Network:
@@ -52,23 +46,24 @@ class Network:
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
+            size: Any
             if field.name == "widths":
-                if isinstance(value, int) or not hasattr(value, "__iter__"):
-                    raise InputError(f"`widths` ({value!r}) must be a list of whole numbers")
-                object.__setattr__(self, "widths", tuple(value))
-                for k, width in enumerate(self.widths):  # type: ignore[attr-defined]
-                    _check_size(self, f"widths[{k}]", width)
+                if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+                    raise InputError(f"`widths` ({shown(value)}) must be a list of whole numbers")
+                size = tuple(
+                    whole_number(width, f"widths[{k}]", 1, MAX_CELLS)
+                    for k, width in enumerate(value)
+                )
             else:
-                _check_size(self, field.name, value)
-        for name, (rows, columns) in self.shapes.items():
+                size = whole_number(value, field.name, 1, MAX_CELLS)
+            object.__setattr__(self, field.name, size)
+        held = {**self.shapes, "the samples X": self.input_shape, "the labels Y": (self.d, self.m)}
+        for name, (rows, columns) in held.items():
             if rows * columns > MAX_CELLS:
                 raise InputError(
                     f"{name} would be {rows}×{columns}: more than {MAX_CELLS:.0e} entries; "
                     "choose smaller sizes"
                 )
-        rows, columns = self.input_shape
-        if rows * columns > MAX_CELLS:
-            raise InputError(f"the samples X would be {rows}×{columns}: choose smaller sizes")
 
     @property
     def shapes(self) -> dict[str, tuple[int, int]]:

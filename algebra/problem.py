@@ -34,6 +34,7 @@ import numpy as np
 
 from algebra.allocation import Allocation, as_mask
 from algebra.errors import InputError
+from algebra.messages import one_line, shown
 from algebra.networks import KINDS, Network
 from algebra.sampling import RandomCells
 
@@ -54,9 +55,9 @@ class Distribution:
     def __post_init__(self) -> None:
         for f in fields(self):
             value = getattr(self, f.name)
-            if value not in LAWS:
+            if not isinstance(value, str) or value not in LAWS:
                 raise InputError(
-                    f"distribution.{f.name} ({value!r}) must be one of " + ", ".join(LAWS)
+                    f"distribution.{f.name} ({shown(value)}) must be one of " + ", ".join(LAWS)
                 )
 
     @property
@@ -93,11 +94,19 @@ class Problem:
 
     def __post_init__(self) -> None:
         shapes = self.network.shapes
+        if not isinstance(self.distribution, Distribution):
+            raise InputError(f"`distribution` ({shown(self.distribution)}) must be a Distribution")
         for table in ("learnable", "support"):
-            for name in getattr(self, table):
+            masks = getattr(self, table)
+            if not isinstance(masks, Mapping):
+                raise InputError(
+                    f"`{table}` ({shown(masks)}) must map the names of matrices to masks, "
+                    'such as {"W": [[1, 0], [0, 1]]}'
+                )
+            for name in masks:
                 if name not in shapes:
                     raise InputError(
-                        f"[{table}] names `{name}`, but a {self.network.title} has "
+                        f"[{table}] names `{one_line(name)}`, but a {self.network.title} has "
                         + ", ".join(shapes)
                     )
         support = {
@@ -241,7 +250,7 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
         raise InputError("there is no [network] table")
     for table in data:
         if not isinstance(data[table], Mapping):
-            raise InputError(f"`{table}` ({data[table]!r}) must be a table: write [{table}]")
+            raise InputError(f"`{table}` ({shown(data[table])}) must be a table: write [{table}]")
     network = network_from_dict(data["network"])
     support = {
         name: _matrix(value, f"support.{name}", folder)
@@ -265,7 +274,7 @@ def network_from_dict(data: Mapping[str, Any]) -> Network:
         raise InputError("[network] has no `kind`; choose one of " + ", ".join(KINDS))
     kind = data["kind"]
     if not isinstance(kind, str) or kind not in KINDS:
-        raise InputError(f"network.kind ({kind!r}) must be one of " + ", ".join(KINDS))
+        raise InputError(f"network.kind ({shown(kind)}) must be one of " + ", ".join(KINDS))
     cls = KINDS[kind]
     names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
     _no_unknown(data, {"kind", *names}, "[network]", "key")
@@ -291,29 +300,41 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
         message begins with the file's name.
     """
     path = Path(path)
+    where = _path(path)
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        # utf-8-sig: some editors put a byte order mark first.
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
+        raise InputError(f"{where}: no such file") from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path}: not valid TOML: {error}") from None
+        raise InputError(f"{where}: not valid TOML: {one_line(error)}") from None
+    except RecursionError:
+        raise InputError(f"{where}: not valid TOML: brackets are nested too deeply") from None
+    except OSError as error:
+        raise InputError(f"{where}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        # Not text, a NUL in the name, or an integer of thousands of digits.
+        raise InputError(f"{where}: cannot be read: {one_line(error)}") from None
     try:
         if need_learnable and "learnable" not in data:
             raise InputError("there is no [learnable] table: say which weights may learn")
         return problem_from_dict(data, path.parent)
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{where}: {error}") from None
+
+
+def _path(path: Path) -> str:
+    """A path as it stands in a message: whole, but on one line."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
 
 
 def _no_unknown(data: Any, known: set[str], where: str, what: str) -> None:
     if not isinstance(data, Mapping):
-        raise InputError(f"{where} must be a table, not {data!r}")
+        raise InputError(f"{where} must be a table, not {shown(data)}")
     for key in data:
         if key not in known:
             raise InputError(
-                f"{where} has an unknown {what} `{key}`; known are " + ", ".join(sorted(known))
+                f"{where} has an unknown {what} `{one_line(key)}`; known are " + ", ".join(sorted(known))
             )
 
 
@@ -335,21 +356,24 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
 
 def _matrix_file(text: str, name: str, folder: Path) -> Any:
     path = folder / text
+    if path.suffix not in (".csv", ".npy"):
+        raise InputError(
+            f"`{name}` ({shown(text)}) must be rows of 0 and 1, or the name of a .csv or .npy file"
+        )
     try:
-        if path.suffix == ".npy":
-            array = np.load(path, allow_pickle=False)
-            return array if isinstance(array, np.ndarray) else np.zeros(0)
         if path.suffix == ".csv":
-            with path.open(newline="", encoding="utf-8") as file:
-                rows = [row for row in csv.reader(file) if row]
-            return [[_entry(cell) for cell in row] for row in rows]
+            with path.open(newline="", encoding="utf-8-sig") as file:
+                return [[_entry(cell) for cell in row] for row in csv.reader(file) if row]
+        with path.open("rb") as binary:
+            return np.lib.format.read_array(binary, allow_pickle=False)
     except FileNotFoundError:
-        raise InputError(f"`{name}` names {path}, which does not exist") from None
-    except (OSError, ValueError, EOFError, csv.Error) as error:
-        raise InputError(f"`{name}`: {path} cannot be read as a matrix: {error}") from None
-    raise InputError(
-        f"`{name}` ({text!r}) must be rows of 0 and 1, or the name of a .csv or .npy file"
-    )
+        raise InputError(f"`{name}` names {_path(path)}, which does not exist") from None
+    except Exception as error:
+        # A damaged .npy header raises nearly anything: SyntaxError, TypeError, MemoryError, …
+        reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
+        raise InputError(
+            f"`{name}`: {_path(path)} cannot be read as a matrix: {one_line(reason)}"
+        ) from None
 
 
 def _entry(cell: str) -> Any:

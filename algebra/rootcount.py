@@ -69,13 +69,17 @@ class RootCount:
     primes: tuple[int, ...]
     seed: int
 
-    def __str__(self) -> str:
+    @property
+    def how(self) -> str:
+        """Where the number comes from, in words."""
         if self.rule == "linear":
-            return f"{self.value} (the {self.form} form is linear after elimination)"
-        product = " · ".join(map(str, self.blocks))
-        how = f" = {product}" if len(self.blocks) > 1 else ""
+            return f"the {self.form} form is linear after elimination"
+        product = f"{' · '.join(map(str, self.blocks))}: " if len(self.blocks) > 1 else ""
         primes = " and ".join(map(str, self.primes))
-        return f"{self.value}{how} (degree of the {self.form} core modulo {primes})"
+        return f"{product}degree of the {self.form} core modulo {primes}"
+
+    def __str__(self) -> str:
+        return f"{self.value} ({self.how})"
 
 
 def preferred_forms(network: Network, allocation: Allocation) -> tuple[str, ...]:

@@ -158,15 +158,7 @@ def print_certificate(out: Console, found: Certificate) -> None:
     ]
     if found.generic_root_count is not None:
         rows.append(("generic root count", found.generic_root_count))
-    bound = found.error_bound
-    rows.append(
-        (
-            "certainty",
-            "proved modulo " + str(found.prime)
-            if not bound
-            else f"error at most {bound.numerator / bound.denominator:.1e}",
-        )
-    )
+    rows.append(("certainty", _certainty(found)))
     said = [f"{name}: {word}" for name, word in found.theorems.items() if word != "silent"]
     rows.append(("theorems as stated", "; ".join(said) or "all silent"))
     grid = table("", "")
@@ -176,6 +168,19 @@ def print_certificate(out: Console, found: Certificate) -> None:
     out.print(grid)
     for text in (*found.reasons, *found.notes, *found.tried):
         out.print(f"  {text}", markup=False)
+
+
+def _certainty(found: Certificate) -> str:
+    """What is proved and what is not."""
+    bound = found.error_bound
+    if bound:
+        text = f"rank: error at most {bound.numerator / bound.denominator:.1e}"
+    else:
+        text = f"rank proved modulo {found.prime}"
+    roots = found.evidence.get("root_count")
+    if roots and roots["rule"] != "linear":
+        text += f"; N counted modulo {len(roots['primes'])} random primes (likely, no bound)"
+    return text
 
 
 def print_verification(out: Console, found: Verification) -> None:

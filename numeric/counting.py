@@ -80,7 +80,7 @@ def make_plan(problem: Problem, allocation: Allocation, *, timeout: float = 60.0
         roots = generic_root_count(part, support, timeout=timeout)
     except (RootCountError, InputError) as error:
         return Plan(part, whole, own, None, str(error), part is not allocation)
-    return Plan(part, whole, own, roots.value, str(roots), part is not allocation)
+    return Plan(part, whole, own, roots.value, roots.how, part is not allocation)
 
 
 class Counter:
