@@ -46,7 +46,7 @@ def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:
     if array.ndim != 2:
         if isinstance(value, (str, bytes)):
             what = f"it is {shown(value)}"
-        elif lengths := _row_lengths(value):
+        elif array.ndim == 1 and (lengths := _row_lengths(value)):
             what = f"its rows have lengths {shown(lengths)}"
         else:
             what = f"it has {array.ndim} dimension{'s' * (array.ndim != 1)}"
@@ -73,14 +73,15 @@ def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:
 
 def _row_lengths(value: Any) -> list[int]:
     """Lengths of the rows of a list of lists; empty where it is something else."""
-    kinds = (list, tuple, np.ndarray)
-    if not isinstance(value, kinds) or not all(isinstance(row, kinds) for row in value):
+    if not isinstance(value, (list, tuple)):
         return []
-    return [len(row) for row in value if np.ndim(row)]
+    return [len(row) for row in value] if all(isinstance(r, (list, tuple)) for r in value) else []
 
 
 def _is_bit(entry: Any) -> bool:
-    return isinstance(entry, (Real, np.bool_)) and bool(entry == 0 or entry == 1)
+    # A timedelta64 counts as an integer for Python.
+    number = isinstance(entry, (Real, np.bool_)) and not isinstance(entry, np.timedelta64)
+    return number and bool(entry == 0 or entry == 1)
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,6 @@ Units of a ReLU layer mask differently, so columns of its W1 have no budget of t
   labels is a linear function of ``O_i ⊗ C_j`` in A^{d×b} for a cell of W, of ``(O W)_i ⊗ e_j``
   for B, of ``e_i ⊗ (W C)_j`` for D.  So u rows and v columns have rank ≤ T(ub + dv − uv).
   Where only W learns, min(d, n) and min(b, n) take the places of d and b.
-- W acts through ``O P C`` or ``O P h_s``: u rows and v columns have rank ≤ uM + Dv − uv with
-  D = min(n, Td), M = min(n, Tb, Tm).  The same for B with M = min(b, Tm).  (For narrow nets.)
 
 All these grow with u ≤ D and v ≤ M, so that bounds for the dimensions suffice.
 
@@ -358,7 +356,7 @@ def rank_bound(allocation: Allocation) -> int:
 
 def _order(budget: Budget) -> tuple:
     kind = ("total", "matrix", "row", "column", "cross").index(budget.kind)
-    return len(budget.rows + budget.columns), kind, -budget.excess, budget.rows, budget.columns
+    return len(budget.rows + budget.columns), -budget.excess, kind, budget.rows, budget.columns
 
 
 def _plural(count: int, text: str) -> str:
@@ -489,16 +487,12 @@ def _families(network: Network, names: tuple[str, ...]) -> Iterator[_Family]:
     for chosen in dict.fromkeys([*((name,) for name in names), names] if names else []):
         D, M = max(layers[x].D for x in chosen), max(layers[x].M for x in chosen)
         yield _Family(chosen, lam, rho, D, M)
-    if isinstance(network, LinearRNN):
-        n, T, b, d, m = network.n, network.T, network.b, network.d, network.m
+    if isinstance(network, LinearRNN) and "W" in names:
+        n, T, b, d = network.n, network.T, network.b, network.d
         ones = dict.fromkeys(layers, 1)
-        if "W" in names:
-            yield _Family(("W",), ones, ones, min(n, d), min(n, b), T)
-            yield _Family(("W",), ones, ones, min(n, T * d), min(n, T * b, T * m))
-            if len(names) > 1:
-                yield _Family(names, ones, ones, d, b, T)
-        if "B" in names:
-            yield _Family(("B",), ones, ones, min(n, T * d), min(b, T * m))
+        yield _Family(("W",), ones, ones, min(n, d), min(n, b), T)
+        if len(names) > 1:
+            yield _Family(names, ones, ones, d, b, T)
 
 
 def _sets(Z: np.ndarray, weight: np.ndarray, cap: int) -> tuple[np.ndarray, bool]:

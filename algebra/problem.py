@@ -316,11 +316,12 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
         # Not text, a NUL in the name, or an integer of thousands of digits.
         raise InputError(f"{where}: cannot be read: {one_line(error)}") from None
     try:
+        problem = problem_from_dict(data, path.parent)
         if need_learnable and "learnable" not in data:
             raise InputError("there is no [learnable] table: say which weights may learn")
-        return problem_from_dict(data, path.parent)
     except InputError as error:
         raise InputError(f"{where}: {error}") from None
+    return problem
 
 
 def _path(path: Path) -> str:
@@ -334,7 +335,8 @@ def _no_unknown(data: Any, known: set[str], where: str, what: str) -> None:
     for key in data:
         if key not in known:
             raise InputError(
-                f"{where} has an unknown {what} `{one_line(key)}`; known are " + ", ".join(sorted(known))
+                f"{where} has an unknown {what} `{one_line(key)}`; known are "
+                + ", ".join(sorted(known))
             )
 
 

@@ -2,25 +2,30 @@
 
 The papers' figures draw the allocation anew for each trial: a budget of cells in the
 first k rows (or columns), each of them used, none above a cap.  The draw here is exactly
-uniform over all such matrices.  Row sums are drawn with their exact weights (a dynamic
-programme over binomials); column caps, when they bind, are met by rejection and, where
-that takes too long, by a dynamic programme over columns.  Integers only.
+uniform over all such matrices.  Row sums are drawn with their exact weights (products of
+generating functions); column caps, when they bind, are met by rejection and, where that
+takes too long, by counting completions row by row.  Integers only.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb
+from itertools import pairwise
+from math import comb, prod
 
 import numpy as np
+from flint import fmpz_poly
 
 from algebra.errors import InputError
+from algebra.messages import shown, whole_number
 
-_REJECTIONS = 2_000
-_STATES = 200_000
+# Draws rejected before completions are counted, and where there are too many to count.
+_FEW, _MANY = 100, 20_000
+# Steps from a state to the next that may be listed when counting completions.
+_STEPS = 200_000
 
 
 @dataclass(frozen=True)
@@ -57,15 +62,16 @@ class RandomCells:
             value = getattr(self, name)
             if value is None and name != "budget":
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise InputError(f"random.{name} ({value!r}) must be a whole number, at least 0")
+            object.__setattr__(self, name, whole_number(value, f"random.{name}", 0))
 
     def allowed(self, shape: tuple[int, int], support: np.ndarray | None = None) -> np.ndarray:
         """Boolean mask of the cells that may be drawn."""
         for name, bound, axis in (("rows", shape[0], "rows"), ("columns", shape[1], "columns")):
             value = getattr(self, name)
             if value is not None and value > bound:
-                raise InputError(f"random.{name} ({value}) exceeds the matrix's {bound} {axis}")
+                raise InputError(
+                    f"random.{name} ({shown(value)}) exceeds the matrix's {bound} {axis}"
+                )
         cells = np.zeros(shape, bool)
         cells[: self.rows, : self.columns] = True
         return cells if support is None else cells & (np.asarray(support) != 0)
@@ -78,7 +84,7 @@ class RandomCells:
         Raises
         ------
         InputError
-            Where no matrix meets the caps.
+            Where no matrix meets the caps, or so few that none can be found.
         """
         allowed = self.allowed(shape, support)
         by_columns = self.rows is None and self.columns is not None
@@ -88,17 +94,31 @@ class RandomCells:
         else:
             lines, line_cap, cross_cap = allowed, self.max_per_row, self.max_per_column
             used = 0 if self.rows is None else self.rows
-        drawn = _draw_lines(lines, self.budget, used, line_cap, cross_cap, rng)
-        if drawn is None:
-            raise InputError(f"no {shape[0]}×{shape[1]} allocation meets {self}")
+        try:
+            drawn = _draw_lines(lines, self.budget, used, line_cap, cross_cap, rng)
+        except _Impossible:
+            raise InputError(f"no {shape[0]}×{shape[1]} allocation meets {self}") from None
+        except _TooTight:
+            raise InputError(
+                f"too few {shape[0]}×{shape[1]} allocations meet {self} to find one; raise "
+                "max_per_row or max_per_column"
+            ) from None
         return drawn.T.copy() if by_columns else drawn
 
     def __str__(self) -> str:
-        parts = [f"budget = {self.budget}"]
+        parts = [f"budget = {shown(self.budget)}"]
         for name in ("rows", "columns", "max_per_row", "max_per_column"):
             if getattr(self, name) is not None:
-                parts.append(f"{name} = {getattr(self, name)}")
+                parts.append(f"{name} = {shown(getattr(self, name))}")
         return "random { " + ", ".join(parts) + " }"
+
+
+class _Impossible(Exception):
+    """No matrix meets the caps."""
+
+
+class _TooTight(Exception):
+    """Rejection finds none, and there are too many states to count completions."""
 
 
 def _draw_lines(
@@ -108,95 +128,216 @@ def _draw_lines(
     line_cap: int | None,
     cross_cap: int | None,
     rng: random.Random,
-) -> np.ndarray | None:
+) -> np.ndarray:
     """Uniform 0/1 matrix inside `allowed`: the first `used` lines non-empty, caps met."""
-    sizes = [int(s) for s in allowed.sum(axis=1)]
-    lows = [1 if i < used else 0 for i in range(len(sizes))]
-    highs = [min(s, s if line_cap is None else line_cap) for s in sizes]
     cells = [np.flatnonzero(row) for row in allowed]
-    # ways[i][c]: number of ways to place c cells in lines i, i + 1, …
-    ways = [[0] * (budget + 1) for _ in range(len(sizes) + 1)]
-    ways[-1][0] = 1
-    for i in range(len(sizes) - 1, -1, -1):
-        for c in range(budget + 1):
-            ways[i][c] = sum(
-                comb(sizes[i], t) * ways[i + 1][c - t] for t in range(lows[i], min(highs[i], c) + 1)
-            )
-    if ways[0][budget] == 0:
-        return None
-    binding = cross_cap is not None and cross_cap < allowed.shape[0]
-    for _ in range(_REJECTIONS if binding else 1):
+    sizes = tuple(len(line) for line in cells)
+    lows = tuple(int(i < used) for i in range(len(sizes)))
+    highs = tuple(s if line_cap is None else min(s, line_cap) for s in sizes)
+    if not sum(lows) <= budget <= sum(highs) or any(map(int.__gt__, lows, highs)):
+        raise _Impossible
+    levels = _line_sum_counts(sizes, lows, highs, budget)
+
+    def draw() -> np.ndarray:
         mask = np.zeros(allowed.shape, np.int8)
-        left = budget
-        for i, size in enumerate(sizes):
-            pick = rng.randrange(ways[i][left])
-            for t in range(lows[i], min(highs[i], left) + 1):
-                pick -= comb(size, t) * ways[i + 1][left - t]
+        for i, total in enumerate(_draw_sums(levels, budget, rng)):
+            mask[i, cells[i][rng.sample(range(sizes[i]), total)]] = 1
+        return mask
+
+    def fits(mask: np.ndarray) -> bool:
+        return cross_cap is None or int(mask.sum(axis=0, dtype=np.int64).max()) <= cross_cap
+
+    if cross_cap is None or cross_cap >= int(allowed.sum(axis=0, dtype=np.int64).max()):
+        return draw()
+    for _ in range(_FEW):
+        if fits(mask := draw()):
+            return mask
+    walk = _completions(allowed.tobytes(), allowed.shape, budget, lows, highs, cross_cap)
+    if walk is not None:
+        return walk.draw(rng)
+    for _ in range(_MANY):
+        if fits(mask := draw()):
+            return mask
+    raise _TooTight
+
+
+@lru_cache(maxsize=8)
+def _line_sum_counts(
+    sizes: tuple[int, ...], lows: tuple[int, ...], highs: tuple[int, ...], budget: int
+) -> list[list[fmpz_poly]]:
+    """Generating functions of the lines, of pairs of lines, of fours, …, up to all lines.
+
+    Coefficient c is the number of ways to place c cells.
+    """
+    level = [
+        fmpz_poly([comb(s, t) if t >= low else 0 for t in range(high + 1)])
+        for s, low, high in zip(sizes, lows, highs, strict=True)
+    ]
+    levels = [level]
+    while len(level) > 1:
+        pairs = [level[k : k + 2] for k in range(0, len(level), 2)]
+        level = [
+            fmpz_poly((pair[0] * pair[-1] if len(pair) > 1 else pair[0]).coeffs()[: budget + 1])
+            for pair in pairs
+        ]
+        levels.append(level)
+    return levels
+
+
+def _draw_sums(levels: list[list[fmpz_poly]], budget: int, rng: random.Random) -> list[int]:
+    """Line sums with their exact weights: the total is split in halves, down to the lines."""
+    totals = [budget]
+    for above, below in pairwise(reversed(levels)):
+        split: list[int] = []
+        for k, total in enumerate(totals):
+            if 2 * k + 1 == len(below):
+                split.append(total)
+                continue
+            left, right = below[2 * k], below[2 * k + 1]
+            pick = rng.randrange(int(above[k][total]))
+            for t in range(max(0, total - right.degree()), min(total, left.degree()) + 1):
+                pick -= int(left[t] * right[total - t])
                 if pick < 0:
                     break
-            mask[i, cells[i][rng.sample(range(size), t)]] = 1
-            left -= t
-        if not binding or mask.sum(axis=0, dtype=np.int64).max(initial=0) <= cross_cap:
-            return mask
-    return _draw_both(allowed, budget, lows, highs, int(cross_cap or 0), rng)
+            split += [t, total - t]
+        totals = split
+    return totals
 
 
-def _draw_both(
-    allowed: np.ndarray,
-    budget: int,
-    lows: Sequence[int],
-    highs: Sequence[int],
-    cross_cap: int,
-    rng: random.Random,
-) -> np.ndarray | None:
-    """The same when column caps bind hard: a walk over cells, its state the column sums.
+# A kind of column: the class of its allowed cells from here on, and how many it may take.
+_Kind = tuple[int, int]
+# Cells left to place, and how many columns of each kind there are.
+_State = tuple[int, tuple[tuple[_Kind, int], ...]]
+# Number of ways, cells taken from each kind, and the state that follows.
+_Step = tuple[int, tuple[int, ...], _State]
 
-    The number of completions from a state is counted exactly and remembered, so each
-    choice is made with its true weight.
+
+@dataclass
+class _Completions:
+    """States of a walk over the rows, and in how many ways each can be completed.
+
+    Columns of one kind are alike, so a state only says how many there are of each.
     """
-    rows, columns = allowed.shape
 
-    # A column's sum matters only while the column still has allowed cells below.
-    later = np.cumsum(allowed[::-1], axis=0)[::-1]
+    allowed: np.ndarray
+    classes: list[np.ndarray]
+    later: np.ndarray
+    cap: int
+    start: _State
+    steps: list[dict[_State, list[_Step]]]
+    counts: list[dict[_State, int]]
 
-    @lru_cache(maxsize=_STATES)
-    def count(i: int, j: int, in_row: int, left: int, sums: tuple[int, ...]) -> int:
-        if left < 0:
-            return 0
-        if i == rows:
-            return int(left == 0)
-        if j == columns:
-            if in_row < lows[i]:
-                return 0
-            if left > sum(highs[i + 1 :]):
-                return 0
-            kept = tuple(s if i + 1 < rows and later[i + 1, c] else 0 for c, s in enumerate(sums))
-            if i + 1 < rows and all((allowed[i + 1 :] == allowed[i + 1 :, :1]).flat):
-                kept = tuple(sorted(kept))  # identical columns: their order is irrelevant
-            return count(i + 1, 0, 0, left, kept)
-        total = count(i, j + 1, in_row, left, sums)
-        if allowed[i, j] and in_row < highs[i] and sums[j] < cross_cap:
-            taken = (*sums[:j], sums[j] + 1, *sums[j + 1 :])
-            total += count(i, j + 1, in_row + 1, left - 1, taken)
-        return total
+    def draw(self, rng: random.Random) -> np.ndarray:
+        """One matrix, each step taken with its true weight."""
+        mask = np.zeros(self.allowed.shape, np.int8)
+        room = np.full(self.allowed.shape[1], self.cap)
+        state = self.start
+        for i, steps in enumerate(self.steps):
+            pick = rng.randrange(self.counts[i][state])
+            for ways, taken, after in steps[state]:  # noqa: B007
+                pick -= ways * self.counts[i + 1][after]
+                if pick < 0:
+                    break
+            members: dict[_Kind, list[int]] = {}
+            for c, (name, free) in enumerate(
+                zip(self.classes[i], np.minimum(room, self.later[i]), strict=True)
+            ):
+                members.setdefault((int(name), int(free)), []).append(c)
+            for (kind, _), number in zip(state[1], taken, strict=True):
+                chosen = rng.sample(members[kind], number)
+                mask[i, chosen] = 1
+                room[chosen] -= 1
+            state = after
+        return mask
 
-    start = (0,) * columns
-    if count(0, 0, 0, budget, start) == 0:
-        return None
-    mask = np.zeros(allowed.shape, np.int8)
-    sums, left = list(start), budget
+
+@lru_cache(maxsize=8)
+def _completions(
+    cells: bytes,
+    shape: tuple[int, int],
+    budget: int,
+    lows: tuple[int, ...],
+    highs: tuple[int, ...],
+    cap: int,
+) -> _Completions | None:
+    """All states that rows can lead to; None where there are too many.
+
+    Raises
+    ------
+    _Impossible
+        Where none can be completed.
+    """
+    allowed = np.frombuffer(cells, bool).reshape(shape)
+    rows, columns = shape
+    # classes[i]: equal for columns that allow the same cells from row i on.
+    classes = [np.unique(allowed[i:], axis=1, return_inverse=True)[1].ravel() for i in range(rows)]
+    classes.append(np.zeros(columns, np.int64))
+    later = np.zeros((rows + 1, columns), np.int64)
+    later[:-1] = np.cumsum(allowed[::-1], axis=0)[::-1]
+    least = [sum(lows[i:]) for i in range(rows + 1)]
+    most = [sum(highs[i:]) for i in range(rows + 1)]
+
+    numbers: dict[_Kind, int] = {}
+    for name, free in zip(classes[0].tolist(), np.minimum(cap, later[0]).tolist(), strict=True):
+        if free:
+            numbers[name, free] = numbers.get((name, free), 0) + 1
+    start: _State = (budget, tuple(sorted(numbers.items())))
+    steps: list[dict[_State, list[_Step]]] = []
+    states, listed = {start}, 0
     for i in range(rows):
-        in_row = 0
-        for j in range(columns):
-            if not (allowed[i, j] and in_row < highs[i] and sums[j] < cross_cap):
-                continue
-            state = tuple(sums)
-            taken = (*state[:j], state[j] + 1, *state[j + 1 :])
-            without = count(i, j + 1, in_row, left, state)
-            with_it = count(i, j + 1, in_row + 1, left - 1, taken)
-            if rng.randrange(without + with_it) >= without:
-                mask[i, j] = 1
-                sums[j] += 1
-                in_row += 1
-                left -= 1
-    return mask
+        # For each class whether it is open in this row, its next name, its cells from there.
+        following = {
+            int(name): (bool(allowed[i, c]), int(classes[i + 1][c]), int(later[i + 1, c]))
+            for c, name in enumerate(classes[i])
+        }
+        found: dict[_State, list[_Step]] = {}
+        for state in states:
+            found[state] = []
+            for step in _next_states(state, following, lows[i], highs[i]):
+                left, kinds = step[2]
+                room = sum(free * number for (_, free), number in kinds)
+                if least[i + 1] <= left <= min(most[i + 1], room):
+                    found[state].append(step)
+                listed += 1
+                if listed > _STEPS:
+                    return None
+        steps.append(found)
+        states = {after for taken in found.values() for _, _, after in taken}
+    counts: list[dict[_State, int]] = [dict.fromkeys(states, 1)]
+    for found in reversed(steps):
+        counts.append(
+            {s: sum(w * counts[-1][after] for w, _, after in taken) for s, taken in found.items()}
+        )
+    counts.reverse()
+    if counts[0][start] == 0:
+        raise _Impossible
+    return _Completions(allowed, classes, later, cap, start, steps, counts)
+
+
+def _next_states(
+    state: _State, following: dict[int, tuple[bool, int, int]], low: int, high: int
+) -> Iterator[_Step]:
+    """All ways to fill one row, columns of one kind not told apart."""
+    left, kinds = state
+    sizes = [number if following[name][0] else 0 for (name, _), number in kinds]
+    for taken in _compositions(sizes, low, min(high, left)):
+        numbers: dict[_Kind, int] = {}
+        for ((name, free), number), k in zip(kinds, taken, strict=True):
+            _, after, cells = following[name]
+            for kind, many in (((after, min(free, cells)), number - k), ((after, free - 1), k)):
+                if many and min(kind[1], cells):
+                    numbers[kind] = numbers.get(kind, 0) + many
+        ways = prod(map(comb, sizes, taken))
+        yield ways, taken, (left - sum(taken), tuple(sorted(numbers.items())))
+
+
+def _compositions(sizes: list[int], low: int, high: int) -> Iterator[tuple[int, ...]]:
+    """Tuples (k_1, k_2, …) with k_i ≤ sizes[i] and low ≤ Σ k_i ≤ high."""
+    if not sizes:
+        if low <= 0 <= high:
+            yield ()
+        return
+    rest = sum(sizes[1:])
+    for k in range(max(0, low - rest), min(sizes[0], high) + 1):
+        for others in _compositions(sizes[1:], low - k, high - k):
+            yield (k, *others)

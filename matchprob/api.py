@@ -17,7 +17,7 @@ from algebra.problem import Problem, load_problem
 from algebra.verification import Verification
 from numeric.counting import Counter
 from numeric.counts import CountResult, InstanceCount
-from numeric.estimation import Estimate, estimate_with
+from numeric.estimation import Estimate, estimate_with, run_trials
 from numeric.instances import draw_instance
 
 Question = Problem | str | Path
@@ -62,8 +62,26 @@ def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> In
 def certify(
     question: Question, *, seed: int = 0, timeout: float = 60.0, search: float = 3.0
 ) -> Certificate:
-    """Verdict on an allocation, with evidence; see `algebra.certificate.certify`."""
+    """Verdict on an allocation, with evidence.
+
+    Parameters
+    ----------
+    question : Problem, str or Path
+        With a fixed allocation.
+    seed : int, optional
+        Random points and instances follow from it.
+    timeout : float, optional
+        Seconds for one Gröbner basis.
+    search : float, optional
+        Seconds for the search of an instance without real solutions.
+
+    Returns
+    -------
+    Certificate
+        See `algebra.certificate`.
+    """
     problem = as_problem(question)
+
     return certificates.certify(problem, seed=seed, timeout=timeout, search=search)
 
 
@@ -143,10 +161,8 @@ def count(
             if plan.is_part:
                 root_count, source = None, "infinite: more weights than equations"
         try:
-            for index in range(instances):
-                counts.append(counter.count(draw_instance(problem, seed, index)))
-                if advance is not None:
-                    advance(counts[-1])
+            for found in run_trials(problem, counter, instances, seed, advance):
+                counts.append(found)
         except KeyboardInterrupt:
             pass
     return CountResult(

@@ -30,9 +30,9 @@ from numeric.lanes import LANES, OPTIONS, clear, copy, matmul_add, multiply_add,
     STEPS, COLUMNS, LABELS, SAMPLES, UNKNOWNS, READ_ALL, PARAMETERS, S0_AT, D_AT, Y_AT,
     STATES, Z_SIZE, ORDER, GROUPS,
     PC, PA, PD, WT, ST, ZT, REST, WN, SN, TN, DW, DS, ZN, JAC, ADJ, HID, TMP, YY,
-    LIFTED, LIFTED_SCALE, LIFTED_RHS,
+    LIFTED, LIFTED_ROWS, LIFTED_COLUMNS, LIFTED_RHS,
     SLOTS, COUNT,
-) = range(37)  # fmt: skip
+) = range(38)  # fmt: skip
 
 
 def layout(chain: Chain, order: int, lifted: bool = False) -> dict[str, np.ndarray]:
@@ -66,7 +66,7 @@ def layout(chain: Chain, order: int, lifted: bool = False) -> dict[str, np.ndarr
         REST: states, WN: r, SN: states, TN: states, DW: r, DS: states, ZN: z,
         JAC: r * r, ADJ: (K + 1) * d * wide, HID: max(K, 1) * wide * m,
         TMP: 2, YY: d * m,
-        LIFTED: full * full, LIFTED_SCALE: full, LIFTED_RHS: full,
+        LIFTED: full * full, LIFTED_ROWS: full, LIFTED_COLUMNS: full, LIFTED_RHS: full,
     }  # fmt: skip
     at = 0
     for key, size in sizes.items():

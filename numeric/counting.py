@@ -12,7 +12,7 @@ real solution proves a match, none leaves the trial undetermined.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -24,16 +24,20 @@ from algebra.problem import Problem
 from algebra.rootcount import RootCountError, generic_root_count
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.exact_engine import ExactEngine
+from numeric.homotopy import HomotopyEngine
 from numeric.instances import Instance
 from numeric.phcpy_engine import PhcpyEngine
 from numeric.phcpy_process import PhcpyProcess
+
+# Engines kept: each allocation of a random problem needs one of its own.
+_MOST_ENGINES = 64
 
 
 class InstanceEngine(Protocol):
     """An engine for one allocation."""
 
-    def count(self, instance: Instance) -> InstanceCount:
-        """All real solutions of one instance."""
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """All real solutions of several instances, in their order."""
         ...
 
 
@@ -146,31 +150,72 @@ class Counter:
             self._plans[allocation] = make_plan(self.problem, allocation)
         return self._plans[allocation]
 
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """All real solutions of several instances, in their order."""
+        out: dict[int, InstanceCount] = {}
+        groups: dict[Allocation, list[int]] = {}
+        for k, instance in enumerate(instances):
+            groups.setdefault(instance.allocation, []).append(k)
+        for allocation, members in groups.items():
+            counts = self._count_alike(allocation, [instances[k] for k in members])
+            out.update(zip(members, counts, strict=True))
+        return [out[k] for k in range(len(instances))]
+
     def count(self, instance: Instance) -> InstanceCount:
         """All real solutions of one instance."""
-        plan = self.plan(instance.allocation)
+        return self.count_many([instance])[0]
+
+    def _count_alike(
+        self, allocation: Allocation, instances: Sequence[Instance]
+    ) -> list[InstanceCount]:
+        plan = self.plan(allocation)
         if plan.root_count == 0 and self.certify:
             note = f"no solution, with probability 1 ({plan.source})"
-            return InstanceCount(instance.index, 0, 0, COMPLETE, note)
+            return [InstanceCount(i.index, 0, 0, COMPLETE, note) for i in instances]
         if plan.allocation not in self._engines:
             part = self.problem.with_allocation(plan.allocation)
             # Of a minimal allocation only an exact engine can find the chance solutions
             # that discrete laws allow: its systems have more equations than unknowns.
             name = "exact" if plan.root_count == 0 else self.name
+            if len(self._engines) >= _MOST_ENGINES:
+                self._engines.pop(next(iter(self._engines)))
             self._engines[plan.allocation] = ENGINES[name](self, part, plan)
         engine = self._engines[plan.allocation]
         if not plan.is_part:
-            return engine.count(instance)
-        found = engine.count(replace(instance, allocation=plan.allocation))
+            return engine.count_many(instances)
+        counts = engine.count_many([replace(i, allocation=plan.allocation) for i in instances])
         note = "surplus weights kept fixed"
-        if found.real:
-            # Infinitely many solutions: the number found means nothing, the match does.
-            return replace(found, status=UNDETERMINED, complex=None, note=note, solutions=())
-        return replace(found, real=None, complex=None, status=UNDETERMINED, note=note)
+        # There are infinitely many solutions: their number means nothing, a match does.
+        return [
+            replace(
+                c, real=c.real or None, complex=None, status=UNDETERMINED, note=note, solutions=()
+            )
+            for c in counts
+        ]
 
 
 def _phcpy(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
     return PhcpyEngine(problem, plan.root_count, timeout=counter.timeout, process=counter._process)
+
+
+class _Homotopy:
+    """The path tracker; linear systems need none."""
+
+    def __init__(self, problem: Problem, plan: Plan) -> None:
+        self.exact = ExactEngine(problem, plan.root_count)
+        self.engine = (
+            None if plan.root_count == 1 else HomotopyEngine(problem, root_count=plan.root_count)
+        )
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """One solution is rational in the data: exact arithmetic gives it."""
+        if self.engine is None:
+            return self.exact.count_many(instances)
+        return self.engine.count(instances)
+
+
+def _homotopy(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
+    return _Homotopy(problem, plan)
 
 
 def _exact(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
@@ -178,6 +223,7 @@ def _exact(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
 
 
 ENGINES: dict[str, Callable[[Counter, Problem, Plan], InstanceEngine]] = {
+    "homotopy": _homotopy,
     "phcpy": _phcpy,
     "exact": _exact,
 }

@@ -13,8 +13,8 @@ one, the system is solved again without deferring blocks, so that every solution
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 
@@ -92,6 +92,10 @@ class ExactEngine:
         assert found is not None
         return replace(found, seconds=time.perf_counter() - start)
 
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """All solutions of several instances, in their order."""
+        return [self.count(instance) for instance in instances]
+
     def _solve(
         self, instance: Instance, core: CoreSystem, special: bool = False
     ) -> InstanceCount | None:
@@ -129,14 +133,9 @@ def _weights(core: CoreSystem, roots: RealRoots) -> tuple[tuple[float, ...], ...
     rounded = FloatingCore(core)
     solutions = []
     for box in roots.roots:
-        middle = np.array([to_double((low + high) / 2) for low, high in box])
+        middle = np.array([to_float((low + high) / 2) for low, high in box])
         weights = rounded.weights(middle)
         if weights is None:
             return None
         solutions.append(tuple(float(w) for w in weights.real))
     return tuple(solutions)
-
-
-def to_double(value: Fraction) -> float:
-    """The double nearest to a fraction."""
-    return value.numerator / value.denominator

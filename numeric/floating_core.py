@@ -18,7 +18,7 @@ Terms = dict[tuple[int, ...], float]
 
 
 def to_float(value: Any) -> float:
-    """The double nearest to a rational (`flint.fmpq`)."""
+    """The double nearest to a rational (`flint.fmpq` or `Fraction`)."""
     return int(value.numerator) / int(value.denominator)
 
 

@@ -20,14 +20,15 @@ from algebra.problem import Problem
 from numeric.chain import Chain, make_chain
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.instances import Instance
-from numeric.krawczyk import FAILED, Certified, RootPool, Target, certify, make_target
+from numeric.krawczyk import FAILED, RootPool, Target, certify, make_target
 from numeric.krawczyk_exact import certify_exact
-from numeric.monodromy import INCOMPLETE, StartSystem, find_start
+from numeric.monodromy import INCOMPLETE, StartSystem, find_start, transport
 from numeric.start_cache import load_start, save_start
-from numeric.tracker import DONE, Settings, Tracked, track
+from numeric.tracker import DONE, Settings, track
 
-_DETOURS = 3
-# Instances in one batch: enough to fill the lanes, few enough for the memory of 10^5 paths.
+# Other start instances that paths may come from when those of the first one fail.
+_OTHER_STARTS = 6
+# Paths in one batch: enough to fill the lanes, few enough for memory.
 _BATCH_PATHS = 40_000
 
 
@@ -74,7 +75,7 @@ class HomotopyEngine:
     ) -> None:
         self.problem = problem
         self.allocation = allocation or problem.allocation
-        self.settings = settings or Settings(most_steps=400)
+        self.settings = settings or Settings()
         self.seed = seed
         self.chain: Chain = make_chain(self.allocation, problem.support)
         start = load_start(self.chain, seed, root_count) if cache else None
@@ -83,6 +84,7 @@ class HomotopyEngine:
             if cache and start.source != INCOMPLETE:
                 save_start(self.chain, seed, start)
         self.start: StartSystem = start
+        self._others: list[tuple[np.ndarray, np.ndarray]] = []
         self.root_count = root_count if root_count is not None else start.root_count
 
     def count(
@@ -114,8 +116,6 @@ class HomotopyEngine:
         return out
 
     def _count(self, instances: Sequence[Instance], threads: int) -> list[InstanceCount]:
-        began = time.process_time()
-        N = self.start.root_count
         jobs: list[_Job] = []
         notes: dict[int, str] = {}
         for k, instance in enumerate(instances):
@@ -123,74 +123,73 @@ class HomotopyEngine:
                 jobs.append(_Job(self.chain, instance, k))
             except InputError as error:
                 notes[k] = str(error)
-        if jobs:
-            ends = np.array([job.parameters for job in jobs])
-            which = np.repeat(np.arange(len(jobs)), N)
-            tracked = self._run(
-                self.start.parameters[None], ends, 0 * which, which,
-                np.tile(self.start.roots, (len(jobs), 1)), self.settings, threads,
-            )  # fmt: skip
-            shared = (time.process_time() - began) / len(jobs)
-            for k, job in enumerate(jobs):
-                job.seconds = shared
-                job.paths = N
-                job.take(tracked.roots[which == k], tracked.status[which == k])
-        for job in jobs:
-            if len(job.pool) < self.root_count:
-                then = time.process_time()
-                self._again(job)
-                job.seconds += time.process_time() - then
+        start, settings = self.start, self.settings
+        self._attempt(jobs, start.parameters, start.roots, settings, threads)
+        for other in range(_OTHER_STARTS):
+            open_jobs = [job for job in jobs if len(job.pool) < self.root_count]
+            if not open_jobs:
+                break
+            if other == 0:
+                # The suspects once more, with the lifted system.
+                self._attempt(
+                    open_jobs, start.parameters, start.roots, settings.careful(), threads, True
+                )
+                continue
+            parameters, roots = self._other_start(other)
+            # Every other try condenses: it is quicker and as likely to succeed on a new way.
+            again = settings if other % 2 else settings.careful()
+            self._attempt(open_jobs, parameters, roots, again, threads)
         done = {job.number: self._result(job) for job in jobs}
         for k, note in notes.items():
             done[k] = InstanceCount(instances[k].index, None, None, UNDETERMINED, note)
         return [done[k] for k in range(len(instances))]
 
-    def _run(
-        self, first: np.ndarray, second: np.ndarray, first_of: np.ndarray, second_of: np.ndarray,
-        starts: np.ndarray, settings: Settings, threads: int = 1,
-    ) -> Tracked:  # fmt: skip
-        return track(self.chain, first, second, first_of, second_of, starts, settings, threads)
-
-    def _again(self, job: _Job) -> None:
-        """Everything that may still find the missing roots, cheapest first."""
-        roots, status = job.roots, job.status
-        careful = self.settings.careful()
-        # 1. Paths that failed, and whose endpoints are not certified or not new.
-        suspects = np.flatnonzero(job.suspect)
-        if len(suspects):
-            zero = np.zeros(len(suspects), np.int64)
-            tracked = self._run(
-                self.start.parameters[None], job.parameters[None], zero, zero,
-                self.start.roots[suspects], careful,
-            )  # fmt: skip
-            job.retried += len(suspects)
-            job.take(tracked.roots, tracked.status)
-            roots = np.vstack([roots, tracked.roots])
-            status = np.append(status, tracked.status)
-        # 2. Certify in higher precision what arrived but is not certified.
-        if len(job.pool) < self.root_count:
-            job.take_exact(roots[status == DONE])
-        # 3. Other ways through parameter space.
-        rng = np.random.default_rng(
-            np.random.SeedSequence(self.seed, spawn_key=(job.instance.index, 0xD37))
+    def _attempt(
+        self,
+        jobs: Sequence[_Job],
+        parameters: np.ndarray,
+        roots: np.ndarray,
+        settings: Settings,
+        threads: int,
+        suspects_only: bool = False,
+    ) -> None:
+        """Track from one start to all of these instances and certify what arrives."""
+        if not jobs:
+            return
+        began = time.process_time()
+        picks = [
+            np.flatnonzero(job.suspect) if suspects_only else np.arange(len(roots)) for job in jobs
+        ]
+        which = np.repeat(np.arange(len(jobs)), [len(pick) for pick in picks])
+        tracked = track(
+            self.chain,
+            parameters[None],
+            np.array([job.parameters for job in jobs]),
+            np.zeros_like(which),
+            which,
+            roots[np.concatenate(picks)],
+            settings,
+            threads,
         )
-        for _ in range(_DETOURS):
-            if len(job.pool) >= self.root_count:
-                break
-            middle = self.chain.random(rng)[0]
-            zero = np.zeros(self.start.root_count, np.int64)
-            first = self._run(
-                self.start.parameters[None], middle[None], zero, zero, self.start.roots, careful
+        shared = (time.process_time() - began) / len(jobs)
+        for k, job in enumerate(jobs):
+            then = time.process_time()
+            mine = which == k
+            if job.paths:
+                job.retried += int(mine.sum())
+            else:
+                job.paths = int(mine.sum())
+            job.take(tracked.roots[mine], tracked.status[mine], self.root_count)
+            job.seconds += shared + time.process_time() - then
+
+    def _other_start(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Another complex instance and its roots, tracked from the first; kept in memory."""
+        while len(self._others) < number:
+            rng = np.random.default_rng(
+                np.random.SeedSequence(self.seed, spawn_key=(0xD37, len(self._others)))
             )
-            arrived = first.roots[first.status == DONE]
-            zero = np.zeros(len(arrived), np.int64)
-            second = self._run(
-                middle[None], job.parameters[None], zero, zero, arrived, careful
-            )
-            job.retried += len(arrived)
-            job.take(second.roots, second.status)
-            if len(job.pool) < self.root_count:
-                job.take_exact(second.roots[second.status == DONE])
+            self._others.append(transport(self.chain, self.start, rng, self.settings.careful()))
+        return self._others[number - 1]
 
     def _result(self, job: _Job) -> InstanceCount:
         pool = job.pool
@@ -234,27 +233,21 @@ class _Job:
         self.pool = RootPool(chain)
         self.paths = self.retried = 0
         self.seconds = 0.0
-        self.roots = np.zeros((0, chain.unknowns), complex)
-        self.status = np.zeros(0, np.int64)
-        self.suspect = np.zeros(0, bool)
+        self.suspect: np.ndarray | None = None
 
-    def take(self, roots: np.ndarray, status: np.ndarray) -> None:
+    def take(self, roots: np.ndarray, status: np.ndarray, wanted: int) -> None:
         """Certify endpoints and pool what is new; the first call remembers the suspects."""
-        certified = certify(self.chain, self.target, np.where((status == DONE)[:, None], roots, np.nan))
+        arrived = status == DONE
+        certified = certify(self.chain, self.target, np.where(arrived[:, None], roots, np.nan))
         new = self.pool.add(certified)
-        if not len(self.roots):
-            self.roots, self.status = roots, status
-            self.suspect = (status != DONE) | (certified.kind == FAILED) | ~new
+        if self.suspect is None:
+            suspect = ~arrived | (certified.kind == FAILED)
             # One of two paths that met is wrong, nobody knows which: both go again.
-            again = self.pool.owners(certified)
+            owners = self.pool.owners(certified)
             for path in np.flatnonzero(~new & (certified.kind != FAILED)):
-                self.suspect |= again == again[path]
-
-    def take_exact(self, roots: np.ndarray) -> None:
-        """Certify in balls of higher precision what no disc in the pool accounts for."""
-        quick = certify(self.chain, self.target, roots)
-        left = np.flatnonzero(quick.kind == FAILED)
-        self.pool.add(quick)
-        if len(left):
-            exact: Certified = certify_exact(self.chain, self.instance, roots[left])
-            self.pool.add(exact)
+                suspect |= owners == owners[path]
+            self.suspect = suspect
+        left = np.flatnonzero(arrived & (certified.kind == FAILED))
+        if len(self.pool) < wanted and len(left):
+            # Balls of higher precision for what double precision could not decide.
+            self.pool.add(certify_exact(self.chain, self.instance, certified.roots[left]))

@@ -17,7 +17,9 @@ from numeric.chain import IN_D, IN_M, IN_S0, Chain
 from numeric.chain_kernels import (
     COLUMNS,
     D_AT,
+    GROUPS,
     LABELS,
+    LIFTED_COLUMNS,
     ORDER,
     PC,
     PD,
@@ -116,11 +118,15 @@ def _accumulate(ws, to, a, sign):
 
 @numba.njit(**OPTIONS)
 def lifted_matrix(
-    ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label, s, z, at, scale
+    ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell, label,
+    sizes, s, z, at, scale,
 ):  # fmt: skip
     """The lifted matrix at the point in PC with states at s, into slots from `at`.
 
-    Rows are divided by their largest entry; the divisors' inverses go to slots `scale`.
+    Unknowns are measured in units of `sizes` (inverse squared sizes of groups of weights and
+    of states): roots near infinity have S_k of size R^k, and without this scaling pivoting
+    would lose them.  Then rows are divided by their largest entry; the divisors' inverses go
+    to slots `scale`.
     """
     K, c, m, r = o[STEPS], o[COLUMNS], o[SAMPLES], o[UNKNOWNS]
     size = r + s_at[K + 1] - s_at[1]
@@ -169,14 +175,25 @@ def lifted_matrix(
         for v in range(r):
             if cells[v, 0] == IN_D and cells[v, 2] == a:
                 _accumulate(ws, base + cell[v], z + cells[v, 3] * m + x, 1.0)
+    units = o[LIFTED_COLUMNS]
+    for v in range(r):
+        for lane in range(LANES):
+            ws[units + cell[v], 0, lane] = 1.0 / np.sqrt(sizes[groups[v], lane])
+    for k in range(1, K + 1):
+        for e in range(s_at[k], s_at[k + 1]):
+            for lane in range(LANES):
+                ws[units + column[e], 0, lane] = 1.0 / np.sqrt(sizes[o[GROUPS] + k, lane])
     for i in range(size):
         for lane in range(LANES):
             ws[scale + i, 0, lane] = 0.0
         for j in range(size):
             q = at + i * size + j
             for lane in range(LANES):
-                re = ws[q, 0, lane]
-                im = ws[q, 1, lane]
+                f = ws[units + j, 0, lane]
+                re = ws[q, 0, lane] * f
+                im = ws[q, 1, lane] * f
+                ws[q, 0, lane] = re
+                ws[q, 1, lane] = im
                 ws[scale + i, 0, lane] = max(ws[scale + i, 0, lane], re * re + im * im)
         for lane in range(LANES):
             ws[scale + i, 0, lane] = 1.0 / np.sqrt(ws[scale + i, 0, lane])
@@ -222,8 +239,16 @@ def lifted_residual(
 
 @numba.njit(**OPTIONS)
 def scatter(ws, o, s_at, cells, column, cell, x, w, s):
-    """Solution x of the lifted system as weights (slot w) and states (slot s, S_0 included)."""
+    """Solution x of the lifted system as weights (slot w) and states (slot s, S_0 included).
+
+    x is brought back from the units of the unknowns.
+    """
     c = o[COLUMNS]
+    units = o[LIFTED_COLUMNS]
+    for i in range(o[UNKNOWNS] + s_at[o[STEPS] + 1] - s_at[1]):
+        for lane in range(LANES):
+            ws[x + i, 0, lane] *= ws[units + i, 0, lane]
+            ws[x + i, 1, lane] *= ws[units + i, 0, lane]
     clear(ws, s, s_at[1])
     for v in range(o[UNKNOWNS]):
         copy(ws, w + v, x + cell[v], 1)

@@ -10,6 +10,7 @@ again in higher precision and, failing that, reported as undetermined.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -97,6 +98,10 @@ class PhcpyEngine:
             if found.note.startswith("phcpy"):
                 break  # it crashed or ran out of time: more precision would take longer
         return best
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """All solutions of several instances, in their order."""
+        return [self.count(instance) for instance in instances]
 
     def _attempt(
         self, instance: Instance, core: FloatingCore, expected: int, precision: str, seed: int

@@ -25,6 +25,8 @@ duplicates of 0 and 1, which themselves point to the null device.
 
 # Not the package's directory but the standard library comes first: a file there called
 # like a standard module must not replace it.  Nothing may be imported before this.
+from __future__ import annotations
+
 import sys
 
 if __name__ == "__main__":
@@ -38,6 +40,10 @@ import resource
 import select
 import signal
 import time
+from typing import Any, Dict, List  # noqa: UP035 (read by Pythons older than ours)
+
+Request = Dict[str, Any]  # noqa: UP006 (the same)
+Texts = List[str]  # noqa: UP006 (the same)
 
 _TRACKERS = {
     "d": ("double_track", "standard_double_track"),
@@ -62,7 +68,7 @@ class Phcpy:
     later ones have ``vrblvl=`` and their trackers return ``(gamma, solutions)``.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         import phcpy
         from phcpy import solver, trackers
 
@@ -82,7 +88,7 @@ class Phcpy:
         self.set_seed = set_seed
         self.phcpack = str(phcpack()).strip()
 
-    def solve(self, request):
+    def solve(self, request: Request) -> Texts:
         """Blackbox solver, then some Newton steps: its own end at a loose tolerance."""
         found = self._solver.solve(
             request["polynomials"], precision=request["precision"], **self._loud
@@ -90,7 +96,7 @@ class Phcpy:
         request["solutions"] = _solutions(found)
         return self.refine(request)
 
-    def refine(self, request):
+    def refine(self, request: Request) -> Texts:
         """Newton steps on given solutions, singular or not.
 
         A solution that phcpy cannot read back or spoils stays as it was: fields that
@@ -110,7 +116,7 @@ class Phcpy:
                     found[places[k]] = text
         return found
 
-    def track(self, request):
+    def track(self, request: Request) -> Texts:
         """Paths of ``gamma (1-t)^power start + t^power target``, then Newton steps."""
         for name in _TRACKERS[request["precision"]]:
             follow = getattr(self._trackers, name, None)
@@ -134,7 +140,7 @@ class Phcpy:
         request["polynomials"] = request["target"]
         return self.refine(request)
 
-    def _newton(self, polynomials, solutions, precision):
+    def _newton(self, polynomials: Texts, solutions: Texts, precision: str) -> Any:
         if hasattr(self._solver, "newton_step"):
             return self._solver.newton_step(polynomials, solutions, precision=precision)
         from phcpy import deflation
@@ -142,7 +148,7 @@ class Phcpy:
         return getattr(deflation, _NEWTON[precision])(polynomials, solutions)
 
 
-def _solutions(returned):
+def _solutions(returned: Any) -> Texts:
     if isinstance(returned, tuple):  # (gamma, solutions)
         returned = returned[-1]
     if not isinstance(returned, list):
@@ -150,16 +156,16 @@ def _solutions(returned):
     return returned
 
 
-def _readable(text):
+def _readable(text: str) -> bool:
     return "the solution for t" in text and "*" not in text
 
 
-def _unmoved(text):
+def _unmoved(text: str) -> bool:
     first = text.split("\n", 1)[0].split(":")[-1].split()
     return bool(first) and not float(first[0])
 
 
-def end_with_parent(leash):
+def end_with_parent(leash: int) -> None:
     """Arrange that this process ends when the other end of the pipe `leash` is closed.
 
     A solve may take hours inside compiled code, where no Python runs.  The kernel sends
@@ -173,7 +179,7 @@ def end_with_parent(leash):
         sys.exit(1)
 
 
-def memory():
+def memory() -> int:
     """Resident memory in KiB; its peak where the present value cannot be had."""
     try:
         with open("/proc/self/statm", "rb") as file:
@@ -182,7 +188,7 @@ def memory():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def main(arguments):
+def main(arguments: Texts) -> None:
     """Answer requests until the end of the input."""
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
@@ -192,7 +198,7 @@ def main(arguments):
     if arguments:
         end_with_parent(int(arguments[0]))
 
-    def write(answer):
+    def write(answer: Request) -> None:
         answers.write(json.dumps(answer).encode("ascii") + b"\n")
         answers.flush()
 

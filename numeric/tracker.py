@@ -28,7 +28,7 @@ from numeric.chain_kernels import (
     JAC,
     LIFTED,
     LIFTED_RHS,
-    LIFTED_SCALE,
+    LIFTED_ROWS,
     ORDER,
     PA,
     PARAMETERS,
@@ -91,7 +91,8 @@ class Settings:
     contraction: float = 0.05
     accuracy: float = 1e-6
     shortest: float = 1e-9
-    most_steps: int = 1000
+    most_steps: int = 500
+    most_rejected: int = 60
     lifted: bool = False
 
     def careful(self) -> Settings:
@@ -102,7 +103,8 @@ class Settings:
             contraction=self.contraction * 0.2,
             accuracy=self.accuracy,
             shortest=self.shortest * 1e-2,
-            most_steps=self.most_steps * 5,
+            most_steps=self.most_steps * 2,
+            most_rejected=self.most_rejected * 2,
             lifted=True,
         )
 
@@ -220,8 +222,8 @@ def _add_step(ws, o):
 
 @numba.njit(**OPTIONS)
 def _newton(
-    ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
-    lifted, pivots, pattern, fresh, base, new, t,
+    ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell, label,
+    lifted, sizes, pivots, pattern, fresh, base, new, t,
 ):  # fmt: skip
     """One Newton step at WN with states at slot base; new states to slot new, step in DW."""
     set_point(ws, o, cells, t, o[WN])
@@ -230,13 +232,13 @@ def _newton(
         if fresh:
             read_out(ws, o, widths, s_at, p_at, base, o[ZN])
             lifted_matrix(
-                ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
-                base, o[ZN], o[LIFTED], o[LIFTED_SCALE],
+                ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell,
+                label, sizes, base, o[ZN], o[LIFTED], o[LIFTED_ROWS],
             )  # fmt: skip
             factor(ws, o[LIFTED], size, pivots, pattern, o[TMP])
         lifted_residual(
             ws, o, widths, s_at, m_at, p_at, equations, row, label, base, o[ZN],
-            o[LIFTED_SCALE], o[LIFTED_RHS],
+            o[LIFTED_ROWS], o[LIFTED_RHS],
         )  # fmt: skip
         solve(ws, o[LIFTED], size, pivots, pattern, o[LIFTED_RHS])
         scatter(ws, o, s_at, cells, column, cell, o[LIFTED_RHS], o[DW], new)
@@ -264,7 +266,7 @@ def _track(
 ):  # fmt: skip
     r, size, states, order = o[UNKNOWNS], o[PARAMETERS], o[STATES], o[ORDER]
     tolerance, contraction, accuracy = options[0], options[1], options[2]
-    shortest, most_steps = options[3], options[4]
+    shortest, most_steps, most_rejected = options[3], options[4], options[5]
     paths = len(starts)
     pivots = np.zeros((r + states, LANES), np.int64)
     pattern = np.zeros((r + states, r + states + 2), np.int64)
@@ -330,21 +332,21 @@ def _track(
                     for i in range(o[Z_SIZE]):
                         ws[o[ZT] + i, 0, lane] = ws[o[ZN] + i, 0, lane]
                         ws[o[ZT] + i, 1, lane] = ws[o[ZN] + i, 1, lane]
+        _scales(ws, o, s_at, groups, o[WT], o[ST], scale)
         if lifted:
             lifted_matrix(
-                ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
-                o[ST], o[ZT], o[LIFTED], o[LIFTED_SCALE],
+                ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell,
+                label, scale, o[ST], o[ZT], o[LIFTED], o[LIFTED_ROWS],
             )  # fmt: skip
             factor(ws, o[LIFTED], r + states - s_at[1], pivots, pattern, o[TMP])
             lifted_taylor(
                 ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern,
-                column, row, cell, label, o[LIFTED], o[LIFTED_SCALE], o[LIFTED_RHS],
+                column, row, cell, label, o[LIFTED], o[LIFTED_ROWS], o[LIFTED_RHS],
             )  # fmt: skip
         else:
             jacobian(ws, o, widths, s_at, m_at, p_at, cells, equations, o[ST], o[ZT])
             factor(ws, o[JAC], r, pivots, pattern, o[TMP])
             taylor(ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern)
-        _scales(ws, o, s_at, groups, o[WT], o[ST], scale)
         k = order
         _norm(ws, o, s_at, groups, o[WT] + k * r, o[ST] + k * states, -1, scale, a0)
         k = order - 1
@@ -376,15 +378,15 @@ def _track(
         _horner(ws, o[WN], o[WT], r, order, h)
         _horner(ws, o[SN], o[ST], states, order, h)
         _newton(
-            ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
-            lifted, pivots, pattern, True, o[SN], o[TN], aim,
+            ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell, label,
+            lifted, scale, pivots, pattern, True, o[SN], o[TN], aim,
         )  # fmt: skip
         # The first increment measures the predictor's error.
         _norm(ws, o, s_at, groups, o[DW], o[TN], o[SN], scale, e1)
         copy(ws, o[SN], o[TN], states)
         _newton(
-            ws, o, widths, s_at, m_at, p_at, cells, equations, column, row, cell, label,
-            lifted, pivots, pattern, False, o[SN], o[TN], aim,
+            ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell, label,
+            lifted, scale, pivots, pattern, False, o[SN], o[TN], aim,
         )  # fmt: skip
         _norm(ws, o, s_at, groups, o[DW], o[TN], o[SN], scale, e2)
         if lifted:
@@ -426,7 +428,7 @@ def _track(
             elif h[lane] < shortest or fails[lane] > 30:
                 status[p] = STUCK
                 finished = True
-            elif steps[p] >= most_steps:
+            elif steps[p] >= most_steps or rejected[p] >= most_rejected:
                 status[p] = SLOW
                 finished = True
             if finished:
@@ -486,6 +488,7 @@ def track(
             settings.accuracy,
             settings.shortest,
             settings.most_steps,
+            settings.most_rejected,
         ],
         float,
     )

@@ -6,6 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 PYTHON=${PYTHON:-python3}
 VENV=${VENV:-.venv}
+export PIP_RETRIES=${PIP_RETRIES:-2} # without a network pip waits minutes by default
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 1; }
@@ -16,10 +17,11 @@ optional() { if [ -n "${CI:-}" ]; then fail "$*"; else say "$*"; fi; }
 # Runs a command without a sound; where it fails, its own reason is left in $reason, one
 # line of it.
 quietly() {
-    local output
+    local output pattern
     output=$("$@" </dev/null 2>&1) && return
-    reason=$(printf '%s\n' "$output" | grep -E '^(ERROR|E|Error|error):' | tail -n 1 || true)
-    reason=${reason:-$(printf '%s\n' "$output" | grep . | tail -n 1 || true)}
+    for pattern in '^ *(ERROR|E):' '^ *[Ee]rror:' .; do
+        reason=$(printf '%s\n' "$output" | grep -E "$pattern" | tail -n 1 | sed 's/^ *//') && break
+    done
     return 1
 }
 pip_install() { quietly "$VENV/bin/python" -m pip install "$@"; }

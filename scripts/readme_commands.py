@@ -43,7 +43,13 @@ def main() -> int:
             place = ROOT if command.startswith("make ") else scratch
             start = time.perf_counter()
             done = subprocess.run(
-                command, shell=True, cwd=place, env=environment, capture_output=True, text=True
+                command,
+                shell=True,
+                cwd=place,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
             )
             print(f"{done.returncode}  {time.perf_counter() - start:6.1f} s  {command}")
             if done.returncode:

@@ -108,7 +108,11 @@ def random_allocation(rng, network):
         return Allocation.from_cells(network, rng.sample(cells, size))
     chosen = [rng.choice(cells) for _ in range(rng.randint(1, 3))]
     axes = [rng.choice([1, 2]) for _ in chosen]
-    full = [c for c in cells if any(c[0] == o[0] and c[a] == o[a] for o, a in zip(chosen, axes))]
+    full = [
+        c
+        for c in cells
+        if any(c[0] == o[0] and c[a] == o[a] for o, a in zip(chosen, axes, strict=True))
+    ]
     picked = [c for c in full if rng.random() < 0.9][: network.outputs + 2]
     picked += rng.sample(cells, min(len(cells), max(0, size - len(picked))))
     return Allocation.from_cells(network, dict.fromkeys(picked or cells[:1]))
@@ -300,6 +304,20 @@ def test_column_budget_of_a_recurrent_matrix_is_not_tm():
     assert (column.limit, column.equations) == (4, "dm = 4 equations")
 
 
+def test_columns_of_a_masked_layer_have_no_budget():
+    """Units of a ReLU layer mask differently: a column of W1 can have rank above d."""
+    network = ShallowReLU(q=4, n=6, d=2, m=4)
+    cells = [c for c in all_cells(network, ["W1"]) if c[1] == 0 or c[2] == 0]
+    allocation = Allocation.from_cells(network, cells)
+    column = [c for c in cells if c[2] == 0]
+    ranks = [[Jacobian(network, seed).rank(x) for seed in range(20)] for x in (column, cells)]
+    assert max(ranks[0]) > network.d
+    assert max(ranks[1]) > 4 + 2 - 1
+    assert {b.kind for b in budgets(allocation)} == {"total", "matrix", "row"}
+    assert violated_crosses(allocation).crosses == ()
+    assert max(ranks[1]) <= rank_bound(allocation) == 8
+
+
 def test_counting_is_not_enough():
     """Two disjoint 2×2 blocks and one more cell (d = m = 3) exceed no budget: rank 8 of 9."""
     network = LinearFeedForward(q=5, widths=(5,), d=3, m=3)
@@ -347,29 +365,23 @@ def test_small_search_misses_no_cross(allocation):
     n1, n2 = network.widths
     D, M = min(network.d, n2), min(network.m, n1)
     search = violated_crosses(allocation)
-    found = max((cross.excess for cross in search.crosses), default=0)
-    lines = allocation.size - min_line_cover(allocation)
-    reach = max(lines, allocation.size - D * M)
     assert search.exhaustive
-    best = strongest_by_brute_force(allocation, D, M) if allocation.size else 0
-    assert found <= best
-    assert max(found, reach) >= best
-    assert allocation.size - rank_bound(allocation) == max(best, reach)
+    if not allocation.size:
+        assert not search.crosses
+        return
+    found = max((cross.excess for cross in search.crosses), default=0)
+    best = strongest_by_brute_force(allocation, D, M)
+    lines = least_line_cover(allocation.masks["W2"].astype(int), M, D)
+    reach = allocation.size - min(lines, D * M)
+    assert found <= best <= max(found, reach)
+    assert allocation.size - rank_bound(allocation) >= max(best, reach)
 
 
-def min_line_cover(allocation):
-    """Least sum of row and column limits and single cells, over all sets of lines."""
-    name = allocation.matrices[0] if allocation.size else "W2"
-    mask = allocation.masks[name].astype(int)
-    limits = {
-        (b.rows or b.columns): b.limit for b in budgets(allocation) if b.kind in ("row", "column")
-    }
-    rows = [(k[0][1], v) for k, v in limits.items() if k in {b.rows for b in budgets(allocation)}]
-    row_limit = rows[0][1] if rows else 0
-    column_limit = next((b.limit for b in budgets(allocation) if b.kind == "column"), 0)
+def least_line_cover(mask, row_limit, column_limit):
+    """Least sum of row and column limits and single cells, over all sets of rows."""
     best = mask.sum()
-    for k in range(mask.shape[0] + 1):
-        for chosen in combinations(range(mask.shape[0]), k):
+    for k in range(len(mask) + 1):
+        for chosen in combinations(range(len(mask)), k):
             rest = np.delete(mask, chosen, axis=0).sum(0)
             best = min(best, k * row_limit + np.minimum(rest, column_limit).sum())
     return int(best)
@@ -465,10 +477,6 @@ def test_cover_is_stated_in_words():
 
 def test_unknown_kinds_are_refused():
     """A network of a kind without known budgets raises InputError that names the kind."""
-
-    @dataclass(frozen=True)
-    class Odd(LinearFeedForward):
-        kind = "odd"
 
     class Other(Network):
         kind = "odd"

@@ -224,6 +224,16 @@ def test_same_input_same_output(system):
     assert block_triangular_form(patterns, unknowns) == block_triangular_form(again, unknowns)
 
 
+def test_the_smallest_violator_of_those_met_is_reported():
+    """Of three violators with 4, 2 and 3 equations the one with 2 is shown."""
+    triple, pair = [{0, 1, 2}] * 4, [{3}, {3}]
+    middle = [{4, 5}, {4, 5}, {4, 5}]
+    parts = dulmage_mendelsohn([*triple, *pair, *middle], 6)
+    assert parts.hall_violator == Block((4, 5), (3,))
+    columns = transposed([*triple, *pair, *middle], 6)
+    assert dulmage_mendelsohn(columns, 9).unknown_violator == Block((3,), (4, 5))
+
+
 def test_blocks_come_in_solving_order_with_ties_by_equation():
     """Independent blocks are listed by their smallest equation, dependent ones after theirs."""
     form = block_triangular_form([{2, 3}, {1}, {2, 3}, {0, 1}], 4)

@@ -70,3 +70,13 @@ def test_bad_engines_are_named():
         Counter(Problem(B11, {}), "magic")
     with pytest.raises(InputError, match="shallow ReLU"):
         Counter(Problem(ShallowReLU(q=1, n=1, d=1, m=1), {}))
+
+
+def test_engines_agree():
+    """Homotopy and exact counts of the same instances are the same."""
+    problem = Problem(LinearRNN(n=3, T=2, b=1, d=2, m=2), {"W": [[1, 0, 1], [0, 1, 0], [0, 0, 1]]})
+    instances = [draw_instance(problem, 2, k) for k in range(20)]
+    with Counter(problem, "homotopy") as one, Counter(problem, "exact") as other:
+        found = [c.real for c in one.count_many(instances) if c.status == "complete"]
+        exact = [c.real for c in other.count_many(instances)]
+    assert found == exact
