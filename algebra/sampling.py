@@ -23,7 +23,7 @@ from algebra.errors import InputError
 from algebra.messages import shown, whole_number
 
 # Draws rejected before completions are counted, and where there are too many to count.
-_FEW, _MANY = 100, 20_000
+_FEW, _MANY = 100, 5_000
 # Steps from a state to the next that may be listed when counting completions.
 _STEPS = 200_000
 
@@ -136,10 +136,15 @@ def _draw_lines(
     highs = tuple(s if line_cap is None else min(s, line_cap) for s in sizes)
     if not sum(lows) <= budget <= sum(highs) or any(map(int.__gt__, lows, highs)):
         raise _Impossible
-    levels = _line_sum_counts(sizes, lows, highs, budget)
+    plain = highs == sizes and not any(lows)
+    levels = [] if plain else _line_sum_counts(sizes, lows, highs, budget)
+    everywhere = np.flatnonzero(allowed)
 
     def draw() -> np.ndarray:
         mask = np.zeros(allowed.shape, np.int8)
+        if plain:
+            mask.flat[everywhere[rng.sample(range(len(everywhere)), budget)]] = 1
+            return mask
         for i, total in enumerate(_draw_sums(levels, budget, rng)):
             mask[i, cells[i][rng.sample(range(sizes[i]), total)]] = 1
         return mask
@@ -169,17 +174,24 @@ def _line_sum_counts(
 
     Coefficient c is the number of ways to place c cells.
     """
-    level = [
-        fmpz_poly([comb(s, t) if t >= low else 0 for t in range(high + 1)])
-        for s, low, high in zip(sizes, lows, highs, strict=True)
-    ]
+
+    # Lines alike share one polynomial, and so do pairs of them: few products are made.
+    @lru_cache(maxsize=None)
+    def line(size: int, low: int, high: int) -> fmpz_poly:
+        return fmpz_poly([comb(size, t) if t >= low else 0 for t in range(high + 1)])
+
+    level = [line(*numbers) for numbers in zip(sizes, lows, highs, strict=True)]
     levels = [level]
     while len(level) > 1:
-        pairs = [level[k : k + 2] for k in range(0, len(level), 2)]
-        level = [
-            fmpz_poly((pair[0] * pair[-1] if len(pair) > 1 else pair[0]).coeffs()[: budget + 1])
-            for pair in pairs
-        ]
+        made: dict[tuple[int, ...], fmpz_poly] = {}
+        above = []
+        for k in range(0, len(level), 2):
+            pair = level[k : k + 2]
+            key = tuple(map(id, pair))
+            if key not in made:
+                made[key] = fmpz_poly(prod(pair, start=fmpz_poly([1])).coeffs()[: budget + 1])
+            above.append(made[key])
+        level = above
         levels.append(level)
     return levels
 

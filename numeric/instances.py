@@ -18,7 +18,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.allocation import Allocation
-from algebra.errors import InputError
+from algebra.messages import whole_number
 from algebra.problem import Problem
 
 _PARTS = ("weights", "teacher", "inputs", "allocation")
@@ -119,9 +119,7 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
     >>> draw_instance(problem, 0, 3).X.shape
     (2, 2)
     """
-    for name, value in (("seed", seed), ("index", index)):
-        if value < 0:
-            raise InputError(f"`{name}` ({value}) must be at least 0")
+    seed, index = whole_number(seed, "seed", 0), whole_number(index, "index", 0)
     network, laws = problem.network, problem.distribution
 
     def matrices(part: str, law: str) -> dict[str, np.ndarray]:

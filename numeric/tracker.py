@@ -101,7 +101,7 @@ class Settings:
             order=self.order,
             tolerance=self.tolerance * 1e-2,
             contraction=self.contraction * 0.2,
-            accuracy=self.accuracy,
+            accuracy=self.accuracy * 100,
             shortest=self.shortest * 1e-2,
             most_steps=self.most_steps * 2,
             most_rejected=self.most_rejected * 2,

@@ -22,7 +22,7 @@ polynomials = st.dictionaries(monomials, coefficients, min_size=1, max_size=6)
 def expressions(draw, depth=3):
     """Texts of polynomials in x and y, with brackets, powers and constant divisors."""
     if depth == 0 or draw(st.booleans()):
-        return draw(st.sampled_from(["x", "y", "2", "3.5", "1e-2", "x^2", "y**3", "4E+00"]))
+        return draw(st.sampled_from(["x", "y", "2", "3.5", "1.25e-1", "x^2", "y**3", "4E+00"]))
     left, right = draw(expressions(depth - 1)), draw(expressions(depth - 1))
     return draw(
         st.sampled_from(
@@ -38,14 +38,15 @@ def expressions(draw, depth=3):
     )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=100)
 @given(expressions())
 def test_parse_against_sympy(text):
     """A text is the polynomial that SymPy reads in it."""
     x, y = sympy.symbols("x y")
     expected = sympy.Poly(sympy.sympify(text.replace("^", "**"), rational=True), x, y)
     ours = parse_polynomial(text, ["x", "y"])
-    assert {a: Fraction(c).limit_denominator(10**9) for a, c in ours.items()} == {
+    # All constants are dyadic, so that doubles are exact and cancel exactly.
+    assert {a: Fraction(c) for a, c in ours.items()} == {
         a: Fraction(int(c.p), int(c.q)) for a, c in expected.terms() if c != 0
     }
 
