@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from math import comb, prod
 
@@ -176,7 +176,7 @@ def _line_sum_counts(
     """
 
     # Lines alike share one polynomial, and so do pairs of them: few products are made.
-    @lru_cache(maxsize=None)
+    @cache
     def line(size: int, low: int, high: int) -> fmpz_poly:
         return fmpz_poly([comb(size, t) if t >= low else 0 for t in range(high + 1)])
 

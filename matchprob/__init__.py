@@ -17,7 +17,7 @@ from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, Shal
 from algebra.problem import Distribution, Problem, load_problem
 from algebra.sampling import RandomCells
 from algebra.systems import build_system, symbolic_system
-from matchprob.api import certify, count, estimate, inspect, verify
+from matchprob.api import atlas, audit, certify, count, estimate, inspect, verify
 from numeric.counts import CountResult, InstanceCount
 from numeric.estimation import Estimate
 from numeric.instances import Instance, draw_instance
@@ -37,6 +37,8 @@ __all__ = [
     "Problem",
     "RandomCells",
     "ShallowReLU",
+    "atlas",
+    "audit",
     "build_system",
     "certify",
     "count",

@@ -32,6 +32,10 @@ app = typer.Typer(
 )
 
 ProblemFile = Annotated[Path, typer.Argument(help="Problem file (TOML).", show_default=False)]
+NetworkFile = Annotated[
+    Path,
+    typer.Argument(help="Problem file (TOML); only the network counts.", show_default=False),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 Seed = Annotated[int, typer.Option(help="Everything random follows from it.", min=0)]
 Plot = Annotated[
@@ -207,6 +211,84 @@ def estimate(
         plots.save(plots.histogram(found.histogram, str(question.network), title), plot)
         _say(f"wrote {plot}")
     _finish(found.trials, trials, "trials", "estimate")
+
+
+@app.command()
+def audit(
+    problem: NetworkFile,
+    matrix: Annotated[
+        list[str] | None,
+        typer.Option("--matrix", help="Where the weights learn; each matrix by default."),
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option(help="Random allocations; all of them by default.", min=1)
+    ] = None,
+    budget: Annotated[int | None, typer.Option(help="Learnable weights; dm by default.")] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Hold the papers' theorems, as stated, against the exact verdict."""
+    from matchprob import api, report
+    from matchprob.progress import counter
+
+    with counter("auditing") as progress:
+        found = api.audit(
+            problem, matrices=matrix, count=count, budget=budget, seed=seed, progress=progress
+        )
+    if as_json:
+        _print_json(api.audit_to_dict(found, seed))
+    else:
+        report.print_audit(console(), found)
+
+
+@app.command()
+def atlas(
+    problem: NetworkFile,
+    budget: Annotated[int, typer.Option(help="Number of learnable weights.", min=1)],
+    matrix: Annotated[
+        list[str] | None, typer.Option("--matrix", help="Where the weights may lie.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep entries here; taken up again.")
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the table.")
+    ] = None,
+    search: Annotated[
+        float, typer.Option(help="Seconds an orbit to look for an instance without real roots.")
+    ] = 3.0,
+    plot: Plot = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Certify every allocation of a small net, up to the symmetries that preserve MP."""
+    from matchprob import api, files, plots, report
+    from matchprob.progress import counter
+
+    for target in (store, table):
+        if target:
+            files.check_target(target)
+    if plot:
+        plots.check_target(plot)
+    with counter("certifying") as progress:
+        found = api.atlas(
+            problem, budget, matrices=matrix, store=store, search=search, seed=seed,
+            progress=progress,
+        )  # fmt: skip
+    if table:
+        files.write_text(table, found.to_csv())
+        _say(f"wrote {table}")
+    if as_json:
+        _print_json(found.to_dict())
+    else:
+        report.print_atlas(console(), found)
+    if plot:
+        plots.save(plots.atlas(found), plot)
+        _say(f"wrote {plot}")
+    if len(found.entries) < found.orbits:
+        kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
+        _say(f"matchprob: interrupted after {len(found.entries)} of {found.orbits} orbits, {kept}")
+        raise typer.Exit(UNFINISHED)
 
 
 def console() -> Console:

@@ -7,15 +7,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from algebra.allocation import Allocation
+from algebra.atlas import Atlas
 from algebra.errors import InputError
 from algebra.inspection import Inspection
 from matchprob import files
 
 SUFFIXES = (".png", ".svg", ".pdf")
+# More masks than this are not told apart in a picture.
+_MOST_MASKS = 240
 VERDICT_COLOURS = {
     "maximal": "#2a9d4a",
     "minimal": "#c0392b",
@@ -130,6 +135,42 @@ def _frame(
             linewidth=1.2,
         )
     )
+
+
+def atlas(found: Atlas) -> Figure:
+    """Small multiples: one mask an orbit, coloured by verdict, N and the orbit's size below."""
+    order = ("maximal", "intermediate", "undecided", "minimal")
+    entries = sorted(found.entries, key=lambda e: (order.index(e.verdict), e.cells))[:_MOST_MASKS]
+    if not entries:
+        raise InputError("there is no finished entry to draw")
+    columns = min(12, len(entries))
+    rows = -(-len(entries) // columns)
+    figure = Figure(figsize=(0.95 * columns + 0.4, 1.3 * rows + 0.8))
+    for k, entry in enumerate(entries):
+        axes = figure.add_subplot(rows, columns, k + 1)
+        allocation = Allocation.from_cells(found.network, entry.cells)
+        left = 0.0
+        for name in found.matrices:
+            mask = allocation.masks[name]
+            for i, j in np.ndindex(*mask.shape):
+                colour = VERDICT_COLOURS[entry.verdict] if mask[i, j] else "#e8e8e8"
+                axes.add_patch(Rectangle((left + j, -i), 0.9, -0.9, facecolor=colour, lw=0))
+            left += mask.shape[1] + 0.6
+        tallest = max(found.network.shapes[n][0] for n in found.matrices)
+        axes.set_xlim(-0.1, left - 0.6)
+        axes.set_ylim(-tallest, 0.1)
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+        count = "" if entry.root_count is None else f"N {entry.root_count} "
+        axes.set_title(f"{count}×{entry.orbit}", fontsize=7, pad=2)
+    totals = ", ".join(f"{v} {k}" for k, v in found.totals.items())
+    more = len(found.entries) - len(entries)
+    note = f" (the first {len(entries)} orbits are drawn)" if more else ""
+    figure.suptitle(f"{found.network}, r = {found.budget}\n{totals}{note}", fontsize=9)
+    handles = [Rectangle((0, 0), 1, 1, facecolor=VERDICT_COLOURS[v]) for v in order]
+    figure.legend(handles, order, loc="lower center", ncol=4, fontsize=7, frameon=False)
+    figure.subplots_adjust(top=1 - 0.62 / (1.3 * rows + 0.8), bottom=0.35 / (1.3 * rows + 0.8))
+    return figure
 
 
 def histogram(tally: Mapping[int, int], caption: str, title: str = "") -> Figure:

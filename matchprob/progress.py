@@ -21,6 +21,25 @@ Advance = Callable[[InstanceCount], None]
 
 
 @contextmanager
+def counter(what: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Yields a callback that takes (done, all); None where nobody would see the bar."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    with bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@contextmanager
 def progress(what: str, total: int) -> Iterator[Advance | None]:
     """Yields a callback that takes each count; None where nobody would see the bar."""
     if not sys.stderr.isatty():

@@ -10,6 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from algebra.allocation import Allocation
+from algebra.atlas import Atlas
+from algebra.audit import AuditResult
 from algebra.certificate import Certificate
 from algebra.inspection import FormReport, Inspection
 from algebra.problem import Problem
@@ -192,6 +194,66 @@ def print_verification(out: Console, found: Verification) -> None:
         colour = {"proved": "green", "failed": "bold red"}.get(check.status, "yellow")
         grid.add_row(Text(check.status, style=colour), check.place, Text(check.text))
     out.print(grid)
+
+
+def print_audit(out: Console, found: Sequence[AuditResult]) -> None:
+    """Where the theorems agree, are silent, or are wrong."""
+    for result in found:
+        share = f" of {result.total}" if result.checked < result.total else ""
+        out.print(
+            Text(
+                f"{result.network}; {result.budget} weights of {result.matrix}: "
+                f"{result.checked}{share} allocations, {result.minimal} minimal",
+                style="bold",
+            )
+        )
+        if not result.theorems:
+            out.print("  no theorem speaks of these")
+            continue
+        numbers = ("agree", "silent", "maximal, but minimal", "minimal, but not")
+        grid = table("theorem", *numbers, right=numbers)
+        for t in result.theorems:
+            wrong = (t.says_maximal_but_minimal, t.says_minimal_but_not)
+            grid.add_row(
+                t.theorem,
+                str(t.agree),
+                str(t.silent),
+                *(Text(str(w), style="bold red" if w else "") for w in wrong),
+            )
+        out.print(grid)
+        for t in result.theorems:
+            for word, cells in (("maximal", t.example_maximal), ("minimal", t.example_minimal)):
+                if cells is not None:
+                    example = Allocation.from_cells(result.network, cells)
+                    out.print(f"  {t.theorem} says {word}, wrongly, of {example}")
+                    if max(result.network.shapes[result.matrix]) <= _WIDEST:
+                        shown = mask_text(example, result.matrix).replace("\n", "\n    ")
+                        out.print(Text(f"    {shown}", style="cyan"))
+        bound = result.error_bound
+        out.print(
+            f"  minimal verdicts: error at most {bound.numerator / bound.denominator:.1e} over all"
+        )
+
+
+def print_atlas(out: Console, found: Atlas) -> None:
+    """One line an orbit, and the totals."""
+    out.print(Text(str(found.network), style="bold"))
+    grid = table(
+        "allocation", "orbit", "rank", "N", "verdict", "rule", right=("orbit", "rank", "N")
+    )
+    for e in found.entries:
+        grid.add_row(
+            str(Allocation.from_cells(found.network, e.cells)),
+            str(e.orbit),
+            str(e.rank),
+            "–" if e.root_count is None else str(e.root_count),
+            Text(e.verdict, style=STYLES[e.verdict]),
+            e.rule,
+        )
+    out.print(grid)
+    totals = ", ".join(f"{v} {k}" for k, v in found.totals.items())
+    allocations = sum(e.orbit for e in found.entries)
+    out.print(f"{allocations} allocations in {len(found.entries)} orbits: {totals}")
 
 
 def print_counts(out: Console, found: CountResult) -> None:

@@ -24,6 +24,8 @@ from numeric.phcpy_process import PhcpyCrashed, PhcpyError, PhcpyProcess, PhcpyT
 
 # Relative size of imaginary parts: below the first real, above the second not.
 REAL_BELOW, NONREAL_ABOVE = 1e-9, 1e-6
+# A lost root is found again more often with other random numbers than in higher precision.
+_ATTEMPTS = ("d", "d", "d", "dd")
 # Residual of a real solution in the network, relative to the largest label.
 RESIDUAL = 1e-6
 
@@ -88,7 +90,7 @@ class PhcpyEngine:
         expected = self.root_count if self.root_count is not None else core.bezout
         rounded = FloatingCore(core)
         best = InstanceCount(instance.index, None, None, UNDETERMINED)
-        for attempt, precision in enumerate(("d", "dd", "qd")):
+        for attempt, precision in enumerate(_ATTEMPTS):
             found = self._attempt(instance, rounded, expected, precision, attempt)
             found = replace(found, retried=attempt, seconds=time.perf_counter() - start)
             if found.status == COMPLETE:
