@@ -22,7 +22,7 @@ from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.instances import Instance
 from numeric.krawczyk import FAILED, RootPool, Target, certify, make_target
 from numeric.krawczyk_exact import certify_exact
-from numeric.monodromy import INCOMPLETE, StartSystem, find_start, transport
+from numeric.monodromy import GIVEN, INCOMPLETE, TRACE, StartSystem, find_start, transport
 from numeric.start_cache import load_start, save_start
 from numeric.tracker import DONE, Settings, track
 
@@ -199,11 +199,16 @@ class HomotopyEngine:
                 f"`root_count` ({self.root_count}) is too small: instance "
                 f"{job.instance.index} has {found} certified distinct solutions"
             )
-        complete = found == self.root_count
+        proved = self.start.source in (GIVEN, TRACE)
+        complete = proved and found == self.root_count
         if complete and (found - pool.real) % 2:
             raise ArithmeticError("an odd number of non-real solutions: certification is wrong")
-        how = f"N {self.start.source}" if self.start.source != "given" else ""
-        note = how if complete else f"{found} of {self.root_count} solutions found; {how}".rstrip("; ")
+        if proved:
+            how = "" if self.start.source == GIVEN else f"N by {self.start.source}"
+            missing = "" if complete else f"{found} of {self.root_count} solutions found"
+            note = "; ".join(part for part in (missing, how) if part)
+        else:
+            note = f"{found} solutions found; N is not known ({self.start.source})"
         order = np.lexsort(pool.roots[pool.is_real].real.T[::-1])
         return InstanceCount(
             index=job.instance.index,
