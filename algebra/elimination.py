@@ -9,15 +9,17 @@ linear in F.  Elimination proceeds in three exact steps.
 2. *Deferred blocks.*  The block triangular form of what is left tells which blocks of
    unknowns no other block needs.  One that is linear in its own unknowns (a row with as
    many weights as equations, say) does not touch the number of solutions: it is put
-   aside and solved last.
+   aside and solved last.  Its matrix is tried at a random point first: one that is
+   singular there (two equations that say the same, in a minimal allocation) stays.
 3. *Linear closure.*  All other linear equations are solved; then the span of the
    equations is searched, by echelon form with quadratic monomials first, for linear
    equations hidden in it; until none is left.
 
 What remains is the *core*.  Roots of the core and solutions of the system correspond
-one to one (for generic data each deferred block has one solution, because its matrix is
-singular only on a proper closed subset of the irreducible solution variety), and
-`CoreSystem.back_substitute` turns a root into the weights.
+one to one where the allocation is not minimal (for generic data each deferred block has
+one solution, because its matrix is singular only on a proper closed subset of the
+irreducible solution variety), and `CoreSystem.back_substitute` turns a root into the
+weights.  Of a minimal allocation a core may have roots that lead to no weights.
 
 Only linear algebra is done, so degrees never rise and a core has rational coefficients
 where the instance has.
@@ -25,6 +27,7 @@ where the instance has.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -208,7 +211,7 @@ def eliminate(system: PolynomialSystem, *, defer: bool = True) -> CoreSystem:
 
         # Step 2: blocks that nothing else needs.
         if defer:
-            blocks, equations = _defer(equations, len(stage_names))
+            blocks, equations = _defer(field, equations, len(stage_names))
         gone = {k for block in blocks for k in block.unknowns}
         kept = [k for k in range(len(stage_names)) if k not in gone]
         core_names = tuple(stage_names[k] for k in kept)
@@ -323,8 +326,12 @@ def _compose(polynomials: Sequence[Any], images: Sequence[Any], ring: Any) -> li
     return [p.compose(*images, ctx=ring) for p in polynomials]
 
 
-def _defer(equations: list[Any], unknowns: int) -> tuple[list[DeferredBlock], list[Any]]:
+def _defer(
+    field: Any, equations: list[Any], unknowns: int
+) -> tuple[list[DeferredBlock], list[Any]]:
     """Split off the trailing blocks that are linear in their own unknowns."""
+    rng = random.Random(unknowns)
+    values = {k: field.constant(rng.randrange(1 << 16)) for k in range(unknowns)}
     patterns = [_pattern(e) for e in equations]
     triangular = block_triangular_form(patterns, unknowns)
     needed: set[int] = set()
@@ -335,19 +342,22 @@ def _defer(equations: list[Any], unknowns: int) -> tuple[list[DeferredBlock], li
     gone: set[int] = set()
     for block in reversed(triangular.blocks):
         own = set(block.unknowns)
-        if own & needed or not all(
-            sum(monomial[k] for k in own) <= 1
-            for e in block.equations
-            for monomial in equations[e].monoms()
-        ):
+        members = tuple(equations[e] for e in block.equations)
+        linear = all(sum(m[k] for k in own) <= 1 for e in members for m in e.monoms())
+        if own & needed or not linear or _singular(field, members, block.unknowns, values):
             for e in block.equations:
                 needed.update(patterns[e])
             continue
-        blocks.append(
-            DeferredBlock(tuple(block.unknowns), tuple(equations[e] for e in block.equations))
-        )
+        blocks.append(DeferredBlock(tuple(block.unknowns), members))
         gone.update(block.equations)
     return blocks[::-1], [e for k, e in enumerate(equations) if k not in gone]
+
+
+def _singular(
+    field: Any, equations: Sequence[Any], own: Sequence[int], values: dict[int, Any]
+) -> bool:
+    rows = [_affine_in(e, own, values, field)[1] for e in equations]
+    return len(field.rref(rows, len(own))) < len(own)
 
 
 def _expose_linear(field: Any, ring: Any, equations: Sequence[Any]) -> tuple[list[Any], list[Any]]:

@@ -23,7 +23,17 @@ import numba
 import numpy as np
 
 from numeric.chain import IN_D, IN_M, IN_S0, Chain
-from numeric.lanes import LANES, OPTIONS, clear, copy, matmul_add, multiply_add, row_add, solve
+from numeric.lanes import (
+    LANES,
+    OPTIONS,
+    clear,
+    copy,
+    dot_add,
+    matmul_add,
+    multiply_add,
+    row_add,
+    solve,
+)
 
 # Indices into the array of sizes and slot offsets that the kernels share.
 (
@@ -33,6 +43,17 @@ from numeric.lanes import LANES, OPTIONS, clear, copy, matmul_add, multiply_add,
     LIFTED, LIFTED_ROWS, LIFTED_COLUMNS, LIFTED_RHS,
     SLOTS, COUNT,
 ) = range(38)  # fmt: skip
+
+
+# How Z follows from the states: the last one, a sum of products with P, or (P the identity,
+# as many samples as inputs) each state's columns in their place.
+READ_LAST, READ_SUM, READ_EACH = 0, 1, 2
+
+
+def _reading(chain: Chain) -> int:
+    if not chain.read_all:
+        return READ_LAST
+    return READ_EACH if chain.samples == chain.steps * chain.columns else READ_SUM
 
 
 def layout(chain: Chain, order: int, lifted: bool = False) -> dict[str, np.ndarray]:
@@ -54,7 +75,7 @@ def layout(chain: Chain, order: int, lifted: bool = False) -> dict[str, np.ndarr
     index = {row: g for g, row in enumerate(sorted(rows))}
     groups = np.array([index[int(a), int(b), int(i)] for a, b, i, _, _ in chain.cells])
     o[:GROUPS] = [
-        K, c, d, m, r, chain.read_all, chain.size, chain.s0_at, chain.d_at, chain.y_at,
+        K, c, d, m, r, _reading(chain), chain.size, chain.s0_at, chain.d_at, chain.y_at,
         states, z, order,
     ]  # fmt: skip
     o[GROUPS] = len(index)
@@ -103,12 +124,37 @@ def set_point(ws, o, cells, t, w):
 def read_out(ws, o, widths, s_at, p_at, s, z):
     """``Z`` of the states at slot s, into slot z."""
     K, c, m = o[STEPS], o[COLUMNS], o[SAMPLES]
-    if o[READ_ALL]:
+    if o[READ_ALL] == READ_SUM:
         clear(ws, z, o[Z_SIZE])
+        step = s_at[K] - s_at[K - 1]
+        for i in range(widths[K]):
+            for x in range(m):
+                for g in range(c):
+                    dot_add(
+                        ws, z + i * m + x, s + s_at[1] + i * c + g, step,
+                        o[PC] + p_at[1] + g * m + x, c * m, K,
+                    )  # fmt: skip
+    elif o[READ_ALL] == READ_EACH:
         for k in range(1, K + 1):
-            matmul_add(ws, z, s + s_at[k], o[PC] + p_at[k], widths[k], c, m)
+            for i in range(widths[K]):
+                copy(ws, z + i * m + (K - k) * c, s + s_at[k] + i * c, c)
     else:
         copy(ws, z, s + s_at[K], o[Z_SIZE])
+
+
+@numba.njit(**OPTIONS)
+def read_out_slope(ws, o, widths, s_at, p_at, s, z):
+    """Add to slot z the states at slot s times the slope of P."""
+    if o[READ_ALL] == READ_SUM:
+        K, c, m = o[STEPS], o[COLUMNS], o[SAMPLES]
+        step = s_at[K] - s_at[K - 1]
+        for i in range(widths[K]):
+            for x in range(m):
+                for g in range(c):
+                    dot_add(
+                        ws, z + i * m + x, s + s_at[1] + i * c + g, step,
+                        o[PD] + p_at[1] + g * m + x, c * m, K,
+                    )  # fmt: skip
 
 
 @numba.njit(**OPTIONS)
@@ -153,7 +199,7 @@ def jacobian(ws, o, widths, s_at, m_at, p_at, cells, equations, s, z):
             ws, to, o[ADJ] + (q - 1) * d * wide, o[PC] + m_at[K - q + 1],
             d, widths[K - q + 1], widths[K - q],
         )  # fmt: skip
-    if o[READ_ALL]:
+    if o[READ_ALL] == READ_SUM:
         for q in range(K):
             at = o[HID] + q * wide * m
             clear(ws, at, widths[0] * m)
@@ -166,25 +212,31 @@ def jacobian(ws, o, widths, s_at, m_at, p_at, cells, equations, s, z):
             to = o[JAC] + e * r + v
             clear(ws, to, 1)
             kind, step, i, j = cells[v, 0], cells[v, 1], cells[v, 2], cells[v, 3]
-            if kind == IN_M:
-                if o[READ_ALL]:
-                    for q in range(K):
-                        multiply_add(
-                            ws, to, o[ADJ] + q * d * wide + a * widths[K - q] + i,
-                            o[HID] + q * wide * m + j * m + x,
-                        )  # fmt: skip
-                else:
-                    q = K - step
-                    multiply_add(
-                        ws, to, o[ADJ] + q * d * wide + a * widths[step] + i,
-                        s + s_at[step - 1] + j * c + x,
-                    )  # fmt: skip
+            if kind == IN_M and o[READ_ALL] == READ_SUM:
+                dot_add(
+                    ws, to, o[ADJ] + a * widths[0] + i, d * wide,
+                    o[HID] + j * m + x, wide * m, K,
+                )  # fmt: skip
+            elif kind == IN_M and o[READ_ALL] == READ_EACH:
+                last = K - x // c
+                dot_add(
+                    ws, to, o[ADJ] + a * widths[0] + i, d * wide,
+                    s + s_at[last - 1] + j * c + x % c, -widths[0] * c, last,
+                )  # fmt: skip
+            elif kind == IN_M:
+                q = K - step
+                multiply_add(
+                    ws, to, o[ADJ] + q * d * wide + a * widths[step] + i,
+                    s + s_at[step - 1] + j * c + x,
+                )  # fmt: skip
+            elif kind == IN_S0 and o[READ_ALL] == READ_SUM:
+                dot_add(
+                    ws, to, o[ADJ] + d * wide + a * widths[0] + i, d * wide,
+                    o[PC] + p_at[1] + j * m + x, c * m, K,
+                )  # fmt: skip
             elif kind == IN_S0:
-                for q in range(1, K + 1):
-                    multiply_add(
-                        ws, to, o[ADJ] + q * d * wide + a * widths[K - q] + i,
-                        o[PC] + p_at[q] + j * m + x,
-                    )  # fmt: skip
+                if x % c == j:
+                    copy(ws, to, o[ADJ] + (K - x // c) * d * wide + a * widths[0] + i, 1)
             elif i == a:
                 copy(ws, to, z + j * m + x, 1)
 
@@ -211,6 +263,24 @@ def apply_cells(ws, o, s_at, cells, kind, w, source, target):
             last = step if step else o[STEPS]
             for k in range(first, last + 1):
                 row_add(ws, target + s_at[k] + i * c, w + v, source + s_at[k - 1] + j * c, c)
+
+
+@numba.njit(**OPTIONS)
+def convolve(ws, o, s_at, cells, order, target):
+    """Add ``Σ_{q=1}^{order-1} w_q S_{k-1, order-q}`` of the learnable cells to each state."""
+    c, r, states = o[COLUMNS], o[UNKNOWNS], o[STATES]
+    for v in range(r):
+        if cells[v, 0] != IN_M:
+            continue
+        step, i, j = cells[v, 1], cells[v, 2], cells[v, 3]
+        first = step if step else 1
+        last = step if step else o[STEPS]
+        for k in range(first, last + 1):
+            for x in range(c):
+                dot_add(
+                    ws, target + s_at[k] + i * c + x, o[WT] + r + v, r,
+                    o[ST] + (order - 1) * states + s_at[k - 1] + j * c + x, -states, order - 1,
+                )  # fmt: skip
 
 
 @numba.njit(**OPTIONS)
@@ -254,10 +324,7 @@ def taylor(ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern):
                 ws, rest + s_at[k], o[PD] + m_at[k], before + s_at[k - 1],
                 widths[k], widths[k - 1], c,
             )  # fmt: skip
-        for q in range(1, order):
-            apply_cells(
-                ws, o, s_at, cells, IN_M, o[WT] + q * r, o[ST] + (order - q) * states, rest
-            )
+        convolve(ws, o, s_at, cells, order, rest)
         copy(ws, sigma, rest, states)
         for k in range(1, K + 1):
             matmul_add(
@@ -265,18 +332,16 @@ def taylor(ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern):
                 widths[k], widths[k - 1], c,
             )  # fmt: skip
         read_out(ws, o, widths, s_at, p_at, sigma, z)
-        if o[READ_ALL]:
-            for k in range(1, K + 1):
-                matmul_add(ws, z, before + s_at[k], o[PD] + p_at[k], widths[k], c, m)
+        read_out_slope(ws, o, widths, s_at, p_at, before, z)
         clear(ws, o[YY], d * m)
         matmul_add(ws, o[YY], o[PC] + o[D_AT], z, d, widths[K], m)
         matmul_add(ws, o[YY], o[PD] + o[D_AT], o[ZT] + (order - 1) * zs, d, widths[K], m)
         for v in range(r):
             if cells[v, 0] == IN_D:
-                for q in range(1, order):
-                    row_add(
-                        ws, o[YY] + cells[v, 2] * m, o[WT] + q * r + v,
-                        o[ZT] + (order - q) * zs + cells[v, 3] * m, m,
+                for x in range(m):
+                    dot_add(
+                        ws, o[YY] + cells[v, 2] * m + x, o[WT] + r + v, r,
+                        o[ZT] + (order - 1) * zs + cells[v, 3] * m + x, -zs, order - 1,
                     )  # fmt: skip
         for e in range(r):
             at = equations[e, 0] * m + equations[e, 1]
@@ -296,6 +361,4 @@ def taylor(ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern):
                 ws, st + s_at[k], o[PC] + m_at[k], st + s_at[k - 1], widths[k], widths[k - 1], c
             )
         read_out(ws, o, widths, s_at, p_at, st, zt)
-        if o[READ_ALL]:
-            for k in range(1, K + 1):
-                matmul_add(ws, zt, before + s_at[k], o[PD] + p_at[k], widths[k], c, m)
+        read_out_slope(ws, o, widths, s_at, p_at, before, zt)

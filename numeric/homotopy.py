@@ -22,7 +22,15 @@ from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.instances import Instance
 from numeric.krawczyk import FAILED, RootPool, Target, certify, make_target
 from numeric.krawczyk_exact import certify_exact
-from numeric.monodromy import GIVEN, INCOMPLETE, TRACE, StartSystem, find_start, transport
+from numeric.monodromy import (
+    GIVEN,
+    INCOMPLETE,
+    STABILISED,
+    TRACE,
+    StartSystem,
+    find_start,
+    transport,
+)
 from numeric.start_cache import load_start, save_start
 from numeric.tracker import DONE, Settings, track
 
@@ -203,12 +211,13 @@ class HomotopyEngine:
         complete = proved and found == self.root_count
         if complete and (found - pool.real) % 2:
             raise ArithmeticError("an odd number of non-real solutions: certification is wrong")
-        if proved:
-            how = "" if self.start.source == GIVEN else f"N by {self.start.source}"
-            missing = "" if complete else f"{found} of {self.root_count} solutions found"
-            note = "; ".join(part for part in (missing, how) if part)
-        else:
-            note = f"{found} solutions found; N is not known ({self.start.source})"
+        note = "" if complete else f"{found} of {self.root_count} solutions found"
+        if self.start.source == TRACE:
+            note = "; ".join(part for part in (note, f"N by {TRACE}") if part)
+        elif self.start.source == STABILISED:
+            note = f"{found} solutions found; N is not known ({STABILISED} at {self.root_count})"
+        elif self.start.source == INCOMPLETE:
+            note += f"; the start system has {self.start.root_count}"
         order = np.lexsort(pool.roots[pool.is_real].real.T[::-1])
         return InstanceCount(
             index=job.instance.index,

@@ -37,6 +37,8 @@ from numeric.krawczyk_lifted import certify_lifted
 
 FAILED, REAL, NONREAL = 0, 1, 2
 
+_NEWTON = 10
+
 
 @dataclass(frozen=True)
 class Target:
@@ -138,15 +140,17 @@ def _certify(o, widths, s_at, m_at, p_at, cells, equations, middle, radius, root
                 finite = False
         if not finite:
             continue
-        # Newton to the floor of double precision, on midpoints.
+        # Newton to the floor of double precision, on midpoints; near the root the inverse is
+        # kept.
         regular = True
-        for sweep in range(3):
+        largest = np.inf
+        for sweep in range(_NEWTON):
             for v in range(r):
                 p[cells[v, 4]] = x[v]
                 pr[cells[v, 4]] = 0.0
             balls.states(o, widths, s_at, m_at, p_at, p, pr, S, Sr, Z, Zr)
             balls.residual(o, widths, equations, p, pr, Z, Zr, Y, Yr, f, fr)
-            if sweep < 2:
+            if largest > 1e-7:
                 balls.jacobian(
                     o, widths, s_at, m_at, p_at, cells, equations, p, pr, S, Sr, Z, Zr,
                     A, Ar, H, Hr, J, Jr,
@@ -154,6 +158,7 @@ def _certify(o, widths, s_at, m_at, p_at, cells, equations, middle, radius, root
                 if not balls.approximate_inverse(J, C, work):
                     regular = False
                     break
+            last = largest
             largest = 0.0
             for v in range(r):
                 delta = 0j
@@ -161,8 +166,10 @@ def _certify(o, widths, s_at, m_at, p_at, cells, equations, middle, radius, root
                     delta += C[v, e] * f[e]
                 x[v] -= delta
                 largest = max(largest, abs(delta) / (abs(x[v]) + 1e-3))
-            if largest < 1e-13 and sweep > 0:
+            if largest < 1e-13 or (largest < 1e-7 and largest > 0.1 * last):
                 break
+        if not largest < 1e-5:
+            regular = False
         if not regular:
             continue
         # A root that looks real is tried as a real one first.

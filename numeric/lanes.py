@@ -82,30 +82,53 @@ def row_subtract(ws, c, a, b, count):
 
 
 @numba.njit(**OPTIONS)
+def dot_add(ws, c, a, a_stride, b, b_stride, count):
+    """``ws[c] += Σ_q ws[a + q a_stride] * ws[b + q b_stride]``, q from 0 to count - 1."""
+    q = 0
+    while q + 3 < count:
+        a0 = a + q * a_stride
+        a1 = a0 + a_stride
+        a2 = a1 + a_stride
+        a3 = a2 + a_stride
+        b0 = b + q * b_stride
+        b1 = b0 + b_stride
+        b2 = b1 + b_stride
+        b3 = b2 + b_stride
+        for lane in range(LANES):
+            x0 = ws[a0, 0, lane]
+            y0 = ws[a0, 1, lane]
+            u0 = ws[b0, 0, lane]
+            v0 = ws[b0, 1, lane]
+            x1 = ws[a1, 0, lane]
+            y1 = ws[a1, 1, lane]
+            u1 = ws[b1, 0, lane]
+            v1 = ws[b1, 1, lane]
+            x2 = ws[a2, 0, lane]
+            y2 = ws[a2, 1, lane]
+            u2 = ws[b2, 0, lane]
+            v2 = ws[b2, 1, lane]
+            x3 = ws[a3, 0, lane]
+            y3 = ws[a3, 1, lane]
+            u3 = ws[b3, 0, lane]
+            v3 = ws[b3, 1, lane]
+            re = x0 * u0 - y0 * v0 + (x1 * u1 - y1 * v1)
+            im = x0 * v0 + y0 * u0 + (x1 * v1 + y1 * u1)
+            re2 = x2 * u2 - y2 * v2 + (x3 * u3 - y3 * v3)
+            im2 = x2 * v2 + y2 * u2 + (x3 * v3 + y3 * u3)
+            ws[c, 0, lane] += re + re2
+            ws[c, 1, lane] += im + im2
+        q += 4
+    while q < count:
+        multiply_add(ws, c, a + q * a_stride, b + q * b_stride)
+        q += 1
+
+
+@numba.njit(**OPTIONS)
 def matmul_add(ws, c, a, b, n, k, m):
     """``C += A B`` with A n×k and B k×m, row by row at slots c, a, b."""
-    half = k // 2
     for i in range(n):
-        for q in range(half):
-            a0 = a + i * k + 2 * q
-            b0 = b + 2 * q * m
-            for s in range(m):
-                ci = c + i * m + s
-                x0 = b0 + s
-                x1 = b0 + m + s
-                for lane in range(LANES):
-                    ar = ws[a0, 0, lane]
-                    ai = ws[a0, 1, lane]
-                    dr = ws[a0 + 1, 0, lane]
-                    di = ws[a0 + 1, 1, lane]
-                    br = ws[x0, 0, lane]
-                    bi = ws[x0, 1, lane]
-                    er = ws[x1, 0, lane]
-                    ei = ws[x1, 1, lane]
-                    ws[ci, 0, lane] += ar * br - ai * bi + (dr * er - di * ei)
-                    ws[ci, 1, lane] += ar * bi + ai * br + (dr * ei + di * er)
-        if 2 * half < k:
-            row_add(ws, c + i * m, a + i * k + k - 1, b + (k - 1) * m, m)
+        for s in range(m):
+            dot_add(ws, c + i * m + s, a + i * k, 1, b + s, m, k)
 
 
 @numba.njit(**OPTIONS)

@@ -24,6 +24,8 @@ from numeric.chain_kernels import (
     PC,
     PD,
     READ_ALL,
+    READ_EACH,
+    READ_SUM,
     REST,
     S0_AT,
     SAMPLES,
@@ -37,10 +39,11 @@ from numeric.chain_kernels import (
     Z_SIZE,
     ZN,
     ZT,
-    apply_cells,
+    convolve,
     read_out,
+    read_out_slope,
 )  # fmt: skip
-from numeric.lanes import LANES, OPTIONS, clear, copy, matmul_add, row_add, solve
+from numeric.lanes import LANES, OPTIONS, clear, copy, dot_add, matmul_add, row_add, solve
 
 
 def positions(chain: Chain) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -159,7 +162,12 @@ def lifted_matrix(
         a = equations[e, 0]
         x = equations[e, 1]
         base = at + label[e] * size
-        if o[READ_ALL]:
+        if o[READ_ALL] == READ_EACH:
+            k = K - x // c
+            for i in range(widths[k]):
+                to = base + column[s_at[k] + i * c + x % c]
+                _accumulate(ws, to, o[PC] + o[D_AT] + a * widths[K] + i, 1.0)
+        elif o[READ_ALL] == READ_SUM:
             for k in range(1, K + 1):
                 for i in range(widths[k]):
                     for g in range(c):
@@ -279,10 +287,7 @@ def lifted_taylor(
                 ws, rest + s_at[k], o[PD] + m_at[k], before + s_at[k - 1],
                 widths[k], widths[k - 1], c,
             )  # fmt: skip
-        for q in range(1, order):
-            apply_cells(
-                ws, o, s_at, cells, IN_M, o[WT] + q * r, o[ST] + (order - q) * states, rest
-            )
+        convolve(ws, o, s_at, cells, order, rest)
         if order == 1 and K > 0:
             matmul_add(
                 ws, rest + s_at[1], o[PC] + m_at[1], o[PD] + o[S0_AT], widths[1], widths[0], c
@@ -295,19 +300,17 @@ def lifted_taylor(
                 ws[q, 1, lane] = g * ws[rest + e, 1, lane]
         clear(ws, o[YY], d * m)
         clear(ws, o[ZN], zs)
-        if o[READ_ALL]:
-            for k in range(1, K + 1):
-                matmul_add(ws, o[ZN], before + s_at[k], o[PD] + p_at[k], widths[k], c, m)
-        elif K == 0 and order == 1:
+        read_out_slope(ws, o, widths, s_at, p_at, before, o[ZN])
+        if K == 0 and order == 1:
             copy(ws, o[ZN], o[PD] + o[S0_AT], zs)
         matmul_add(ws, o[YY], o[PC] + o[D_AT], o[ZN], d, widths[K], m)
         matmul_add(ws, o[YY], o[PD] + o[D_AT], o[ZT] + (order - 1) * zs, d, widths[K], m)
         for v in range(r):
             if cells[v, 0] == IN_D:
-                for q in range(1, order):
-                    row_add(
-                        ws, o[YY] + cells[v, 2] * m, o[WT] + q * r + v,
-                        o[ZT] + (order - q) * zs + cells[v, 3] * m, m,
+                for x in range(m):
+                    dot_add(
+                        ws, o[YY] + cells[v, 2] * m + x, o[WT] + r + v, r,
+                        o[ZT] + (order - 1) * zs + cells[v, 3] * m + x, -zs, order - 1,
                     )  # fmt: skip
         for e in range(r):
             y_at = equations[e, 0] * m + equations[e, 1]
@@ -325,6 +328,4 @@ def lifted_taylor(
             for e in range(s_at[1]):
                 _accumulate(ws, st + e, o[PD] + o[S0_AT] + e, 1.0)
         read_out(ws, o, widths, s_at, p_at, st, zt)
-        if o[READ_ALL]:
-            for k in range(1, K + 1):
-                matmul_add(ws, zt, before + s_at[k], o[PD] + p_at[k], widths[k], c, m)
+        read_out_slope(ws, o, widths, s_at, p_at, before, zt)

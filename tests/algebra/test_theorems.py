@@ -1,11 +1,21 @@
 """The paper's theorems as stated, on allocations where their word is known by hand."""
 
+from itertools import combinations, product
+
+import numpy as np
 import pytest
 
 from algebra.allocation import Allocation
+from algebra.budgets import budget_violations
 from algebra.jacobian import allocation_rank
 from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
-from algebra.theorems import what_theorems_say
+from algebra.rootcount import generic_root_count
+from algebra.theorems import (
+    feasible_pattern_counts,
+    infeasible_by_d3,
+    infeasible_by_d4,
+    what_theorems_say,
+)
 
 RNN = LinearRNN(n=4, T=2, b=1, d=2, m=2)
 LAYERS = LinearFeedForward(q=4, widths=(4, 4), d=2, m=2)
@@ -64,11 +74,66 @@ def test_silence():
 
 def test_the_decoder_theorem_is_right():
     """Theorem 3.1 agrees with the exact rank on every allocation of a small decoder."""
-    from itertools import combinations
-
     net = LinearEstimator(q=3, d=2, m=2)
     cells = [("W", i, j) for i in range(2) for j in range(3)]
     for chosen in combinations(cells, 4):
         allocation = Allocation.from_cells(net, chosen)
         word = what_theorems_say(net, allocation)["3.1"]
         assert (word == "maximal") == (allocation_rank(allocation).rank == 4)
+
+
+def rows_of(network, rows, per_row):
+    """An allocation of Theorem 3.5's form: whole blocks of cells in the first rows."""
+    return Allocation.from_cells(
+        network, [("W", i, (i + j) % network.n) for i in range(rows) for j in range(per_row)]
+    )
+
+
+def test_theorem_35_corrected_for_two_steps():
+    """T = 2: rows of 2b weights are maximal (N = 1) exactly where m is b or 2b."""
+    seen = {True: 0, False: 0}
+    for b in (1, 2, 3):
+        for d in (1, 2, 3, 4):
+            for m in range(1, 2 * b + 1):
+                rows, rest = divmod(d * m, 2 * b)
+                if rest:
+                    continue
+                net = LinearRNN(n=max(2 * b, 2 * d, rows), T=2, b=b, d=d, m=m)
+                allocation = rows_of(net, rows, 2 * b)
+                assert what_theorems_say(net, allocation)["3.5"] == "maximal"
+                maximal = allocation_rank(allocation).rank == d * m
+                assert maximal == (m in (b, 2 * b))
+                seen[maximal] += 1
+                if maximal:
+                    assert generic_root_count(allocation).value == 1
+                else:
+                    kernel = rows * (b - m) if m < b else (2 * b - m) * (2 * rows - d)
+                    if m > b:
+                        assert allocation_rank(allocation).rank == d * m - kernel
+    assert min(seen.values()) >= 4
+
+
+@pytest.mark.parametrize(("d", "m", "n", "q"), [(2, 2, 3, 3), (1, 3, 3, 4), (3, 1, 4, 3)])
+def test_theorem_41_corrected(d, m, n, q):
+    """One layer with d, m ≤ 2, or one of them 1: minimal exactly where a budget is violated."""
+    net = LinearFeedForward(q=q, widths=(n,), d=d, m=m)
+    cells = [("W1", i, j) for i in range(n) for j in range(q)]
+    for chosen in combinations(cells, d * m):
+        allocation = Allocation.from_cells(net, chosen)
+        minimal = allocation_rank(allocation).rank < d * m
+        assert minimal == bool(budget_violations(allocation))
+
+
+def test_relu_lemmas():
+    """D.3 and D.4 on a pattern counted by hand, and the numbers of patterns they leave."""
+    pattern = np.array([[1, 0, 1], [1, 0, 0]])
+    assert infeasible_by_d3(pattern, 2).tolist() == [False, True, True]
+    assert infeasible_by_d4(pattern, np.array([2, 2])).tolist() == [False, True]
+    net = ShallowReLU(q=3, n=3, d=2, m=3)
+    allocation = Allocation.from_masks(net, W1=[[1, 1, 0], [1, 1, 0], [1, 1, 0]])
+    counts = feasible_pattern_counts(allocation)
+    every = list(product([0, 1], repeat=9))
+    grids = [np.array(e).reshape(3, 3) for e in every]
+    assert counts["patterns"] == len(every)
+    assert counts["d3"] == sum(not infeasible_by_d3(g, 2).any() for g in grids)
+    assert counts["d4"] == sum(not infeasible_by_d4(g, np.array([2, 2, 2])).any() for g in grids)

@@ -136,12 +136,12 @@ def test_double_root_is_never_certified():
 
 
 def test_close_real_pair_needs_precision():
-    """Two real roots 2^-29 apart are told apart in higher precision."""
+    """Two real roots 2^-25 apart are told apart in higher precision."""
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     chain = make_chain(Allocation.from_cells(network, [("W", 0, 1), ("W", 1, 0)]))
     weights = {"W": np.zeros((2, 2)), "B": np.ones((2, 1)), "D": np.ones((1, 2))}
-    gap = 2.0**-26
-    # p + q = 2 and pq = 1 - gap²/4 … both labels are exact doubles.
+    gap = 2.0**-25
+    # p + q = 2 and 2pq = 2 - gap²/2: both labels are exact doubles.
     vector = chain.raw(weights, np.eye(2), np.array([[2.0 - 0.5 * gap * gap, 2.0]]))
     saved = ctx.prec
     try:

@@ -32,7 +32,7 @@ def test_all_roots_are_found(allocation, roots):
 def test_too_small_a_count_is_refused():
     """A root count below the truth is an error that says so."""
     with pytest.raises(InputError, match="too small"):
-        find_start(DIAGONAL, 1)
+        find_start(make_chain(CASES[10][0]), 20)
 
 
 def test_too_large_a_count_is_incomplete():
