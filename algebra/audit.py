@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from algebra.allocation import Cell
+from algebra.corrections import CORRECTED
 from algebra.errors import InputError
 from algebra.jacobian import (
     TARGET_ERROR,
@@ -33,7 +34,7 @@ from algebra.jacobian import (
 )
 from algebra.modular import batched_rank, random_prime
 from algebra.networks import Network
-from algebra.theorems import THEOREMS, Theorem, assumptions_hold
+from algebra.theorems import THEOREMS, Theorem
 
 # All allocations are taken only up to this number.
 LARGEST = 5_000_000
@@ -147,6 +148,7 @@ def audit(
     *,
     budget: int | None = None,
     count: int | None = None,
+    corrected: bool = False,
     support: Mapping[str, np.ndarray] | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -163,6 +165,9 @@ def audit(
         Number of learnable weights; dm by default, as the theorems assume.
     count : int, optional
         Number of allocations drawn uniformly at random; by default all of them.
+    corrected : bool, optional
+        Audit the corrected theorems (`algebra.corrections`) too; much slower where they
+        look for budgets.
     support : mapping of str to mask, optional
     seed : int, optional
     progress : callable, optional
@@ -203,23 +208,28 @@ def audit(
         raise InputError(f"`count` ({count}) must be at least 1")
     whole = network_rank(network, support, seed)
     checked = total if count is None else count
+    theorems = [*THEOREMS.values(), *(CORRECTED.values() if corrected else ())]
     speaking = [
-        t for t in THEOREMS if t.applies(network, matrix) and assumptions_hold(network, size)
+        t
+        for t in theorems
+        if matrix in t.matrices(network)
+        and not t.gaps(network)
+        and (t.any_size or size == network.outputs)
     ]
     tallies = {t.name: _Tally(t) for t in speaking}
     shape = network.shapes[matrix]
-    rows_of = np.array([cell[1] for cell in cells])
-    columns_of = np.array([cell[2] for cell in cells])
+    places = np.array([cell[1] * shape[1] + cell[2] for cell in cells])
     ranks = _Ranks(network, matrix, cells, whole.rank, support, seed, checked)
     chunk = max(1, _ENTRIES // (network.outputs * size))
     done = minimal = 0
     for chosen in _selections(len(cells), size, count, seed, chunk):
         is_minimal = ranks.are_minimal(chosen)
         minimal += int(is_minimal.sum())
-        rows = _line_counts(rows_of[chosen], shape[0])
-        columns = _line_counts(columns_of[chosen], shape[1])
+        flat = np.zeros((len(chosen), shape[0] * shape[1]), np.int8)
+        np.put_along_axis(flat, places[chosen], 1, axis=1)
+        masks = flat.reshape(len(chosen), *shape)
         for tally in tallies.values():
-            tally.add(tally.theorem.words(network, rows, columns), is_minimal, chosen)
+            tally.add(tally.theorem.words(network, matrix, masks), is_minimal, chosen)
         done += len(chosen)
         if progress is not None:
             progress(done, checked)
@@ -255,11 +265,6 @@ def _selections(
         picked = np.argpartition(keys, size - 1, axis=1)[:, :size]
         yield np.sort(picked, axis=1).astype(np.int16)
         left -= now
-
-
-def _line_counts(lines: np.ndarray, number: int) -> np.ndarray:
-    """How often each line occurs, for each selection."""
-    return (lines[:, :, None] == np.arange(number)[None, None, :]).sum(axis=1)
 
 
 class _Ranks:

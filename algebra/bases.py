@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from flint import nmod_mat
@@ -16,6 +17,7 @@ from flint import nmod_mat
 from algebra.allocation import Allocation, Cell
 from algebra.jacobian import generic_rank, jacobian, random_point, tangent_factors
 from algebra.modular import random_prime
+from algebra.networks import Network
 
 
 def candidate_bases(
@@ -48,6 +50,34 @@ def candidate_bases(
             yield basis
 
 
+def smallest_circuit(
+    allocation: Allocation, support: Mapping[str, np.ndarray] | None = None, seed: int = 0
+) -> tuple[Cell, ...]:
+    """A small set of learnable weights that depend on each other; empty where none do.
+
+    A circuit of the matroid: its Jacobian columns are dependent, those of every proper
+    subset are not, so one of its weights is wasted.  The smallest of the fundamental
+    circuits of one basis at one random point; not always the smallest of all.
+
+    Examples
+    --------
+    >>> from algebra.networks import LinearEstimator
+    >>> net = LinearEstimator(q=3, d=2, m=2)
+    >>> smallest_circuit(Allocation.from_masks(net, W=[[1, 1, 1], [1, 0, 0]]))
+    (('W', 0, 0), ('W', 0, 1), ('W', 0, 2))
+    """
+    cells = list(allocation.cells)
+    if not cells:
+        return ()
+    _, table = _echelon(allocation.network, cells, support, seed)
+    pivots = [next(k for k, entry in enumerate(row) if entry != 0) for row in table]
+    circuits = [
+        sorted([k, *(p for p, row in zip(pivots, table, strict=True) if row[k] != 0)])
+        for k in set(range(len(cells))) - set(pivots)
+    ]
+    return tuple(cells[k] for k in min(circuits, key=lambda c: (len(c), c), default=[]))
+
+
 def greedy_basis(
     allocation: Allocation,
     order: Sequence[Cell],
@@ -56,17 +86,10 @@ def greedy_basis(
     seed: int,
 ) -> tuple[Cell, ...] | None:
     """The first cells in an order whose Jacobian columns are independent."""
-    rng = random.Random(f"basis/{seed}")
-    p = random_prime(rng)
-    point = random_point(allocation.network, p, rng.randrange(1 << 32), support)
-    names = sorted({cell[0] for cell in order})
-    matrix = jacobian(tangent_factors(allocation.network, point, names), order, p)
-    # The pivot columns of the reduced echelon form are the greedy basis.
-    reduced, found = nmod_mat(len(matrix), len(order), matrix.ravel().tolist(), p).rref()
+    found, table = _echelon(allocation.network, order, support, seed)
     if found < rank:
         return None
-    table = reduced.tolist()
-    pivots = [next(k for k, entry in enumerate(table[i]) if entry != 0) for i in range(found)]
+    pivots = [next(k for k, entry in enumerate(row) if entry != 0) for row in table]
     chosen = {order[k] for k in pivots[:rank]}
     basis = tuple(cell for cell in allocation.cells if cell in chosen)
     return (
@@ -75,3 +98,19 @@ def greedy_basis(
         == rank
         else None
     )
+
+
+def _echelon(
+    network: Network,
+    cells: Sequence[Cell],
+    support: Mapping[str, np.ndarray] | None,
+    seed: int,
+) -> tuple[int, list[list[Any]]]:
+    """Rank and reduced echelon form of the Jacobian's columns at a random point."""
+    rng = random.Random(f"basis/{seed}")
+    p = random_prime(rng)
+    point = random_point(network, p, rng.randrange(1 << 32), support)
+    names = sorted({cell[0] for cell in cells})
+    matrix = jacobian(tangent_factors(network, point, names), cells, p)
+    reduced, found = nmod_mat(len(matrix), len(cells), matrix.ravel().tolist(), p).rref()
+    return int(found), reduced.tolist()[: int(found)]

@@ -24,8 +24,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from algebra.allocation import Allocation
-from algebra.bases import candidate_bases
+from algebra.bases import candidate_bases, smallest_circuit
 from algebra.budgets import budget_violations, rank_bound
 from algebra.jacobian import (
     GenericRank,
@@ -48,6 +50,8 @@ INTERMEDIATE, UNDECIDED = "intermediate", "undecided"
 
 # Witness points with more entries are given by their seed only.
 _LARGEST_POINT = 20_000
+# Weights among which a dependent set is looked for.
+_LARGEST_CIRCUIT = 1_000
 
 
 @dataclass(frozen=True)
@@ -218,6 +222,8 @@ def certify(
             rule = f"{allocation.size} learnable weights, {whole.rank} independent equations"
             return conclude(MINIMAL, rule, Fraction(0), reasons=reasons)
         rule = f"generic rank {own.rank} of {whole.rank}"
+        if not reasons and allocation.size <= _LARGEST_CIRCUIT:
+            reasons = (_circuit_reason(allocation, support, seed),)
         return conclude(MINIMAL, rule, own.error, reasons=reasons)
 
     # Not minimal: proved, unless the whole network's rank is only probably not larger.
@@ -287,6 +293,13 @@ def _certify_relu(
         seed=seed,
         seconds=time.monotonic() - start,
     )
+
+
+def _circuit_reason(allocation: Allocation, support: Mapping[str, np.ndarray], seed: int) -> str:
+    """Where no budget is violated: weights that depend on each other."""
+    cells = smallest_circuit(allocation, support, seed)
+    names = " ".join(f"{name}[{i},{j}]" for name, i, j in cells)
+    return f"no budget is violated, but these {len(cells)} depend on each other: {names}"
 
 
 def _rank_evidence(problem: Problem, found: GenericRank) -> dict[str, Any]:

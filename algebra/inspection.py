@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,9 +54,9 @@ class FormReport:
     ----------
     form : str
     equations, unknowns, weights : int
-        Before elimination; `weights` of the unknowns are learnable weights.
+        Before elimination, without 0 = 0; `weights` of the unknowns are learnable weights.
     by_degree : dict of int to int
-        Equations by total degree.
+        Equations by total degree; degree 0 is a contradiction.
     overdetermined, underdetermined : (int, int)
         Equations and unknowns of these parts of the Dulmage–Mendelsohn decomposition.
     blocks : tuple of BlockSummary
@@ -72,8 +72,10 @@ class FormReport:
         Sizes of the linear blocks put aside.
     consistent : bool
         False where elimination meets 1 = 0.
-    patterns : tuple
-        For each equation its unknowns, and the names of both, for a picture.
+    system : PolynomialSystem
+        The equations counted, over GF(p).
+    triangular : BlockTriangularForm
+        Of `system`, by position.
     """
 
     form: str
@@ -217,7 +219,7 @@ def inspect_allocation(
         teacher = {n: field.random_array(s, point) for n, s in network.shapes.items()}
         for matrices in (weights, teacher):
             for name, mask in (support or {}).items():
-                matrices[name] = np.where(mask != 0, matrices[name], field.constant(0))
+                matrices[name] = np.where(np.asarray(mask) != 0, matrices[name], field.constant(0))
         X = field.random_array(network.input_shape, point)
         Y = network.forward(teacher, X)
         for rank, form in enumerate(preferred_forms(network, allocation)):
@@ -248,7 +250,8 @@ def inspect_allocation(
 
 
 def _report(system: PolynomialSystem) -> FormReport:
-    polynomials = [e for e in system.equations if hasattr(e, "monoms")]
+    system = _without_identities(system)
+    polynomials = system.equations
     patterns = [[k for k, d in enumerate(e.degrees()) if d > 0] for e in polynomials]
     triangular = block_triangular_form(patterns, len(system.unknowns))
     blocks = []
@@ -282,6 +285,22 @@ def _report(system: PolynomialSystem) -> FormReport:
         consistent=core.consistent,
         system=system,
         triangular=triangular,
+    )
+
+
+def _without_identities(system: PolynomialSystem) -> PolynomialSystem:
+    """The system with polynomials only, and without equations that read 0 = 0.
+
+    An equation c = 0 that holds no unknown stays: it belongs to an overdetermined part.
+    """
+    ring = system.ring.context(system.unknowns)
+    kept = [
+        (e if hasattr(e, "monoms") else ring.constant(e), label)
+        for e, label in zip(system.equations, system.labels, strict=True)
+        if e != 0
+    ]
+    return replace(
+        system, equations=tuple(e for e, _ in kept), labels=tuple(label for _, label in kept)
     )
 
 

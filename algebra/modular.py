@@ -38,8 +38,8 @@ def rank(matrix: Residues, p: int) -> int:
 
 def inverses(values: Residues, p: int) -> Residues:
     """Elementwise inverses modulo p (0 for 0), by Fermat's little theorem."""
-    result = np.ones_like(values)
     power, exponent = values % p, p - 2
+    result = np.minimum(power, 1)
     while exponent:
         if exponent & 1:
             result = result * power % p

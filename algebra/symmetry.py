@@ -139,10 +139,7 @@ class SymmetryGroup:
             if support and not self._keeps(element, support):
                 continue
             images.append(
-                [
-                    position[(n, element[(n, 0)][i], element[(n, 1)][j])]
-                    for n, i, j in self.cells
-                ]
+                [position[(n, element[(n, 0)][i], element[(n, 1)][j])] for n, i, j in self.cells]
             )
         # One row an element: where each cell goes.
         self.images = np.unique(np.array(images, dtype=np.int64), axis=0)

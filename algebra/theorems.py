@@ -1,252 +1,440 @@
-"""The first paper's theorems *as stated*, as predicates.
+r"""The first paper's theorems, word for word, as predicates.
 
-What a theorem says of an allocation is kept apart from what is true (`algebra.jacobian`,
-`algebra.certificate`): some of them fail as stated; ``docs/theorems.md`` has true versions.
+Each `Theorem` says "maximal" (MP = 1), "minimal" (MP = 0) or nothing of an allocation, as
+the text of [1]_ does, whether or not it is right.  `algebra.audit` holds them against the
+exact verdict; `algebra.corrections` has true versions; docs/theorems.md tells where the
+statements fail and why.
 
-Every theorem is applied under the paper's own assumptions: exactly r = dm learnable
-weights, all in one matrix, and no more samples than the network has inputs (so that
-samples are independent).  Elsewhere a theorem is silent.
+**Which assumptions are enforced.**  A theorem is silent unless
 
-* 3.1 (decoder; also the linear estimator of section 2.1 and the last layer of a
-  feed-forward net, "which acts as the decoder"): every row has exactly m learnable
-  weights: maximal, else minimal.
-* 3.2 (encoder): no row of B has more than Tm and no column more than Td: maximal, else
-  minimal.
-* 3.4 (recurrent): a row of W with more than Tb, or a column with more than Td: minimal.
-* 3.5 (recurrent): each row has Tb or 0, or each column has Td or 0: maximal.
-* 4.1 (an intermediate or encoder layer): "one of" — no row has more than m; no column has
-  more than d: maximal, otherwise minimal.  Read literally one condition is enough; the
-  proof uses both.  Both readings are kept.
+- r = dm (section 2: "we investigate MP(A, r/d)"), all in one weight matrix, the one it is about;
+- m ≤ Tb or m ≤ q (section 2: any m samples are linearly independent);
+- for recurrent nets Tb ≤ n and Td ≤ n (section 3, from Theorem B.1);
+- for feed-forward nets no hidden layer is narrower than q or d (section 4).
 
-A theorem looks at the numbers of learnable weights in rows and columns only, so its word
-is found for many allocations at once.
+Not enforced: n ≫ b, d, which has no definite meaning; every failure known holds for all
+larger n too.  Gaussian weights and inputs, without structural zeros, are taken for granted.
 
-Lemmas D.3 and D.4 (shallow ReLU) speak of activation patterns, see `infeasible_by_d3` and
-`infeasible_by_d4`.
+The theorems speak of row and column counts only, so a whole batch of allocations is judged
+at once (`Theorem.words`).
 
 References
 ----------
-.. [1] O. Schlisselberg, R. Darshan, "The impact of allocation strategies in subset
-   learning on the expressive power of neural networks", arXiv 2502.06300.
+.. [1] O. Schlisselberg, R. Darshan, "The impact of allocation strategies in subset learning
+   on the expressive power of neural networks", arXiv 2502.06300.
+
+Examples
+--------
+>>> from algebra.networks import LinearFeedForward
+>>> net = LinearFeedForward(q=3, widths=(3,), d=2, m=2)
+>>> cells = [("W1", 0, 1), ("W1", 0, 2), ("W1", 1, 0), ("W1", 2, 0)]
+>>> said = what_theorems_say(net, Allocation.from_cells(net, cells))
+>>> said["4.1 (both)"], said["3.4"]
+('maximal', 'silent')
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from math import comb
+from typing import Any
 
 import numpy as np
 
 from algebra.allocation import Allocation
 from algebra.errors import InputError
-from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, Network, ShallowReLU
+from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, Network
 
 MAXIMAL, MINIMAL, SILENT = "maximal", "minimal", "silent"
 WORDS = {1: MAXIMAL, -1: MINIMAL, 0: SILENT}
 
-Counts = np.ndarray
+Masks = np.ndarray
+Codes = np.ndarray
+Matrices = Callable[[Network], tuple[str, ...]]
+Judge = Callable[[Any, str, Masks], Codes]
+
+_PAPER = "Schlisselberg & Darshan, arXiv 2502.06300"
 
 
 @dataclass(frozen=True)
 class Theorem:
-    """A theorem as stated.
+    """A statement about allocations inside one weight matrix.
 
     Attributes
     ----------
     name : str
-        Its number in the paper.
-    statement : str
-    applies : callable
-        ``applies(network, matrix)``: whether it speaks of this matrix.
-    words : callable
-        ``words(network, rows, columns)``: 1 (maximal), -1 (minimal) or 0 (silent) for each
-        allocation; `rows` and `columns` hold its numbers of learnable weights.
+        Its number in the paper, such as "3.2"; "4.1 (both)" and "4.1 (one of)" are the two
+        readings of Theorem 4.1.
+    statement, source : str
+    any_size : bool
+        Whether it speaks of any number r of learnable weights, not only of r = dm.
     """
 
     name: str
     statement: str
-    applies: Callable[[Network, str], bool]
-    words: Callable[[Network, Counts, Counts], np.ndarray]
+    source: str
+    any_size: bool = False
+    _matrices: Matrices = field(repr=False, default=lambda network: ())
+    _judge: Judge = field(repr=False, default=lambda network, name, masks: np.zeros(len(masks)))
+    _gaps: Callable[[Network], list[str]] = field(repr=False, default=lambda network: [])
 
-    def says(self, allocation: Allocation) -> str:
-        """What it says of one allocation, under the paper's assumptions."""
-        network = allocation.network
-        if not assumptions_hold(network, allocation.size) or len(allocation.matrices) != 1:
+    def matrices(self, network: Network) -> tuple[str, ...]:
+        """The weight matrices it is about, each by itself; empty for other network kinds."""
+        return self._matrices(network)
+
+    def gaps(self, network: Network, allocation: Allocation | None = None) -> tuple[str, ...]:
+        """Its assumptions that do not hold, in words.
+
+        Parameters
+        ----------
+        network : Network
+        allocation : Allocation, optional
+            Without it, only the assumptions on the sizes are looked at.
+        """
+        names = self.matrices(network)
+        if not names:
+            return (f"it does not speak of a {network.title}",)
+        found = self._gaps(network)
+        if allocation is not None:
+            learning = allocation.matrices
+            if len(learning) != 1 or learning[0] not in names:
+                found.append(
+                    f"it needs all learnable weights in {' or in '.join(names)}, but "
+                    + (f"{', '.join(learning)} learn" if learning else "nothing learns")
+                )
+            if not self.any_size and allocation.size != network.outputs:
+                found.append(f"it needs r = dm = {network.outputs}, but r = {allocation.size}")
+        return tuple(found)
+
+    def applies(self, network: Network, allocation: Allocation) -> bool:
+        """Whether all its assumptions hold."""
+        return not self.gaps(network, allocation)
+
+    def says(self, network: Network, allocation: Allocation) -> str:
+        """ "maximal", "minimal" or "silent"; silent too where it does not apply."""
+        if not self.applies(network, allocation):
             return SILENT
-        (name,) = allocation.matrices
-        if not self.applies(network, name):
-            return SILENT
-        rows = np.array([allocation.row_counts(name)])
-        columns = np.array([allocation.column_counts(name)])
-        return WORDS[int(self.words(network, rows, columns)[0])]
+        name = allocation.matrices[0]
+        return WORDS[int(self.words(network, name, allocation.masks[name][None])[0])]
+
+    def words(self, network: Network, name: str, masks: Masks) -> Codes:
+        """What it says of many allocations inside one matrix; their number r is not checked.
+
+        Parameters
+        ----------
+        network : Network
+        name : str
+            One of `matrices`.
+        masks : ndarray of 0 and 1, shape (N, rows, columns)
+
+        Returns
+        -------
+        ndarray of int8, shape (N,)
+            1 maximal, -1 minimal, 0 silent.
+        """
+        return np.asarray(self._judge(network, name, masks), np.int8)
 
     def __str__(self) -> str:
-        return f"Theorem {self.name}: {self.statement}"
+        return f"Theorem {self.name}: {self.statement} ({self.source})"
 
 
-def assumptions_hold(network: Network, budget: int) -> bool:
-    """Whether r = dm and the samples can be independent."""
-    return (
-        network.is_linear and budget == network.outputs and network.m <= network.input_shape[0]
-    )
+def decoder(network: Network) -> tuple[str, ...]:
+    """The matrix that is applied last: D of a linear RNN, the last layer."""
+    kinds = (LinearEstimator, LinearRNN, LinearFeedForward)
+    return (next(iter(network.shapes)),) if isinstance(network, kinds) else ()
 
 
-def readout(network: Network) -> str | None:
-    """The matrix that acts as the decoder."""
+def encoder(network: Network) -> tuple[str, ...]:
+    """B of a linear RNN."""
+    return ("B",) if isinstance(network, LinearRNN) else ()
+
+
+def recurrent(network: Network) -> tuple[str, ...]:
+    """W of a linear RNN."""
+    return ("W",) if isinstance(network, LinearRNN) else ()
+
+
+def hidden_layers(network: Network) -> tuple[str, ...]:
+    """All layers of a feed-forward net but the last."""
+    return tuple(network.shapes)[1:] if isinstance(network, LinearFeedForward) else ()
+
+
+def wide_enough(network: Network) -> list[str]:
+    """What is too narrow for "a fully-learned teacher can express any linear function"."""
+    found = []
     if isinstance(network, LinearRNN):
-        return "D"
-    if isinstance(network, LinearFeedForward):
-        return f"W{network.layers}"
-    return "W" if isinstance(network, LinearEstimator) else None
+        for letters, value in (("Tb", network.T * network.b), ("Td", network.T * network.d)):
+            if value > network.n:
+                found.append(f"it needs {letters} ≤ n, but {letters} = {value}, n = {network.n}")
+    elif isinstance(network, LinearFeedForward):
+        for k, width in enumerate(network.widths):
+            if width < max(network.q, network.d):
+                found.append(
+                    f"it needs hidden layers of at least q = {network.q} and d = {network.d} "
+                    f"units, but widths[{k}] = {width}"
+                )
+    return found
 
 
-def _either(maximal: np.ndarray) -> np.ndarray:
-    return np.where(maximal, 1, -1)
+def _as_in_the_paper(network: Network) -> list[str]:
+    found = wide_enough(network)
+    inputs = network.input_shape[0]
+    if network.m > inputs:
+        letters = "Tb" if isinstance(network, LinearRNN) else "q"
+        found.append(
+            f"it needs m ≤ {letters} (independent samples), but m = {network.m}, "
+            f"{letters} = {inputs}"
+        )
+    return found
 
 
-def _of_rnn(name: str) -> Callable[[Network, str], bool]:
-    return lambda network, matrix: isinstance(network, LinearRNN) and matrix == name
+def _counts(masks: Masks) -> tuple[np.ndarray, np.ndarray]:
+    return masks.sum(axis=2, dtype=np.int64), masks.sum(axis=1, dtype=np.int64)
 
 
-def _inner_layer(network: Network, matrix: str) -> bool:
-    return isinstance(network, LinearFeedForward) and matrix != readout(network)
+def _theorem_31(network: Network, name: str, masks: Masks) -> Codes:
+    rows, _ = _counts(masks)
+    return np.where((rows == network.m).all(axis=1), 1, -1)
 
 
-def _word_31(network: Network, rows: Counts, columns: Counts) -> np.ndarray:
-    return _either((rows == network.m).all(axis=1))
+def _theorem_32(network: LinearRNN, name: str, masks: Masks) -> Codes:
+    rows, columns = _counts(masks)
+    fits = (rows <= network.T * network.m).all(axis=1)
+    fits &= (columns <= network.T * network.d).all(axis=1)
+    return np.where(fits, 1, -1)
 
 
-def _word_32(network: Network, rows: Counts, columns: Counts) -> np.ndarray:
-    assert isinstance(network, LinearRNN)
-    T, m, d = network.T, network.m, network.d
-    return _either((rows.max(axis=1) <= T * m) & (columns.max(axis=1) <= T * d))
+def _theorem_34(network: LinearRNN, name: str, masks: Masks) -> Codes:
+    rows, columns = _counts(masks)
+    over = (rows > network.T * network.b).any(axis=1)
+    over |= (columns > network.T * network.d).any(axis=1)
+    return np.where(over, -1, 0)
 
 
-def _word_34(network: Network, rows: Counts, columns: Counts) -> np.ndarray:
-    assert isinstance(network, LinearRNN)
-    T, b, d = network.T, network.b, network.d
-    return np.where((rows.max(axis=1) > T * b) | (columns.max(axis=1) > T * d), -1, 0)
-
-
-def _word_35(network: Network, rows: Counts, columns: Counts) -> np.ndarray:
-    assert isinstance(network, LinearRNN)
-    T, b, d = network.T, network.b, network.d
-    by_rows = np.isin(rows, (0, T * b)).all(axis=1)
-    by_columns = np.isin(columns, (0, T * d)).all(axis=1)
+def _theorem_35(network: LinearRNN, name: str, masks: Masks) -> Codes:
+    rows, columns = _counts(masks)
+    by_rows = ((rows == 0) | (rows == network.T * network.b)).all(axis=1)
+    by_columns = ((columns == 0) | (columns == network.T * network.d)).all(axis=1)
     return np.where(by_rows | by_columns, 1, 0)
 
 
-def _word_41_one(network: Network, rows: Counts, columns: Counts) -> np.ndarray:
-    return _either((rows.max(axis=1) <= network.m) | (columns.max(axis=1) <= network.d))
+def _theorem_41(network: LinearFeedForward, name: str, masks: Masks, both: bool) -> Codes:
+    rows, columns = _counts(masks)
+    one = (rows <= network.m).all(axis=1)
+    other = (columns <= network.d).all(axis=1)
+    return np.where(one & other if both else one | other, 1, -1)
 
 
-def _word_41_both(network: Network, rows: Counts, columns: Counts) -> np.ndarray:
-    return _either((rows.max(axis=1) <= network.m) & (columns.max(axis=1) <= network.d))
+def _stated(name: str, statement: str, where: str, matrices: Matrices, judge: Judge) -> Theorem:
+    return Theorem(name, statement, f"{where}, {_PAPER}", False, matrices, judge, _as_in_the_paper)
 
 
-THEOREMS: tuple[Theorem, ...] = (
-    Theorem(
-        "3.1",
-        "decoder: every row m weights ⇔ maximal, else minimal",
-        lambda network, matrix: matrix == readout(network),
-        _word_31,
-    ),
-    Theorem(
-        "3.2", "encoder: rows ≤ Tm and columns ≤ Td ⇔ maximal, else minimal", _of_rnn("B"), _word_32
-    ),
-    Theorem("3.4", "recurrent: a row > Tb or a column > Td ⇒ minimal", _of_rnn("W"), _word_34),
-    Theorem(
-        "3.5", "recurrent: rows Tb or 0, or columns Td or 0 ⇒ maximal", _of_rnn("W"), _word_35
-    ),
-    Theorem(
-        "4.1 (one of)", "layer: rows ≤ m or columns ≤ d ⇔ maximal", _inner_layer, _word_41_one
-    ),
-    Theorem(
-        "4.1 (both)", "layer: rows ≤ m and columns ≤ d ⇔ maximal", _inner_layer, _word_41_both
-    ),
-)
+THEOREMS: dict[str, Theorem] = {
+    theorem.name: theorem
+    for theorem in (
+        _stated(
+            "3.1",
+            "An allocation learning the decoder is maximal if every row has exactly m learnable "
+            "weights, else it is minimal.",
+            "Theorem 3.1; section 2.1 (linear estimator); section 4 (last layer)",
+            decoder,
+            _theorem_31,
+        ),
+        _stated(
+            "3.2",
+            "An allocation learning the encoder B is maximal if no row has more than Tm and no "
+            "column more than Td learnable weights; every other one is minimal.",
+            "Theorem 3.2 (B.14)",
+            encoder,
+            _theorem_32,
+        ),
+        _stated(
+            "3.4",
+            "An allocation learning W is minimal if a row has more than Tb or a column more than "
+            "Td learnable weights.",
+            "Theorem 3.4 (B.5, B.8)",
+            recurrent,
+            _theorem_34,
+        ),
+        _stated(
+            "3.5",
+            "An allocation learning W is maximal if each row has Tb or 0 learnable weights, or "
+            "each column has Td or 0.",
+            "Theorem 3.5 (B.6, B.9)",
+            recurrent,
+            _theorem_35,
+        ),
+        _stated(
+            "4.1 (one of)",
+            "An allocation learning an intermediate or encoder layer is maximal if no row has "
+            "more than m learnable weights or no column more than d, else it is minimal.",
+            "Theorem 4.1 (C.1) as printed",
+            hidden_layers,
+            lambda network, name, masks: _theorem_41(network, name, masks, False),
+        ),
+        _stated(
+            "4.1 (both)",
+            "An allocation learning an intermediate or encoder layer is maximal if no row has "
+            "more than m learnable weights and no column more than d, else it is minimal.",
+            "Theorem 4.1 (C.1) as its proof by Lemma B.12 reads",
+            hidden_layers,
+            lambda network, name, masks: _theorem_41(network, name, masks, True),
+        ),
+    )
+}
 
 
 def what_theorems_say(network: Network, allocation: Allocation) -> dict[str, str]:
-    """What each theorem as stated says of an allocation, by the theorem's name.
-
-    Examples
-    --------
-    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    >>> what_theorems_say(net, Allocation.rows(net, "W", [0]))["3.5"]
-    'maximal'
-    """
-    return {theorem.name: theorem.says(allocation) for theorem in THEOREMS}
-
-
-def infeasible_by_d3(pattern: np.ndarray, d: int) -> np.ndarray:
-    """Lemma D.3: samples whose pattern has fewer than d active units.
+    """What each theorem, as stated, says of an allocation.
 
     Parameters
     ----------
-    pattern : ndarray of 0/1, shape (k, m)
-        Units with learnable weights against samples: 1 where a unit is active.
-    d : int
+    network : Network
+    allocation : Allocation
 
     Returns
     -------
-    ndarray of bool, shape (m,)
-        Where True, a student with this pattern matches with probability 0.
+    dict of str to str
+        For every name in `THEOREMS` "maximal", "minimal" or "silent".
+    """
+    return {name: theorem.says(network, allocation) for name, theorem in THEOREMS.items()}
+
+
+def pattern_infeasible_by_D3(pattern: Any, d: int, zero_samples: Collection[int] = ()) -> bool:
+    """Lemma D.3: no solution where some sample has fewer than d active learning units.
+
+    Parameters
+    ----------
+    pattern : array_like of 0 and 1, shape (k, m)
+        Which of the k hidden units with learnable weights are active on which sample.
+    d : int
+        Outputs.
+    zero_samples : collection of int, optional
+        Samples whose right-hand side y − W2 relu(W1 x), the sum over the units that do not
+        learn, is exactly 0.
+
+    Returns
+    -------
+    bool
+        True if the pattern has a solution with probability 0.  False proves nothing.
 
     Notes
     -----
-    As stated the lemma holds for every sample.  It does not where the right-hand side,
-    the label less the fixed units' contribution, is exactly 0: then no active unit at all
-    is fine.
-    """
-    return np.asarray(pattern).sum(axis=0) < d
-
-
-def infeasible_by_d4(pattern: np.ndarray, row_counts: np.ndarray) -> np.ndarray:
-    """Lemma D.4: units active on fewer samples than they have learnable weights.
-
-    Parameters
-    ----------
-    pattern : ndarray of 0/1, shape (k, m)
-    row_counts : ndarray of int, shape (k,)
-        Learnable weights of each unit.
-
-    Returns
-    -------
-    ndarray of bool, shape (k,)
-        Where True, columns of the linear system depend on each other, so that dm
-        weights cannot meet dm generic equations (the lemma assumes r = dm).
-    """
-    return np.asarray(pattern).sum(axis=1) < np.asarray(row_counts)
-
-
-def feasible_pattern_counts(allocation: Allocation) -> dict[str, int]:
-    """How many activation patterns of a ReLU allocation the lemmas leave.
-
-    Returns
-    -------
-    dict
-        ``patterns`` 2^(km); ``d3``: every sample has d active units or more,
-        (Σ_{i≥d} C(k, i))^m; ``d4``: every unit is active on as many samples as it has
-        weights, Π_i Σ_{j≥r_i} C(m, j).
+    The d equations of a sample have rank at most the number of active units, and a generic
+    right-hand side is outside that range.  The lemma forgets that a right-hand side may be
+    exactly 0: where no unit of the teacher and no fixed unit of the student is active on the
+    sample, which has positive probability.  Then the silent pattern solves it, so such
+    samples are exempt.
 
     Examples
     --------
-    >>> net = ShallowReLU(q=2, n=2, d=2, m=2)
-    >>> feasible_pattern_counts(Allocation.rows(net, "W1", [0, 1]))
-    {'patterns': 16, 'd3': 1, 'd4': 1}
+    >>> pattern_infeasible_by_D3([[1, 0], [1, 1]], d=2)
+    True
+    >>> pattern_infeasible_by_D3([[1, 0], [1, 0]], d=2, zero_samples=[1])
+    False
     """
-    network = allocation.network
-    if not isinstance(network, ShallowReLU):
-        raise InputError(f"Lemmas D.3 and D.4 are about shallow ReLU nets, not {network.title}")
-    counts = [c for c in allocation.row_counts("W1") if c]
-    k, m, d = len(counts), network.m, network.d
-    by_units = 1
-    for c in counts:
-        by_units *= sum(comb(m, j) for j in range(c, m + 1))
-    return {
-        "patterns": 2 ** (k * m),
-        "d3": sum(comb(k, i) for i in range(d, k + 1)) ** m,
-        "d4": by_units,
-    }
+    active = _pattern(pattern).sum(axis=0)
+    return any(int(a) < d for j, a in enumerate(active) if j not in set(zero_samples))
+
+
+def pattern_infeasible_by_D4(
+    pattern: Any, row_counts: Sequence[int], zero_samples: Collection[int] = ()
+) -> bool:
+    """Lemma D.4: no solution where a unit is active on fewer samples than it has weights.
+
+    Parameters
+    ----------
+    pattern : array_like of 0 and 1, shape (k, m)
+        Which of the k hidden units with learnable weights are active on which sample.
+    row_counts : sequence of int
+        The numbers r_i of their learnable weights; in all r = dm.
+    zero_samples : collection of int, optional
+        As in `pattern_infeasible_by_D3`.
+
+    Returns
+    -------
+    bool
+        True if the pattern has a solution with probability 0.  False proves nothing.
+
+    Notes
+    -----
+    The r_i columns of unit i lie in a space of dimension (its active samples), so the square
+    linear system is singular.  A sample with right-hand side 0 on which all are silent drops
+    out and leaves fewer equations than weights; then the conclusion fails, and this returns
+    False.
+    """
+    array = _pattern(pattern)
+    if len(row_counts) != len(array):
+        raise InputError(
+            f"`row_counts` has {len(row_counts)} entries but `pattern` has {len(array)} rows"
+        )
+    if len(zero_samples):
+        return False
+    return any(int(a) < r for a, r in zip(array.sum(axis=1), row_counts, strict=True))
+
+
+def _pattern(pattern: Any) -> np.ndarray:
+    array = np.asarray(pattern)
+    if array.ndim != 2 or not np.isin(array, (0, 1)).all():
+        raise InputError("`pattern` must be a k×m matrix of 0 and 1, one row a learning unit")
+    return array.astype(np.int64)
+
+
+def patterns_left_by_D3(k: int, d: int, m: int) -> int:
+    """Number of the 2^(km) patterns that Lemma D.3 leaves: (Σ_{j ≥ d} C(k, j))^m."""
+    return sum(comb(k, j) for j in range(d, k + 1)) ** m
+
+
+def patterns_left_by_D4(row_counts: Sequence[int], m: int) -> int:
+    """Number of the 2^(km) patterns that Lemma D.4 leaves: Π_i Σ_{j ≥ r_i} C(m, j).
+
+    Examples
+    --------
+    >>> patterns_left_by_D4([2, 1], m=3)
+    28
+    """
+    total = 1
+    for r in row_counts:
+        total *= sum(comb(m, j) for j in range(r, m + 1))
+    return total
+
+
+def patterns_left(row_counts: Sequence[int], d: int, m: int) -> int:
+    """Number of the 2^(km) patterns that both lemmas leave.
+
+    Notes
+    -----
+    Sample by sample, with the units still owed activity as the state; units that are owed
+    the same are alike, so the state is a sorted tuple.
+    """
+
+    @cache
+    def count(samples: int, owed: tuple[int, ...]) -> int:
+        if max(owed, default=0) > samples:
+            return 0
+        if samples == 0:
+            return 1
+        kinds = sorted(set(owed))
+        return choose(samples, owed, tuple(kinds), (), 0)
+
+    def choose(
+        samples: int, owed: tuple[int, ...], kinds: tuple[int, ...], left: tuple, on: int
+    ) -> int:
+        if not kinds:
+            return count(samples - 1, tuple(sorted(left))) if on >= d else 0
+        kind, size = kinds[0], owed.count(kinds[0])
+        return sum(
+            comb(size, a)
+            * choose(
+                samples,
+                owed,
+                kinds[1:],
+                (*left, *(max(kind - 1, 0),) * a, *(kind,) * (size - a)),
+                on + a,
+            )
+            for a in range(size + 1)
+        )
+
+    return count(m, tuple(sorted(row_counts)))

@@ -22,7 +22,7 @@ CASES = [
     ),
     (
         "3.2: T = 2, a row and a column of 8 without the shared cell",
-        mp.LinearRNN(n=9, T=2, b=9, d=4, m=4),
+        mp.LinearRNN(n=18, T=2, b=9, d=4, m=4),
         "B",
         [(0, j) for j in range(1, 9)] + [(i, 0) for i in range(1, 9)],
     ),

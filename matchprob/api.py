@@ -131,6 +131,7 @@ def audit(
     matrices: Sequence[str] | None = None,
     budget: int | None = None,
     count: int | None = None,
+    corrected: bool = False,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[AuditResult, ...]:
@@ -146,6 +147,8 @@ def audit(
         Learnable weights; dm by default, as the theorems assume.
     count : int, optional
         Random allocations for each matrix; all of them by default.
+    corrected : bool, optional
+        Audit the corrected theorems too.
     seed : int, optional
     progress : callable, optional
         Told (done, all) as the work goes on.
@@ -165,11 +168,17 @@ def audit(
             raise InputError(f"no matrix of this network has {size} weights")
     return tuple(
         audits.audit(
-            network, name, budget=budget, count=count, support=problem.support, seed=seed,
+            network,
+            name,
+            budget=budget,
+            count=count,
+            corrected=corrected,
+            support=problem.support,
+            seed=seed,
             progress=progress,
         )
         for name in names
-    )  # fmt: skip
+    )
 
 
 def audit_to_dict(found: Sequence[AuditResult], seed: int) -> dict[str, Any]:

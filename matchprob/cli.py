@@ -224,6 +224,9 @@ def audit(
         int | None, typer.Option(help="Random allocations; all of them by default.", min=1)
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Learnable weights; dm by default.")] = None,
+    corrected: Annotated[
+        bool, typer.Option("--corrected", help="Audit the corrected theorems too (slower).")
+    ] = False,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -233,7 +236,13 @@ def audit(
 
     with counter("auditing") as progress:
         found = api.audit(
-            problem, matrices=matrix, count=count, budget=budget, seed=seed, progress=progress
+            problem,
+            matrices=matrix,
+            count=count,
+            budget=budget,
+            corrected=corrected,
+            seed=seed,
+            progress=progress,
         )
     if as_json:
         _print_json(api.audit_to_dict(found, seed))

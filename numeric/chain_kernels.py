@@ -23,17 +23,8 @@ import numba
 import numpy as np
 
 from numeric.chain import IN_D, IN_M, IN_S0, Chain
-from numeric.lanes import (
-    LANES,
-    OPTIONS,
-    clear,
-    copy,
-    dot_add,
-    matmul_add,
-    multiply_add,
-    row_add,
-    solve,
-)
+from numeric.lanes import LANES, OPTIONS, clear, copy, matmul_add, solve
+from numeric.simd import dot_add, row_add
 
 # Indices into the array of sizes and slot offsets that the kernels share.
 (
@@ -225,9 +216,9 @@ def jacobian(ws, o, widths, s_at, m_at, p_at, cells, equations, s, z):
                 )  # fmt: skip
             elif kind == IN_M:
                 q = K - step
-                multiply_add(
+                row_add(
                     ws, to, o[ADJ] + q * d * wide + a * widths[step] + i,
-                    s + s_at[step - 1] + j * c + x,
+                    s + s_at[step - 1] + j * c + x, 1,
                 )  # fmt: skip
             elif kind == IN_S0 and o[READ_ALL] == READ_SUM:
                 dot_add(

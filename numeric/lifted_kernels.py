@@ -43,7 +43,8 @@ from numeric.chain_kernels import (
     read_out,
     read_out_slope,
 )  # fmt: skip
-from numeric.lanes import LANES, OPTIONS, clear, copy, dot_add, matmul_add, row_add, solve
+from numeric.lanes import LANES, OPTIONS, clear, copy, matmul_add, solve
+from numeric.simd import dot_add, row_add
 
 
 def positions(chain: Chain) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

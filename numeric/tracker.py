@@ -63,6 +63,7 @@ from numeric.lifted_kernels import (
     positions,
     scatter,
 )  # fmt: skip
+from numeric.simd import horner
 
 DONE, STUCK, SLOW = 0, 1, 2
 
@@ -199,17 +200,7 @@ def _norm(ws, o, s_at, groups, w, s, minus, scale, out):
 def _horner(ws, to, base, count, order, h):
     """``ws[to] = Σ_j ws[base + j count] h^j`` for `count` slots."""
     for i in range(count):
-        last = base + order * count + i
-        for lane in range(LANES):
-            re = ws[last, 0, lane]
-            im = ws[last, 1, lane]
-            ws[to + i, 0, lane] = re
-            ws[to + i, 1, lane] = im
-        for j in range(order - 1, -1, -1):
-            at = base + j * count + i
-            for lane in range(LANES):
-                ws[to + i, 0, lane] = ws[to + i, 0, lane] * h[lane] + ws[at, 0, lane]
-                ws[to + i, 1, lane] = ws[to + i, 1, lane] * h[lane] + ws[at, 1, lane]
+        horner(ws, to + i, base + i, count, order, h)
 
 
 @numba.njit(**OPTIONS)

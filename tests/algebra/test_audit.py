@@ -19,7 +19,7 @@ LAYER = LinearFeedForward(q=3, widths=(3,), d=2, m=2)
     [
         (LAYER, "W1"),
         (LAYER, "W2"),
-        (LinearRNN(n=3, T=2, b=2, d=1, m=3), "B"),
+        (LinearRNN(n=4, T=2, b=2, d=1, m=3), "B"),
         (LinearRNN(n=3, T=2, b=1, d=1, m=2), "W"),
         (LinearRNN(n=3, T=1, b=2, d=2, m=2), "B"),
         (LinearEstimator(q=3, d=2, m=2), "W"),
@@ -65,8 +65,8 @@ def test_theorem_35_where_m_is_less_than_b():
 
 
 def test_theorem_34_is_never_wrong_but_misses():
-    """n = 3: Theorem 3.4 never calls a good allocation minimal."""
-    found = audit(LinearRNN(n=3, T=2, b=1, d=2, m=2), "W")
+    """n = 4: Theorem 3.4 never calls a good allocation minimal."""
+    found = audit(LinearRNN(n=4, T=2, b=1, d=2, m=2), "W")
     by_name = {t.theorem: t for t in found.theorems}
     assert by_name["3.4"].says_minimal_but_not == 0
     assert by_name["3.4"].agree <= found.minimal

@@ -1,9 +1,9 @@
 """Bases inside an allocation."""
 
 from algebra.allocation import Allocation
-from algebra.bases import candidate_bases, greedy_basis
+from algebra.bases import candidate_bases, greedy_basis, smallest_circuit
 from algebra.jacobian import allocation_rank
-from algebra.networks import LinearEstimator, LinearRNN
+from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN
 
 
 def test_bases_have_full_rank_and_differ():
@@ -27,3 +27,19 @@ def test_greedy_takes_the_first_independent_cells():
         ("W", 0, 0), ("W", 0, 1), ("W", 1, 0), ("W", 1, 1),
     )  # fmt: skip
     assert greedy_basis(Allocation.from_cells(net, order[:4]), order[:4], 4, {}, 0) is None
+
+
+def test_smallest_circuit():
+    """Two 2×2 blocks and one more cell: nine dependent weights, every eight independent."""
+    net = LinearFeedForward(q=5, widths=(5,), d=3, m=3)
+    cells = [
+        ("W1", i, j)
+        for i, j in ((0, 0), (0, 1), (1, 0), (1, 1), (2, 2), (2, 3), (3, 2), (3, 3), (4, 4))
+    ]
+    allocation = Allocation.from_cells(net, cells)
+    circuit = smallest_circuit(allocation)
+    assert allocation_rank(Allocation.from_cells(net, circuit)).rank == len(circuit) - 1
+    for cell in circuit:
+        rest = [c for c in circuit if c != cell]
+        assert allocation_rank(Allocation.from_cells(net, rest)).rank == len(rest)
+    assert smallest_circuit(Allocation.from_cells(net, cells[:4])) == ()

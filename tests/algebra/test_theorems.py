@@ -11,9 +11,11 @@ from algebra.jacobian import allocation_rank
 from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from algebra.rootcount import generic_root_count
 from algebra.theorems import (
-    feasible_pattern_counts,
-    infeasible_by_d3,
-    infeasible_by_d4,
+    pattern_infeasible_by_D3,
+    pattern_infeasible_by_D4,
+    patterns_left,
+    patterns_left_by_D3,
+    patterns_left_by_D4,
     what_theorems_say,
 )
 
@@ -22,9 +24,7 @@ LAYERS = LinearFeedForward(q=4, widths=(4, 4), d=2, m=2)
 
 
 def said(network, name, cells):
-    words = what_theorems_say(
-        network, Allocation.from_cells(network, [(name, *c) for c in cells])
-    )
+    words = what_theorems_say(network, Allocation.from_cells(network, [(name, *c) for c in cells]))
     return {key: word for key, word in words.items() if word != "silent"}
 
 
@@ -66,9 +66,7 @@ def test_silence():
     assert said(LinearRNN(n=4, T=1, b=1, d=1, m=2), "W", [(0, 0), (0, 1)]) == {}
     relu = ShallowReLU(q=2, n=2, d=1, m=1)
     assert said(relu, "W1", [(0, 0)]) == {}
-    mixed = Allocation.from_cells(
-        RNN, [("B", 0, 0), ("W", 1, 2), ("D", 0, 1), ("D", 1, 0)]
-    )
+    mixed = Allocation.from_cells(RNN, [("B", 0, 0), ("W", 1, 2), ("D", 0, 1), ("D", 1, 0)])
     assert set(what_theorems_say(RNN, mixed).values()) == {"silent"}
 
 
@@ -125,15 +123,13 @@ def test_theorem_41_corrected(d, m, n, q):
 
 
 def test_relu_lemmas():
-    """D.3 and D.4 on a pattern counted by hand, and the numbers of patterns they leave."""
-    pattern = np.array([[1, 0, 1], [1, 0, 0]])
-    assert infeasible_by_d3(pattern, 2).tolist() == [False, True, True]
-    assert infeasible_by_d4(pattern, np.array([2, 2])).tolist() == [False, True]
-    net = ShallowReLU(q=3, n=3, d=2, m=3)
-    allocation = Allocation.from_masks(net, W1=[[1, 1, 0], [1, 1, 0], [1, 1, 0]])
-    counts = feasible_pattern_counts(allocation)
-    every = list(product([0, 1], repeat=9))
-    grids = [np.array(e).reshape(3, 3) for e in every]
-    assert counts["patterns"] == len(every)
-    assert counts["d3"] == sum(not infeasible_by_d3(g, 2).any() for g in grids)
-    assert counts["d4"] == sum(not infeasible_by_d4(g, np.array([2, 2, 2])).any() for g in grids)
+    """The numbers of patterns that D.3, D.4 and both leave, by going through all of them."""
+    every = [np.array(bits).reshape(3, 3) for bits in product([0, 1], repeat=9)]
+    counts = [2, 2, 1]
+    by_d3 = [not pattern_infeasible_by_D3(p, 2) for p in every]
+    by_d4 = [not pattern_infeasible_by_D4(p, counts) for p in every]
+    assert patterns_left_by_D3(3, 2, 3) == sum(by_d3)
+    assert patterns_left_by_D4(counts, 3) == sum(by_d4)
+    assert patterns_left(counts, 2, 3) == sum(a and b for a, b in zip(by_d3, by_d4, strict=True))
+    # A sample with right-hand side 0 is exempt.
+    assert not pattern_infeasible_by_D3([[0, 1], [0, 1]], 2, zero_samples=[0])

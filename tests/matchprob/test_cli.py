@@ -112,6 +112,35 @@ def test_plots(problem, tmp_path, suffix):
     assert call("count", path, "--engine", "exact", "--instances", 5, "--plot", target) == 0
 
 
+def test_audit(problem, capsys):
+    """The smallest counterexample to Theorem 4.1 is found and drawn."""
+    path = problem('[network]\nkind = "lffn"\nq = 3\nwidths = [3]\nd = 2\nm = 2\n')
+    data = json_of(capsys, "audit", path, "--matrix", "W1")
+    assert (data["checked"], data["theorem_says_maximal_but_minimal"]) == (126, 45 + 9)
+    assert data["theorem_says_minimal_but_not"] == 0
+    assert {e["theorem"] for e in data["examples"]} == {"4.1 (one of)", "4.1 (both)"}
+    assert call("audit", path, "--count", "50") == 0
+    assert "says maximal, wrongly" in capsys.readouterr().out
+    assert call("audit", path, "--matrix", "V") == 2
+    assert call("audit", problem(NETWORK), "--matrix", "B") == 0
+
+
+def test_atlas(problem, tmp_path, capsys):
+    """All six allocations of the example net; table, picture and store."""
+    path, store = problem(NETWORK), tmp_path / "atlas.jsonl"
+    words = ["atlas", path, "--budget", "2", "--store", store]
+    data = json_of(capsys, *words)
+    assert data["totals"] == {"intermediate": 2, "maximal": 4}
+    assert json_of(capsys, *words) == data
+    table, picture = tmp_path / "a.csv", tmp_path / "a.png"
+    assert call(*words, "--csv", table, "--plot", picture) == 0
+    assert "6 allocations in 4 orbits" in capsys.readouterr().out
+    assert len(table.read_text().splitlines()) == 5
+    assert picture.stat().st_size > 5000
+    store.write_text("not an atlas\n")
+    assert call(*words) == 2
+
+
 BAD = {
     "not TOML": ("[network", "not valid TOML"),
     "no network": ("[learnable]\nW = [[1]]", "no [network]"),
