@@ -36,6 +36,7 @@ from algebra.jacobian import (
     random_point,
 )
 from algebra.networks import LinearFeedForward, ShallowReLU
+from algebra.patterns import sample_pattern_ranks
 from algebra.problem import Problem
 from algebra.rootcount import RootCount, RootCountError, generic_root_count
 from algebra.theorems import what_theorems_say
@@ -272,6 +273,13 @@ def _certify_relu(
     whole = network_rank(active, problem.support, seed)
     bound = min(rank_bound(allocation), allocation.size)
     certain = bound < whole.rank
+    if allocation.size:
+        sampled = sample_pattern_ranks(allocation, seed=seed)
+        notes = [
+            *notes,
+            f"rank {sampled.ranks[0]} of {whole.rank} with all units active, full for "
+            f"{sampled.full} of {len(sampled.ranks)} random activation patterns",
+        ]
     everywhere = "never minimal: teacher and student are both silent with positive probability"
     return Certificate(
         problem=problem,

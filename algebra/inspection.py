@@ -20,10 +20,12 @@ from algebra.allocation import Allocation
 from algebra.budgets import Budget, Violation, budget_violations, budgets
 from algebra.elimination import CoreSystem, eliminate
 from algebra.modular import random_prime
+from algebra.patterns import sample_pattern_ranks
 from algebra.rings import PrimeField
 from algebra.rootcount import preferred_forms
 from algebra.structure import BlockTriangularForm, block_triangular_form
 from algebra.systems import PolynomialSystem, build_system
+from algebra.theorems import patterns_left_by_D3, patterns_left_by_D4
 
 # Forms with more unknowns than this are described by their sizes only.
 LARGEST = 1500
@@ -235,10 +237,7 @@ def inspect_allocation(
                 continue
             reports.append(_report(system))
     else:
-        patterns = sum(any(row) for row in allocation.masks["W1"]) * network.m
-        skipped.append(
-            f"the equations hold for one activation pattern at a time, out of 2^{patterns}"
-        )
+        skipped += _relu_words(allocation, seed)
     return Inspection(
         allocation=allocation,
         prime=p,
@@ -247,6 +246,29 @@ def inspect_allocation(
         budgets=budgets(allocation),
         violations=budget_violations(allocation),
     )
+
+
+def _relu_words(allocation: Allocation, seed: int) -> list[str]:
+    """What counting and ranks say of the activation patterns of a ReLU net."""
+    network = allocation.network
+    counts = [c for c in allocation.row_counts("W1") if c]
+    units = len(counts)
+    words = [
+        f"the equations hold for one activation pattern at a time: {units} learning units on "
+        f"{network.m} samples, 2^{units * network.m} patterns"
+    ]
+    if allocation.matrices == ("W1",) and allocation.size == network.outputs:
+        words.append(
+            f"Lemma D.3 leaves {patterns_left_by_D3(units, network.d, network.m)} of them, "
+            f"Lemma D.4 {patterns_left_by_D4(counts, network.m)} (where no right-hand side is 0)"
+        )
+    if allocation.size:
+        ranks = sample_pattern_ranks(allocation, seed=seed)
+        words.append(
+            f"rank of the linear system: {ranks.ranks[0]} of {ranks.needed} with all units "
+            f"active; full for {ranks.full} of {len(ranks.ranks)} random patterns"
+        )
+    return words
 
 
 def _report(system: PolynomialSystem) -> FormReport:

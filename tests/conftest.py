@@ -1,0 +1,105 @@
+"""Shared by all tests: the hypothesis profile, the msolve program, random small nets."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import settings
+
+from algebra.allocation import Allocation
+from algebra.errors import InputError
+from algebra.jacobian import all_cells
+from algebra.msolve_process import find_msolve
+from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, Network
+
+settings.register_profile("local", deadline=None, max_examples=50)
+settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture(scope="session")
+def msolve() -> str:
+    """The msolve program; without it the test is skipped, and fails under CI."""
+    try:
+        return find_msolve()
+    except InputError as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+
+
+def small_network(rng: random.Random) -> Network:
+    """A linear network with sizes 1 to 3; degenerate ones (T = 1, n = 1, m > Tb) included."""
+    kind = rng.choice(["lrnn", "lrnn", "lrnn", "lffn", "lffn", "linear"])
+    size = [rng.randint(1, 3) for _ in range(6)]
+    if kind == "lrnn":
+        n, T, b, d, m = size[0], size[1], min(size[2], 2), size[3], size[4]
+        return LinearRNN(n=n, T=T, b=b, d=d, m=m)
+    if kind == "lffn":
+        return LinearFeedForward(
+            q=size[0], widths=tuple(size[4 : 4 + rng.randint(1, 2)]), d=size[1], m=size[2]
+        )
+    return LinearEstimator(q=size[0], d=size[1], m=size[2])
+
+
+def small_case(rng: random.Random, cells: int) -> Allocation | None:
+    """A small network with so many learnable cells, of one matrix or of any; None if it has
+    too few.
+    """
+    network = small_network(rng)
+    names = rng.choice([list(network.shapes), [rng.choice(list(network.shapes))]])
+    there = [cell for cell in all_cells(network) if cell[0] in names]
+    if len(there) < cells:
+        return None
+    return Allocation.from_cells(network, rng.sample(there, cells))
+
+
+@pytest.fixture(scope="session")
+def small_networks() -> Callable[[int, int], Iterator[Network]]:
+    """A function from a seed and a number to random small networks."""
+
+    def make(seed: int, count: int) -> Iterator[Network]:
+        rng = random.Random(seed)
+        return (small_network(rng) for _ in range(count))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def small_allocations() -> Callable[..., Iterator[Allocation]]:
+    """A function from a seed and a number to random allocations of random small networks."""
+
+    def make(seed: int, count: int, largest: int = 6) -> Iterator[Allocation]:
+        rng = random.Random(seed)
+        while count:
+            found = small_case(rng, rng.randint(1, largest))
+            if found is not None:
+                count -= 1
+                yield found
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def square_allocations() -> Callable[[int, int], Iterator[Allocation]]:
+    """As `small_allocations`, with as many cells as the labels have dimensions, not minimal."""
+    from algebra.jacobian import allocation_rank, network_rank
+
+    def make(seed: int, count: int) -> Iterator[Allocation]:
+        rng = random.Random(seed)
+        while count:
+            network = small_network(rng)
+            rank = network_rank(network).rank
+            names = rng.choice([list(network.shapes), [rng.choice(list(network.shapes))]])
+            there = [cell for cell in all_cells(network) if cell[0] in names]
+            if len(there) < rank:
+                continue
+            found = Allocation.from_cells(network, rng.sample(there, rank))
+            if allocation_rank(found, upper=rank).rank == rank:
+                count -= 1
+                yield found
+
+    return make
