@@ -63,10 +63,10 @@ def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:
         wrong = next((index for index, entry in np.ndenumerate(array) if not _is_bit(entry)), None)
     if wrong is not None:
         entry = array[wrong]
+        if isinstance(entry, np.generic) and not isinstance(entry, np.timedelta64):
+            entry = entry.item()
         raise InputError(
-            f"`{name}`[{wrong[0]}, {wrong[1]}] is "
-            f"{shown(entry.item() if isinstance(entry, np.generic) else entry)}: "
-            "a mask holds only 0 and 1"
+            f"`{name}`[{wrong[0]}, {wrong[1]}] is {shown(entry)}: a mask holds only 0 and 1"
         )
     return array.astype(np.int8)
 

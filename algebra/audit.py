@@ -27,6 +27,7 @@ from algebra.jacobian import (
     TARGET_ERROR,
     all_cells,
     deficit_error,
+    generic_rank,
     jacobian,
     network_rank,
     random_point,
@@ -34,14 +35,60 @@ from algebra.jacobian import (
 )
 from algebra.modular import batched_rank, random_prime
 from algebra.networks import Network
-from algebra.theorems import THEOREMS, Theorem
+from algebra.theorems import MAXIMAL, MINIMAL, THEOREMS, WORDS, Theorem
 
 # All allocations are taken only up to this number.
 LARGEST = 5_000_000
-# Matrix entries eliminated side by side.
+# Matrix entries eliminated, and random keys drawn, side by side.
 _ENTRIES = 2_000_000
+_KEYS = 4_000_000
 
 Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """An allocation of which a theorem is wrong.
+
+    Attributes
+    ----------
+    theorem : str
+    says : str
+        "maximal" of a minimal allocation, or "minimal" of one that is not.
+    cells : tuple of cells
+        Of all allocations met on which it is wrong in this way, the first among those that
+        touch the fewest rows and columns.
+    rank, equations : int
+        Generic ranks of its Jacobian and of the whole network's.
+    points : tuple of (int, int)
+        Primes and point numbers (see `algebra.jacobian.random_point`): one at which the
+        rank meets the equations, or all those at which it stays below.
+    """
+
+    theorem: str
+    says: str
+    cells: tuple[Cell, ...]
+    rank: int
+    equations: int
+    points: tuple[tuple[int, int], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "theorem": self.theorem,
+            "says": self.says,
+            "cells": [list(cell) for cell in self.cells],
+            "rank": self.rank,
+            "equations": self.equations,
+            "points": [list(point) for point in self.points],
+        }
+
+    def __str__(self) -> str:
+        cells = " ".join(f"{name}[{i},{j}]" for name, i, j in self.cells)
+        return (
+            f"{self.theorem} says {self.says}, wrongly, of {cells}: "
+            f"rank {self.rank} of {self.equations}"
+        )
 
 
 @dataclass(frozen=True)
@@ -53,8 +100,8 @@ class TheoremAudit:
     theorem : str
     checked, agree, silent : int
     says_maximal_but_minimal, says_minimal_but_not : int
-    example_maximal, example_minimal : tuple of cells or None
-        The first allocation met on which it is wrong, in either way.
+    examples : tuple of Counterexample
+        The smallest met, at most one for each way of being wrong.
     """
 
     theorem: str
@@ -63,8 +110,17 @@ class TheoremAudit:
     silent: int
     says_maximal_but_minimal: int
     says_minimal_but_not: int
-    example_maximal: tuple[Cell, ...] | None
-    example_minimal: tuple[Cell, ...] | None
+    examples: tuple[Counterexample, ...]
+
+    @property
+    def example_maximal(self) -> tuple[Cell, ...] | None:
+        """Cells of an allocation that it calls maximal and that is minimal."""
+        return next((e.cells for e in self.examples if e.says == MAXIMAL), None)
+
+    @property
+    def example_minimal(self) -> tuple[Cell, ...] | None:
+        """Cells of an allocation that it calls minimal and that is not."""
+        return next((e.cells for e in self.examples if e.says == MINIMAL), None)
 
 
 @dataclass(frozen=True)
@@ -116,15 +172,7 @@ class AuditResult:
             "theorem_says_minimal_but_not": {
                 t.theorem: t.says_minimal_but_not for t in self.theorems
             },
-            "examples": [
-                {"theorem": t.theorem, "says": word, "cells": [list(c) for c in cells]}
-                for t in self.theorems
-                for word, cells in (
-                    ("maximal", t.example_maximal),
-                    ("minimal", t.example_minimal),
-                )
-                if cells is not None
-            ],
+            "examples": [e.to_dict() for t in self.theorems for e in t.examples],
             "error_bound": self.error_bound.numerator / self.error_bound.denominator,
             "seed": self.seed,
         }
@@ -220,7 +268,7 @@ def audit(
     shape = network.shapes[matrix]
     places = np.array([cell[1] * shape[1] + cell[2] for cell in cells])
     ranks = _Ranks(network, matrix, cells, whole.rank, support, seed, checked)
-    chunk = max(1, _ENTRIES // (network.outputs * size))
+    chunk = max(1, min(_ENTRIES // (network.outputs * size), _KEYS // len(cells)))
     done = minimal = 0
     for chosen in _selections(len(cells), size, count, seed, chunk):
         is_minimal = ranks.are_minimal(chosen)
@@ -229,10 +277,17 @@ def audit(
         np.put_along_axis(flat, places[chosen], 1, axis=1)
         masks = flat.reshape(len(chosen), *shape)
         for tally in tallies.values():
-            tally.add(tally.theorem.words(network, matrix, masks), is_minimal, chosen)
+            tally.add(tally.theorem.words(network, matrix, masks), is_minimal, chosen, masks)
         done += len(chosen)
         if progress is not None:
             progress(done, checked)
+
+    def evidence(word: int, theorem: str, places: np.ndarray) -> Counterexample:
+        found = tuple(cells[int(k)] for k in places)
+        known = generic_rank(network, found, support=support, upper=whole.rank, seed=seed)
+        points = known.points if known.rank < whole.rank else ((known.p, known.seed),)
+        return Counterexample(theorem, WORDS[word], found, known.rank, whole.rank, points)
+
     return AuditResult(
         network=network,
         matrix=matrix,
@@ -240,8 +295,8 @@ def audit(
         checked=checked,
         total=total,
         minimal=minimal,
-        theorems=tuple(t.result(cells) for t in tallies.values()),
-        error_bound=max(whole.error, ranks.error if minimal else Fraction(0)),
+        theorems=tuple(t.result(evidence) for t in tallies.values()),
+        error_bound=whole.error + (ranks.error if minimal else Fraction(0)),
         seed=seed,
     )
 
@@ -253,7 +308,7 @@ def _selections(
     if count is None:
         every = combinations(range(cells), size)
         while True:
-            flat = np.fromiter(chain.from_iterable(islice(every, chunk)), np.int16)
+            flat = np.fromiter(chain.from_iterable(islice(every, chunk)), np.int32)
             if not flat.size:
                 return
             yield flat.reshape(-1, size)
@@ -263,7 +318,7 @@ def _selections(
         now = min(chunk, left)
         keys = rng.integers(0, 2**63, size=(now, cells))
         picked = np.argpartition(keys, size - 1, axis=1)[:, :size]
-        yield np.sort(picked, axis=1).astype(np.int16)
+        yield np.sort(picked, axis=1).astype(np.int32)
         left -= now
 
 
@@ -314,28 +369,35 @@ class _Tally:
         self.theorem = theorem
         self.checked = self.agree = self.silent = 0
         self.wrong = {1: 0, -1: 0}
-        self.examples: dict[int, np.ndarray] = {}
+        # Number of rows and columns touched, and the cells' positions.
+        self.smallest: dict[int, tuple[int, np.ndarray]] = {}
 
-    def add(self, words: np.ndarray, minimal: np.ndarray, chosen: np.ndarray) -> None:
+    def add(
+        self, words: np.ndarray, minimal: np.ndarray, chosen: np.ndarray, masks: np.ndarray
+    ) -> None:
         truth = np.where(minimal, -1, 1)
         self.checked += len(words)
         self.silent += int((words == 0).sum())
         self.agree += int((words == truth).sum())
         for word in (1, -1):
             mistaken = np.flatnonzero((words == word) & (truth != word))
+            if not len(mistaken):
+                continue
             self.wrong[word] += len(mistaken)
-            if len(mistaken) and word not in self.examples:
-                self.examples[word] = chosen[mistaken[0]]
+            at = masks[mistaken]
+            lines = at.any(axis=2).sum(axis=1) + at.any(axis=1).sum(axis=1)
+            first = int(lines.argmin())
+            if word not in self.smallest or lines[first] < self.smallest[word][0]:
+                self.smallest[word] = (int(lines[first]), chosen[mistaken[first]])
 
-    def result(self, cells: list[Cell]) -> TheoremAudit:
-        found = {w: tuple(cells[int(k)] for k in chosen) for w, chosen in self.examples.items()}
+    def result(self, evidence: Callable[[int, str, np.ndarray], Counterexample]) -> TheoremAudit:
+        name = self.theorem.name
         return TheoremAudit(
-            theorem=self.theorem.name,
+            theorem=name,
             checked=self.checked,
             agree=self.agree,
             silent=self.silent,
             says_maximal_but_minimal=self.wrong[1],
             says_minimal_but_not=self.wrong[-1],
-            example_maximal=found.get(1),
-            example_minimal=found.get(-1),
+            examples=tuple(evidence(w, name, cells) for w, (_, cells) in self.smallest.items()),
         )
