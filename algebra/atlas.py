@@ -147,6 +147,8 @@ def orbits(
     matrices: Sequence[str],
     budget: int,
     support: Mapping[str, np.ndarray] | None = None,
+    *,
+    transposition: bool = False,
 ) -> list[tuple[Allocation, int]]:
     """The first allocation of each orbit and the orbit's size.
 
@@ -155,7 +157,7 @@ def orbits(
     InputError
         Where there are too many allocations or symmetries to go through.
     """
-    group = SymmetryGroup(network, matrices, support)
+    group = SymmetryGroup(network, matrices, support, transposition=transposition)
     allowed = [
         k
         for k, (name, i, j) in enumerate(group.cells)
@@ -189,6 +191,7 @@ def atlas(
     *,
     matrices: Sequence[str] | None = None,
     support: Mapping[str, np.ndarray] | None = None,
+    transposition: bool = False,
     seed: int = 0,
     decide: Decide | None = None,
     store: Path | None = None,
@@ -204,6 +207,9 @@ def atlas(
     matrices : sequence of str, optional
         Where they may lie: W of a recurrent net, every matrix of others, by default.
     support : mapping of str to mask, optional
+    transposition : bool, optional
+        Whether an allocation and its transpose, where that is a symmetry (`algebra.symmetry`),
+        are one orbit.
     seed : int, optional
     decide : callable, optional
         Certifies one problem; `algebra.certificate.certify` by default.
@@ -229,7 +235,7 @@ def atlas(
                 f"there is no matrix `{name}` in a {network.title}; it has "
                 + ", ".join(network.shapes)
             )
-    wanted = orbits(network, names, budget, support)
+    wanted = orbits(network, names, budget, support, transposition=transposition)
     header = {
         "format": _FORMAT,
         "version": 1,
@@ -239,6 +245,8 @@ def atlas(
         "support": {n: np.asarray(m).tolist() for n, m in (support or {}).items()},
         "seed": seed,
     }
+    if transposition:
+        header["transposition"] = True
     known = _open_store(store, header) if store else {}
     entries: list[AtlasEntry] = []
 
@@ -286,7 +294,7 @@ def _open_store(store: Path, header: dict[str, Any]) -> dict[tuple[Cell, ...], A
     try:
         found = json.loads(lines[0])
         if found != header:
-            different = [k for k in header if found.get(k) != header[k]]
+            different = [k for k in {**header, **found} if found.get(k) != header.get(k)]
             raise InputError(
                 f"{store} holds another atlas ({', '.join(different)} differ): name another file"
             )

@@ -40,8 +40,7 @@ from algebra.theorems import MAXIMAL, MINIMAL, THEOREMS, WORDS, Theorem
 # All allocations are taken only up to this number.
 LARGEST = 5_000_000
 # Matrix entries eliminated, and random keys drawn, side by side.
-_ENTRIES = 2_000_000
-_KEYS = 4_000_000
+_ENTRIES, _KEYS = 2_000_000, 4_000_000
 
 Progress = Callable[[int, int], None]
 
@@ -52,17 +51,15 @@ class Counterexample:
 
     Attributes
     ----------
-    theorem : str
-    says : str
+    theorem, says : str
         "maximal" of a minimal allocation, or "minimal" of one that is not.
     cells : tuple of cells
-        Of all allocations met on which it is wrong in this way, the first among those that
-        touch the fewest rows and columns.
+        Of all those met, the first that touches the fewest rows and columns.
     rank, equations : int
         Generic ranks of its Jacobian and of the whole network's.
     points : tuple of (int, int)
-        Primes and point numbers (see `algebra.jacobian.random_point`): one at which the
-        rank meets the equations, or all those at which it stays below.
+        Primes and numbers of points (`algebra.jacobian.random_point`): one where the rank
+        meets the equations, or all those where it stays below.
     """
 
     theorem: str

@@ -51,7 +51,7 @@ rank.  The best cover by rows, columns and matrices is a minimum cut, found by m
 
 References
 ----------
-.. [1] U. Schlisselberg, R. Darshan, "The impact of allocation strategies in subset learning on
+.. [1] O. Schlisselberg, R. Darshan, "The impact of allocation strategies in subset learning on
    the expressive power of neural networks", arXiv 2502.06300, Theorems 3.1, 3.2, 3.4, 4.1.
 """
 

@@ -27,6 +27,9 @@ with r = dκ is maximal exactly when no row, column or cross budget is exceeded:
 theorem of Gopalan et al. [1]_ on tensor codes with one parity check a column, read for the
 complement.  With d, κ ≥ 3 and a 5×5 layer that fails.
 
+**Rows of Tb in W.**  That they suffice where b divides m rests on [3]_; docs/theorems.md has
+the argument.
+
 References
 ----------
 .. [1] P. Gopalan, G. Hu, S. Kopparty, S. Saraf, C. Wang, S. Yekhanin, "Maximally recoverable

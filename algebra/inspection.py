@@ -24,7 +24,7 @@ from algebra.patterns import sample_pattern_ranks
 from algebra.rings import PrimeField
 from algebra.rootcount import preferred_forms
 from algebra.structure import BlockTriangularForm, block_triangular_form
-from algebra.systems import PolynomialSystem, build_system
+from algebra.systems import PolynomialSystem, build_system, unknown_count
 from algebra.theorems import patterns_left_by_D3, patterns_left_by_D4
 
 # Forms with more unknowns than this are described by their sizes only.
@@ -215,27 +215,17 @@ def inspect_allocation(
     reports: list[FormReport] = []
     skipped: list[str] = []
     if network.is_linear:
-        field = PrimeField(p)
-        point = random.Random(f"inspect/{p}/{seed}")
-        weights = {n: field.random_array(s, point) for n, s in network.shapes.items()}
-        teacher = {n: field.random_array(s, point) for n, s in network.shapes.items()}
-        for matrices in (weights, teacher):
-            for name, mask in (support or {}).items():
-                matrices[name] = np.where(np.asarray(mask) != 0, matrices[name], field.constant(0))
-        X = field.random_array(network.input_shape, point)
-        Y = network.forward(teacher, X)
         for rank, form in enumerate(preferred_forms(network, allocation)):
             if rank and not all_forms:
                 skipped.append(f"{form} form: its core is larger (ask for it with --all-forms)")
                 continue
-            system = build_system(allocation, weights, X, Y, field, form)
-            if len(system.unknowns) > LARGEST:
+            unknowns = unknown_count(allocation, form)
+            if unknowns > LARGEST:
                 skipped.append(
-                    f"{form} form: {len(system.equations)} equations in {len(system.unknowns)} "
-                    f"unknowns, more than {LARGEST}: not eliminated"
+                    f"{form} form: {unknowns} unknowns, more than {LARGEST}: not written out"
                 )
                 continue
-            reports.append(_report(system))
+            reports.append(_report(_generic_system(allocation, p, seed, form, support or {})))
     else:
         skipped += _relu_words(allocation, seed)
     return Inspection(
@@ -269,6 +259,22 @@ def _relu_words(allocation: Allocation, seed: int) -> list[str]:
             f"active; full for {ranks.full} of {len(ranks.ranks)} random patterns"
         )
     return words
+
+
+def _generic_system(
+    allocation: Allocation, p: int, seed: int, form: str, support: Mapping[str, np.ndarray]
+) -> PolynomialSystem:
+    """The system of a random student, teacher and samples over GF(p)."""
+    network, field = allocation.network, PrimeField(p)
+    rng = random.Random(f"inspect/{p}/{seed}")
+    weights, teacher = (
+        {n: field.random_array(s, rng) for n, s in network.shapes.items()} for _ in range(2)
+    )
+    for matrices in (weights, teacher):
+        for name, mask in support.items():
+            matrices[name] = np.where(np.asarray(mask) != 0, matrices[name], field.constant(0))
+    X = field.random_array(network.input_shape, rng)
+    return build_system(allocation, weights, X, network.forward(teacher, X), field, form)
 
 
 def _report(system: PolynomialSystem) -> FormReport:

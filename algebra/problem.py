@@ -116,7 +116,10 @@ class Problem:
         learnable: dict[str, Any] = {}
         for name, value in self.learnable.items():
             if isinstance(value, RandomCells):
-                value.draw(shapes[name], random.Random(0), support.get(name))
+                try:
+                    value.draw(shapes[name], random.Random(0), support.get(name))
+                except InputError as error:
+                    raise InputError(f"learnable.{name}: {error}") from None
                 learnable[name] = value
                 continue
             mask = as_mask(value, shapes[name], f"learnable.{name}")
@@ -350,7 +353,10 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
         _no_unknown(spec, known, f"`{name}`.random", "key")
         if "budget" not in spec:  # type: ignore[operator]
             raise InputError(f"`{name}`.random lacks `budget`")
-        return RandomCells(**spec)  # type: ignore[arg-type]
+        try:
+            return RandomCells(**spec)  # type: ignore[arg-type]
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
     if isinstance(value, str):
         return _matrix_file(value, name, folder or Path())
     return value

@@ -14,8 +14,15 @@ This needs weights that are independent and identically distributed within each 
 and samples whose rows are exchangeable, as all laws here are.  With structural zeros only
 the permutations that map the support to itself are left.
 
-Transposition (W → Wᵀ, B ↔ Dᵀ) is not among them: it exchanges D W^t B with its transpose,
-but the law of B (variance 1/b) is not that of Dᵀ (variance 1/n), and X acts on one side only.
+**Transposition** is a further symmetry of some sizes, used only on request.  If the samples
+have full row rank (m ≥ Tb, continuous inputs), labels agree exactly when all the matrices
+A_t = D W^t B, t = 1, …, T, agree; A_tᵀ = Bᵀ (Wᵀ)^t Dᵀ are those of the recurrent net with
+W[j, i] for W[i, j], D[j, i] for B[i, j] and the other way round.  If also d = b, that is the
+same network.  The variances (1/b for B, 1/n for Dᵀ) do not stand in the way: a factor on all
+of B or D, learnable weights included, multiplies every A_t of student and teacher alike, so
+only the shape of the law counts.  In the same way a feed-forward net that reads the same
+from both ends (q = d, widths a palindrome, m ≥ q) may be turned round.  With m < Tb it is
+false: samples act on one side only.
 """
 
 from __future__ import annotations
@@ -84,6 +91,18 @@ def axes(network: Network) -> tuple[Axis, ...]:
     return tuple(found)
 
 
+def _transposed(network: Network) -> dict[str, str]:
+    """Which matrix each one becomes; empty where transposition is no symmetry."""
+    if isinstance(network, LinearRNN):
+        if network.d == network.b and network.m >= network.T * network.b:
+            return {"D": "B", "W": "W", "B": "D"}
+    elif isinstance(network, LinearFeedForward):
+        palindrome = network.q == network.d and network.widths == network.widths[::-1]
+        if palindrome and network.m >= network.q:
+            return dict(zip(network.shapes, reversed(network.shapes), strict=True))
+    return {}
+
+
 class SymmetryGroup:
     """The group that permutes the cells of some matrices.
 
@@ -94,6 +113,8 @@ class SymmetryGroup:
         Only the axes that index one of these are permuted; the others act trivially on
         allocations inside these matrices.
     support : mapping of str to mask, optional
+    transposition : bool, optional
+        Whether transposition counts as a symmetry too.
 
     Attributes
     ----------
@@ -105,7 +126,7 @@ class SymmetryGroup:
     Raises
     ------
     InputError
-        Where the group is too large to go through.
+        Where the group is too large to go through, or transposition is no symmetry.
     """
 
     def __init__(
@@ -113,6 +134,8 @@ class SymmetryGroup:
         network: Network,
         matrices: Sequence[str],
         support: Mapping[str, np.ndarray] | None = None,
+        *,
+        transposition: bool = False,
     ) -> None:
         self.network = network
         self.axes = [
@@ -134,13 +157,29 @@ class SymmetryGroup:
             for j in range(shapes[name][1])
         ]
         position = {cell: k for k, cell in enumerate(self.cells)}
+        same = {name: name for name in shapes}
+        turns = [(same, False)]
+        if transposition:
+            becomes = _transposed(network)
+            if {becomes.get(name) for name in matrices} != set(matrices):
+                raise InputError(
+                    f"`transposition` is no symmetry of {', '.join(matrices)} of this {network}; "
+                    "it needs m ≥ Tb and d = b (layers: m ≥ q, the same sizes from both ends), "
+                    "and with a matrix the one it becomes"
+                )
+            turns.append((becomes, True))
+        masks = {
+            name: np.asarray((support or {}).get(name, np.ones(shape)), bool)
+            for name, shape in shapes.items()
+        }
         images = []
-        for element in self._elements():
-            if support and not self._keeps(element, support):
+        for element, (becomes, turned) in product(self._elements(), turns):
+            if support and not self._keeps(element, becomes, turned, masks):
                 continue
-            images.append(
-                [position[(n, element[(n, 0)][i], element[(n, 1)][j])] for n, i, j in self.cells]
-            )
+            moved = [(n, element[(n, 0)][i], element[(n, 1)][j]) for n, i, j in self.cells]
+            if turned:
+                moved = [(becomes[n], j, i) for n, i, j in moved]
+            images.append([position[cell] for cell in moved])
         # One row an element: where each cell goes.
         self.images = np.unique(np.array(images, dtype=np.int64), axis=0)
         self._position = position
@@ -160,13 +199,15 @@ class SymmetryGroup:
 
     @staticmethod
     def _keeps(
-        element: Mapping[tuple[str, int], Sequence[int]], support: Mapping[str, np.ndarray]
+        element: Mapping[tuple[str, int], Sequence[int]],
+        becomes: Mapping[str, str],
+        turned: bool,
+        support: Mapping[str, np.ndarray],
     ) -> bool:
         for name, mask in support.items():
-            rows, columns = list(element[(name, 0)]), list(element[(name, 1)])
             moved = np.zeros_like(mask)
-            moved[np.ix_(rows, columns)] = mask
-            if not np.array_equal(moved, mask):
+            moved[np.ix_(list(element[(name, 0)]), list(element[(name, 1)]))] = mask
+            if not np.array_equal(moved.T if turned else moved, support[becomes[name]]):
                 return False
         return True
 

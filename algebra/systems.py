@@ -93,6 +93,12 @@ def forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
     return ("direct",)
 
 
+def unknown_count(allocation: Allocation, form: str) -> int:
+    """Number of unknowns of a form: learnable weights and auxiliary ones."""
+    shapes = _auxiliary_shapes(allocation.network, form).values()
+    return allocation.size + sum(rows * columns for rows, columns in shapes)
+
+
 def build_system(
     allocation: Allocation,
     weights: Mapping[str, np.ndarray],

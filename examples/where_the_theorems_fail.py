@@ -27,6 +27,12 @@ CASES = [
         [(0, j) for j in range(1, 9)] + [(i, 0) for i in range(1, 9)],
     ),
     (
+        "3.2: T = 2, five whole rows; no budget is violated",
+        mp.LinearRNN(n=6, T=2, b=3, d=3, m=5),
+        "B",
+        [(i, j) for i in range(5) for j in range(3)],
+    ),
+    (
         "3.4 is silent on a minimal allocation",
         mp.LinearRNN(n=4, T=2, b=2, d=2, m=4),
         "W",

@@ -73,7 +73,7 @@ def _solve_small(A, b, n):
         if not pivot > 0.0:
             return False
         for i in range(k + 1, n):
-            f = A[i, k] / pivot
+            f = A[i, k] * (1.0 / pivot)
             for j in range(k, n):
                 A[i, j] -= f * A[k, j]
             b[i] -= f * b[k]
@@ -81,7 +81,7 @@ def _solve_small(A, b, n):
         total = b[i]
         for j in range(i + 1, n):
             total -= A[i, j] * b[j]
-        b[i] = total / A[i, i].real
+        b[i] = total * (1.0 / A[i, i].real)
     return True
 
 
@@ -112,19 +112,20 @@ def fit(ws, o, s_at, groups, scale, c, error, rate):
         c[0, lane] = 1.0
         for i in range(DEGREE):
             at = o[GRAM] + (i + 1) * WINDOW + i + 1
-            length[i] = np.sqrt(ws[at, 0, lane]) + 1e-300
+            length[i] = np.sqrt(ws[at, 0, lane]) + 1e-140
         for i in range(DEGREE):
             at = o[GRAM] + i + 1
             # Gram(a, b) = conj(Y_a) · Y_b; the right-hand side is -conj(Y_{i+1}) · Y_0.
-            x[i] = -complex(ws[at, 0, lane], -ws[at, 1, lane]) / length[i]
+            x[i] = -complex(ws[at, 0, lane], -ws[at, 1, lane]) * (1.0 / length[i])
             for j in range(i, DEGREE):
                 at = o[GRAM] + (i + 1) * WINDOW + j + 1
-                A[i, j] = complex(ws[at, 0, lane], ws[at, 1, lane]) / (length[i] * length[j])
+                unit = 1.0 / (length[i] * length[j])
+                A[i, j] = complex(ws[at, 0, lane], ws[at, 1, lane]) * unit
                 A[j, i] = A[i, j].conjugate()
             A[i, i] += _RIDGE
         good = _solve_small(A, x, DEGREE)
         for i in range(DEGREE):
-            c[i + 1, lane] = x[i] / length[i] if good else 0.0
+            c[i + 1, lane] = x[i] * (1.0 / length[i]) if good else 0j
         # Sizes of coefficients K - 1, K - 2, K - 3 of q x; K itself is fitted away.
         for back in range(3):
             total = 0.0
@@ -161,10 +162,13 @@ def damp(ws, o, c, h):
     r, states, K = o[UNKNOWNS], o[STATES], o[ORDER]
     for lane in range(LANES):
         q = denominator(c, lane, h[lane])
+        size = q.real * q.real + q.imag * q.imag
+        # Complex division would raise on zero; an idle lane may have anything here.
+        inverse = complex(q.real / size, -q.imag / size) if size > 1e-30 else 0j
         phi = 1.0 + 0j
         # ω_m first: φ_{K-m+1} = 1 - ω_m, φ_{K-m+2} = 1 - ω_m - ω_{m-1}, …
         for i in range(DEGREE, 0, -1):
-            omega = c[i, lane] * h[lane] ** i / q
+            omega = c[i, lane] * (h[lane] ** i) * inverse
             phi -= omega
             at = o[PHI] + DEGREE - i
             ws[at, 0, lane] = phi.real

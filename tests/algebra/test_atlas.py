@@ -26,6 +26,16 @@ def test_the_example_net():
     assert len(found.entries) == found.orbits == 4
 
 
+def test_transposition(tmp_path):
+    """B.1.1: rows and columns are one orbit under transposition; the totals are the same."""
+    store = tmp_path / "atlas.jsonl"
+    found = atlas(B11, 2, transposition=True, store=store)
+    assert found.totals == atlas(B11, 2).totals
+    assert sorted(e.orbit for e in found.entries) == [1, 1, 4]
+    with pytest.raises(InputError, match="another atlas \\(transposition"):
+        atlas(B11, 2, store=store)
+
+
 def test_equals_brute_force():
     """n = 3, r = 2: verdicts weighted by orbit equal those of all 36 allocations."""
     found = atlas(THREE, 2)

@@ -2,10 +2,11 @@
 
 from itertools import combinations
 
+import numpy as np
 import pytest
 
 from algebra.allocation import Allocation
-from algebra.audit import audit
+from algebra.audit import _selections, audit
 from algebra.errors import InputError
 from algebra.jacobian import allocation_rank, network_rank
 from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN
@@ -79,6 +80,34 @@ def test_random_draws_repeat():
     assert one == two
     assert one.checked == 3000
     assert 0 < one.error_bound < 2**-60
+
+
+def test_examples_are_small_and_carry_evidence():
+    """The example touches the fewest lines, and its rank at its points is as told."""
+    found = audit(LinearFeedForward(q=4, widths=(4,), d=2, m=2), "W1")
+    both = next(t for t in found.theorems if t.theorem == "4.1 (both)")
+    (example,) = both.examples
+    assert example.says == "maximal"
+    assert len({c[1] for c in example.cells}) + len({c[2] for c in example.cells}) == 6
+    allocation = Allocation.from_cells(found.network, example.cells)
+    assert (example.rank, example.equations) == (3, 4)
+    assert allocation_rank(allocation).rank == 3
+    assert len(example.points) >= 2
+    assert example.to_dict() in found.to_dict()["examples"]
+    assert "rank 3 of 4" in str(example)
+    printed = next(t for t in found.theorems if t.theorem == "4.1 (one of)")
+    assert {e.says for e in printed.examples} == {"maximal"}
+
+
+def test_wide_matrices():
+    """Of a matrix with 40,000 cells, all of them are drawn, and each once."""
+    drawn = np.concatenate(list(_selections(40_000, 8, 500, 0, 100)))
+    assert drawn.shape == (500, 8)
+    assert 0 <= drawn.min() < 100
+    assert 39_900 < drawn.max() < 40_000
+    assert (np.diff(drawn.astype(np.int64), axis=1) > 0).all()
+    whole = np.concatenate(list(_selections(40_000, 8, 500, 0, 500)))
+    assert np.array_equal(drawn, whole)
 
 
 def test_too_many_and_bad():

@@ -115,7 +115,7 @@ def test_a_draw_exists_exactly_where_the_enumeration_finds_one(
         assert drawn.dtype == np.int8
         assert drawn.tobytes() in allowed
     else:
-        with pytest.raises(InputError, match="no 3×3 allocation meets random { budget = "):
+        with pytest.raises(InputError, match=r"no 3×3 allocation meets random \{ budget = "):
             spec.draw((3, 3), random.Random(0), support)
 
 

@@ -4,6 +4,7 @@ import random
 from itertools import combinations
 from math import comb
 
+import numpy as np
 import pytest
 
 from algebra.allocation import Allocation
@@ -67,8 +68,6 @@ def test_supports_break_symmetries():
     """Only renamings that keep the structural zeros are left."""
     net = LinearRNN(n=3, T=1, b=1, d=1, m=1)
     mask = [[1, 1, 1], [1, 1, 1], [1, 1, 0]]
-    import numpy as np
-
     group = SymmetryGroup(net, ["W"], {"W": np.array(mask)})
     assert len(group.images) == 2
 
@@ -77,3 +76,81 @@ def test_large_groups_are_refused():
     """A group too large to go through is said to be so."""
     with pytest.raises(InputError, match="10!"):
         SymmetryGroup(LinearRNN(n=10, T=1, b=1, d=1, m=1), ["W"])
+
+
+def transposed(network, allocation):
+    """W[j, i] for W[i, j], D for B."""
+    becomes = {"D": "B", "W": "W", "B": "D"}
+    return Allocation.from_cells(network, [(becomes[n], j, i) for n, i, j in allocation.cells])
+
+
+def test_transposition():
+    """With d = b and m ≥ Tb neither rank nor N changes when everything is transposed."""
+    rng = random.Random(2)
+    compared = 0
+    for net in (
+        LinearRNN(n=3, T=2, b=1, d=1, m=2),
+        LinearRNN(n=3, T=3, b=1, d=1, m=3),
+        LinearRNN(n=2, T=2, b=1, d=1, m=3),
+    ):
+        group = SymmetryGroup(net, ["D", "W", "B"], transposition=True)
+        plain = SymmetryGroup(net, ["D", "W", "B"])
+        assert len(group.images) == 2 * len(plain.images)
+        for _ in range(8):
+            one = Allocation.from_cells(net, rng.sample(group.cells, net.T))
+            other = transposed(net, one)
+            assert group.canonical(one) == group.canonical(other)
+            assert group.orbit_size(one) in (plain.orbit_size(one), 2 * plain.orbit_size(one))
+            ranks = [allocation_rank(a).rank for a in (one, other)]
+            assert ranks[0] == ranks[1]
+            if ranks[0] == net.T:
+                compared += 1
+                assert generic_root_count(one).value == generic_root_count(other).value
+    assert compared > 8
+
+
+def test_transposition_of_layers():
+    """A feed-forward net with the same sizes from both ends may be turned round."""
+    net = LinearFeedForward(q=2, widths=(3,), d=2, m=2)
+    group = SymmetryGroup(net, ["W1", "W2"], transposition=True)
+    one = Allocation.from_cells(net, [("W1", 0, 0), ("W1", 0, 1), ("W2", 0, 1), ("W2", 1, 2)])
+    other = Allocation.from_cells(net, [("W2", 0, 0), ("W2", 1, 0), ("W1", 1, 0), ("W1", 2, 1)])
+    assert group.canonical(one) == group.canonical(other)
+    assert allocation_rank(one).rank == allocation_rank(other).rank
+
+
+def test_transposition_keeps_supports():
+    """With structural zeros, only a support that is its own mirror image is turned over."""
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    corner, diagonal = np.array([[1, 1], [0, 1]]), np.array([[0, 1], [1, 0]])
+    sizes = [
+        len(SymmetryGroup(net, ["W"], {"W": mask}, transposition=True).images)
+        for mask in (corner, diagonal)
+    ]
+    # Swapping the units undoes the transposition of the first; as maps of the cells four
+    # elements keep the second.
+    assert sizes == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("network", "matrices"),
+    [
+        (LinearRNN(n=3, T=2, b=1, d=1, m=1), ["W"]),
+        (LinearRNN(n=3, T=2, b=1, d=2, m=2), ["W"]),
+        (LinearRNN(n=3, T=2, b=1, d=1, m=2), ["W", "B"]),
+        (LinearFeedForward(q=2, widths=(3,), d=1, m=2), ["W1", "W2"]),
+        (LinearEstimator(q=2, d=2, m=2), ["W"]),
+    ],
+)
+def test_no_transposition(network, matrices):
+    """Too few samples, other sizes, or a matrix without its mirror image: bad input."""
+    with pytest.raises(InputError, match="`transposition`"):
+        SymmetryGroup(network, matrices, transposition=True)
+
+
+def test_transposition_is_false_for_few_samples():
+    """With m < Tb two rows of Tb weights are minimal, two columns of Td are not."""
+    net = LinearRNN(n=6, T=2, b=3, d=3, m=4)
+    rows = Allocation.rows(net, "W", [0, 1])
+    assert allocation_rank(rows).rank == 10
+    assert allocation_rank(transposed(net, rows)).rank == 12

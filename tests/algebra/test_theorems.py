@@ -7,7 +7,7 @@ import pytest
 
 from algebra.allocation import Allocation
 from algebra.budgets import budget_violations
-from algebra.jacobian import allocation_rank
+from algebra.jacobian import allocation_rank, network_rank
 from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from algebra.rootcount import generic_root_count
 from algebra.theorems import (
@@ -133,3 +133,66 @@ def test_relu_lemmas():
     assert patterns_left(counts, 2, 3) == sum(a and b for a, b in zip(by_d3, by_d4, strict=True))
     # A sample with right-hand side 0 is exempt.
     assert not pattern_infeasible_by_D3([[0, 1], [0, 1]], 2, zero_samples=[0])
+
+
+def cross(row, column):
+    """A row and a column without the shared cell."""
+    return [(0, j) for j in range(1, row + 1)] + [(i, 0) for i in range(1, column + 1)]
+
+
+BLOCKS = [(i, j) for k in (0, 2) for i in (k, k + 1) for j in (k, k + 1)] + [(4, 4)]
+MISSED = [(0, 0), (1, 0), (1, 3), (2, 0), (3, 0), (3, 1), (3, 2), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("network", "name", "cells", "theorem", "word", "rank"),
+    [
+        pytest.param(
+            LinearFeedForward(q=3, widths=(3,), d=2, m=2), "W1", cross(2, 2),
+            "4.1 (both)", "maximal", 3, id="4.1-cross",
+        ),
+        pytest.param(
+            LinearFeedForward(q=5, widths=(5,), d=3, m=3), "W1", BLOCKS,
+            "4.1 (both)", "maximal", 8, id="4.1-two-blocks",
+        ),
+        pytest.param(
+            LinearRNN(n=3, T=1, b=3, d=2, m=2), "B", cross(2, 2),
+            "3.2", "maximal", 3, id="3.2-one-step",
+        ),
+        pytest.param(
+            LinearRNN(n=18, T=2, b=9, d=4, m=4), "B", cross(8, 8),
+            "3.2", "maximal", 12, id="3.2-two-steps-cross",
+        ),
+        pytest.param(
+            LinearRNN(n=6, T=2, b=3, d=3, m=5), "B", [(i, j) for i in range(5) for j in range(3)],
+            "3.2", "maximal", 14, id="3.2-two-steps-whole-rows",
+        ),
+        pytest.param(
+            LinearRNN(n=10, T=2, b=5, d=5, m=3), "B", [(i, j) for i in range(3) for j in range(5)],
+            "3.2", "maximal", 14, id="3.2-two-steps-whole-columns",
+        ),
+        pytest.param(
+            LinearRNN(n=4, T=2, b=2, d=2, m=4), "W", MISSED,
+            "3.4", "silent", 7, id="3.4-misses",
+        ),
+        pytest.param(
+            LinearRNN(n=8, T=2, b=2, d=4, m=1), "W", [(0, j) for j in range(4)],
+            "3.5", "maximal", 2, id="3.5-m-below-b",
+        ),
+        pytest.param(
+            LinearRNN(n=6, T=2, b=3, d=3, m=4), "W", [(i, j) for i in range(2) for j in range(6)],
+            "3.5", "maximal", 10, id="3.5-m-above-b",
+        ),
+        pytest.param(
+            LinearRNN(n=18, T=3, b=2, d=6, m=5), "W", [(i, j) for i in range(5) for j in range(6)],
+            "3.5", "maximal", 27, id="3.5-three-steps",
+        ),
+    ],
+)  # fmt: skip
+def test_counterexamples(network, name, cells, theorem, word, rank):
+    """The known failures: what is said, and the exact rank, below dm."""
+    allocation = Allocation.from_cells(network, [(name, *cell) for cell in cells])
+    assert allocation.size == network.outputs > rank
+    assert what_theorems_say(network, allocation)[theorem] == word
+    assert allocation_rank(allocation).rank == rank
+    assert network_rank(network).rank == network.outputs
