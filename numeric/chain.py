@@ -104,9 +104,7 @@ class Chain:
         """Number K of matrices between S_0 and S_K."""
         return len(self.widths) - 1
 
-    def pack(
-        self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray
-    ) -> np.ndarray:
+    def pack(self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         """The parameter vector of weights, m' independent samples and their labels.
 
         Complex or real, by the arguments.  Samples and labels are brought to orthonormal

@@ -32,9 +32,8 @@ from numeric.simd import dot_add, row_add
     STATES, Z_SIZE, ORDER, GROUPS,
     PC, PA, PD, WT, ST, ZT, REST, WN, SN, TN, DW, DS, ZN, JAC, ADJ, HID, TMP, YY,
     LIFTED, LIFTED_ROWS, LIFTED_COLUMNS, LIFTED_RHS,
-    UNITS, GRAM, PHI,
     SLOTS, COUNT,
-) = range(41)  # fmt: skip
+) = range(38)  # fmt: skip
 
 
 # How Z follows from the states: the last one, a sum of products with P, or (P the identity,
@@ -80,7 +79,6 @@ def layout(chain: Chain, order: int, lifted: bool = False) -> dict[str, np.ndarr
         JAC: r * r, ADJ: (K + 1) * d * wide, HID: max(K, 1) * wide * m,
         TMP: 2, YY: d * m,
         LIFTED: full * full, LIFTED_ROWS: full, LIFTED_COLUMNS: full, LIFTED_RHS: full,
-        UNITS: 7 * (r + states), GRAM: 49, PHI: 3,
     }  # fmt: skip
     at = 0
     for key, size in sizes.items():
@@ -157,9 +155,7 @@ def forward(ws, o, widths, s_at, m_at, p_at, s, z):
     copy(ws, s, o[PC] + o[S0_AT], widths[0] * c)
     for k in range(1, o[STEPS] + 1):
         clear(ws, s + s_at[k], widths[k] * c)
-        matmul_add(
-            ws, s + s_at[k], o[PC] + m_at[k], s + s_at[k - 1], widths[k], widths[k - 1], c
-        )
+        matmul_add(ws, s + s_at[k], o[PC] + m_at[k], s + s_at[k - 1], widths[k], widths[k - 1], c)
     read_out(ws, o, widths, s_at, p_at, s, z)
 
 

@@ -95,9 +95,7 @@ class HomotopyEngine:
         self._others: list[tuple[np.ndarray, np.ndarray]] = []
         self.root_count = root_count if root_count is not None else start.root_count
 
-    def count(
-        self, instances: Sequence[Instance], *, threads: int = 1
-    ) -> list[InstanceCount]:
+    def count(self, instances: Sequence[Instance], *, threads: int = 1) -> list[InstanceCount]:
         """Real and complex solutions of instances.
 
         Parameters
@@ -166,7 +164,8 @@ class HomotopyEngine:
             return
         began = time.process_time()
         picks = [
-            np.flatnonzero(job.suspect) if suspects_only else np.arange(len(roots)) for job in jobs
+            np.flatnonzero(np.asarray(job.suspect)) if suspects_only else np.arange(len(roots))
+            for job in jobs
         ]
         which = np.repeat(np.arange(len(jobs)), [len(pick) for pick in picks])
         tracked = track(

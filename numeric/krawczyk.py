@@ -144,7 +144,7 @@ def _certify(o, widths, s_at, m_at, p_at, cells, equations, middle, radius, root
         # kept.
         regular = True
         largest = np.inf
-        for sweep in range(_NEWTON):
+        for _ in range(_NEWTON):
             for v in range(r):
                 p[cells[v, 4]] = x[v]
                 pr[cells[v, 4]] = 0.0

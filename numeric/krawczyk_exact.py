@@ -7,6 +7,8 @@ ball arithmetic (`acb`), with the precision doubled until it succeeds.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from flint import acb, acb_mat, arb, ctx
 
@@ -79,13 +81,12 @@ class _System:
         for v, at in enumerate(chain.cells[:, 4]):
             p[int(at)] = w[v]
         S = [self._block(p, chain.s0_at, n[0], c)]
-        M: list[acb_mat | None] = [None]
+        M: list[Any] = [None]
         for k in range(1, K + 1):
             M.append(self._block(p, chain.m_at[k], n[k], n[k - 1]))
             S.append(M[k] * S[-1])
-        P = [None] + [
-            self._block(p, chain.p_at[k], c, m) if chain.read_all else None
-            for k in range(1, K + 1)
+        P: list[Any] = [None] + [
+            self._block(p, chain.p_at[k], c, m) if chain.read_all else None for k in range(1, K + 1)
         ]
         Z = S[K]
         if chain.read_all:

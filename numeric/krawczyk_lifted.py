@@ -93,7 +93,7 @@ def _place(o, s_at, cells, first, p, x, S):
 @numba.njit(**balls.OPTIONS)
 def _function(o, widths, s_at, m_at, p_at, equations, p, pr, S, Sr, Z, Zr, Y, Yr, T, Tr, f, fr):
     """Discs of the lifted equations at discs of all unknowns; Z of S as a by-product."""
-    K, c, m, r = o[0], o[1], o[3], o[4]
+    K, c, m, _r = o[0], o[1], o[3], o[4]
     first = s_at[1]
     states = s_at[K + 1] - first
     for k in range(1, K + 1):

@@ -165,9 +165,7 @@ def solve(ws, a, r, pivots, pattern, x):
             ws[x + k, 1, lane] = im
     for i in range(r):
         right = pattern[i, 1]
-        list_dot_subtract(
-            ws, x + i, a + i * r, x, pattern[i], 2 + right, 2 + right + pattern[i, 0]
-        )
+        list_dot_subtract(ws, x + i, a + i * r, x, pattern[i], 2 + right, 2 + right + pattern[i, 0])
     for i in range(r - 1, -1, -1):
         list_dot_subtract(ws, x + i, a + i * r, x, pattern[i], 2, 2 + pattern[i, 1])
         ii = a + i * r + i

@@ -17,6 +17,7 @@ References
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -132,16 +133,14 @@ def loop(
     corners = [base, chain.random(rng)[0], chain.random(rng)[0], base]
     ends = np.array(roots, complex)
     zero = np.zeros(len(roots), np.int64)
-    for a, b in zip(corners, corners[1:], strict=False):
+    for a, b in itertools.pairwise(corners):
         good = np.flatnonzero(np.isfinite(ends).all(axis=1))
         tracked = track(
             chain, a[None], b[None], zero[good], zero[good], ends[good], settings, threads
         )
         ends[good] = np.where((tracked.status == DONE)[:, None], tracked.roots, np.nan)
     good = np.flatnonzero(np.isfinite(ends).all(axis=1))
-    polished = track(
-        chain, base[None], base[None], zero[good], zero[good], ends[good], settings
-    )
+    polished = track(chain, base[None], base[None], zero[good], zero[good], ends[good], settings)
     ends[good] = np.where((polished.status == DONE)[:, None], polished.roots, np.nan)
     return ends
 

@@ -13,6 +13,7 @@ reports the starts and how many of them converged, and claims no completeness.
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
@@ -105,7 +106,7 @@ def multistart_newton(
         if good.any():
             take(_distinct(ends[good]))
         done += size
-    order = np.lexsort(pool.roots.real.T[::-1]) if len(pool) else []
+    order: Any = np.lexsort(pool.roots.real.T[::-1]) if len(pool) else []
     return InstanceCount(
         index=instance.index,
         real=pool.real,
@@ -195,7 +196,8 @@ def batched_jacobian(
     M = [None] + [block(chain.m_at[k], n[k], n[k - 1]) for k in range(1, K + 1)]
     for k in range(1, K + 1):
         S.append(M[k] @ S[-1])
-    P = [None] + [block(chain.p_at[k], c, m) if chain.read_all else None for k in range(1, K + 1)]
+    P: list[Any] = [None]
+    P += [block(chain.p_at[k], c, m) if chain.read_all else None for k in range(1, K + 1)]
     Z = S[K] if not chain.read_all else sum(S[k] @ P[k] for k in range(1, K + 1))
     A = [block(chain.d_at, chain.network.d, n[K])]
     for q in range(1, K + 1):

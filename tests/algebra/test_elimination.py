@@ -272,7 +272,7 @@ def test_all_weights_learnable(network):
         assert core.consistent
         assert all(e(*root) == 0 for e in core.equations)
         weights = core.back_substitute([nmod(v, P) for v in root])
-        system, student, X, Y = system_of(allocation, 2, PrimeField(P), form)
+        system, _student, _X, _Y = system_of(allocation, 2, PrimeField(P), form)
         assert weights is not None
         assert len(weights) == allocation.size
         assert len(core.unknowns) + core.linear_solved + sum(

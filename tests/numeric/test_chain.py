@@ -48,7 +48,8 @@ def test_jacobian_agrees_with_difference_quotients(chain):
 def test_dependent_samples_are_left_out():
     """With m > Tb only Tb samples are used, and a solution of these fits all of them."""
     network = LinearRNN(n=3, T=2, b=1, d=2, m=7)
-    allocation = Allocation.from_cells(network, [("W", 0, 0), ("W", 0, 1), ("W", 1, 2), ("W", 2, 0)])
+    cells = [("W", 0, 0), ("W", 0, 1), ("W", 1, 2), ("W", 2, 0)]
+    allocation = Allocation.from_cells(network, cells)
     chain = make_chain(allocation)
     assert chain.samples == 2
     instance = draw_instance(Problem.of(allocation), 0, 0)

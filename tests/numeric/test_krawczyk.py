@@ -109,7 +109,8 @@ def test_pool_counts_a_root_once_and_adds_its_conjugate():
         if len(nonreal) and (certified.kind == REAL).any():
             break
     pool = RootPool(chain)
-    one = type(certified)(*(x[nonreal[:1]] for x in (certified.kind, certified.roots, certified.radii)))
+    parts = (certified.kind, certified.roots, certified.radii)
+    one = type(certified)(*(x[nonreal[:1]] for x in parts))
     assert pool.add(one).tolist() == [True]
     assert (len(pool), pool.real) == (2, 0)
     assert pool.add(one).tolist() == [False]

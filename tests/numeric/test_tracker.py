@@ -20,9 +20,7 @@ def ends(chain, lines, settings=None, threads=1):
     second = np.array([chain.random(np.random.default_rng(100 + k))[0] for k in range(lines)])
     zero = np.zeros(lines, np.int64)
     starts = np.repeat(start[None], lines, axis=0)
-    tracked = track(
-        chain, first[None], second, zero, np.arange(lines), starts, settings, threads
-    )
+    tracked = track(chain, first[None], second, zero, np.arange(lines), starts, settings, threads)
     return first, second, start, tracked
 
 
@@ -70,7 +68,7 @@ def test_single_root_is_followed_everywhere():
     """With one row of weights N = 1: every path is done and ends in the only root."""
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     chain = make_chain(Allocation.from_cells(network, [("W", 0, 0), ("W", 0, 1)]))
-    _, second, _, tracked = ends(chain, 30)
+    _, _second, _, tracked = ends(chain, 30)
     assert (tracked.status == DONE).all()
     *_, other = ends(chain, 30, Settings(order=6, tolerance=1e-6, lifted=True))
     assert np.allclose(tracked.roots, other.roots, rtol=1e-6)
