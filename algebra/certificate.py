@@ -149,7 +149,7 @@ def certify(
     *,
     seed: int = 0,
     timeout: float = 60.0,
-    search: float = 3.0,
+    search: float = 2.0,
     subsets: int = 40,
     candidates: Candidates | None = None,
 ) -> Certificate:

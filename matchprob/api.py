@@ -65,7 +65,7 @@ def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> In
 
 
 def certify(
-    question: Question, *, seed: int = 0, timeout: float = 60.0, search: float = 3.0
+    question: Question, *, seed: int = 0, timeout: float = 60.0, search: float = 2.0
 ) -> Certificate:
     """Verdict on an allocation, with evidence.
 
@@ -205,7 +205,7 @@ def atlas(
     *,
     matrices: Sequence[str] | None = None,
     store: Path | None = None,
-    search: float = 3.0,
+    search: float = 2.0,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Atlas:

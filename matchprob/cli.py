@@ -98,7 +98,7 @@ def certify(
     timeout: Timeout = 60.0,
     search: Annotated[
         float, typer.Option(help="Seconds to look for an instance without real solutions.")
-    ] = 3.0,
+    ] = 2.0,
     as_json: Json = False,
 ) -> None:
     """Decide whether an allocation is maximal, minimal or in between."""
@@ -265,7 +265,7 @@ def atlas(
     ] = None,
     search: Annotated[
         float, typer.Option(help="Seconds an orbit to look for an instance without real roots.")
-    ] = 3.0,
+    ] = 2.0,
     plot: Plot = None,
     seed: Seed = 0,
     as_json: Json = False,

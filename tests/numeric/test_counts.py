@@ -1,0 +1,43 @@
+"""Counts: what each status means for a trial, and what is printed."""
+
+import json
+
+import pytest
+
+from numeric.counts import COMPLETE, UNDETERMINED, CountResult, InstanceCount, real_root_histogram
+
+
+@pytest.mark.parametrize(
+    ("real", "status", "outcome"),
+    [
+        (2, COMPLETE, "matched"),
+        (0, COMPLETE, "unmatched"),
+        (0, UNDETERMINED, "undetermined"),
+        (None, UNDETERMINED, "undetermined"),
+        (1, UNDETERMINED, "matched"),
+    ],
+)
+def test_outcomes(real, status, outcome):
+    """Only a complete count of zero is no match; a certain root is one whatever is missing."""
+    assert InstanceCount(0, real, None, status).outcome == outcome
+
+
+def test_summary():
+    """Histogram, totals and JSON leave undetermined instances out of the counts."""
+    counts = (
+        InstanceCount(0, 2, 4, COMPLETE, paths=4, certified=4),
+        InstanceCount(1, 0, 4, COMPLETE, paths=4, certified=4),
+        InstanceCount(2, 1, 3, UNDETERMINED, "3 of 4 roots", paths=4, retried=1),
+    )
+    result = CountResult("homotopy", 7, 4, counts, "degree", 1.5, 3)
+    assert result.histogram == real_root_histogram(counts) == {0: 1, 2: 1}
+    assert result.undetermined == 1
+    assert len(list(result)) == len(result) == 3
+    data = json.loads(json.dumps(result.to_dict()))
+    assert data["generic_root_count"] == 4
+    assert data["instances"][2] == {
+        "index": 2, "real": 1, "complex": 3, "status": "undetermined", "note": "3 of 4 roots",
+    }  # fmt: skip
+    text = str(result)
+    for words in ("3 instances counted by homotopy, seed 7", "undetermined        1", "12"):
+        assert words in text

@@ -1,0 +1,81 @@
+"""Random instances: the same whatever else, with the laws that the design states."""
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from algebra.errors import InputError
+from algebra.networks import LinearRNN
+from algebra.problem import Distribution, Problem
+from algebra.sampling import RandomCells
+from numeric.instances import draw_instance, to_rational
+
+NET = LinearRNN(n=4, T=2, b=1, d=2, m=2)
+
+
+def test_trials_depend_on_seed_and_number_only():
+    """Other allocations, other orders: the same weights, teacher and samples."""
+    one, other = (Problem(NET, {"W": mask}) for mask in (np.eye(4), np.ones((4, 4))))
+    late = draw_instance(one, 3, 5)
+    draw_instance(one, 3, 0)
+    for again in (draw_instance(one, 3, 5), draw_instance(other, 3, 5)):
+        assert np.array_equal(late.X, again.X)
+        for name in NET.shapes:
+            assert np.array_equal(late.weights[name], again.weights[name])
+            assert np.array_equal(late.teacher[name], again.teacher[name])
+    for seed, index in ((3, 6), (4, 5)):
+        assert not np.array_equal(late.X, draw_instance(one, seed, index).X)
+
+
+def test_fixed_values():
+    """A fixed oracle: the stream must not change between versions."""
+    instance = draw_instance(Problem(NET, {}), 0, 0)
+    rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(0, 2)))
+    assert np.array_equal(instance.X, rng.standard_normal((2, 2)))
+
+
+@pytest.mark.parametrize("law", ["normal", "uniform", "rademacher"])
+def test_laws(law):
+    """Mean 0, variance 1 / columns for weights and 1 for samples, for every law."""
+    problem = Problem(NET, {}, distribution=Distribution(law, law, law))
+    draws = [draw_instance(problem, 1, k) for k in range(400)]
+    for name, columns in (("W", 4), ("D", 4), ("B", 1)):
+        values = np.concatenate([d.weights[name].ravel() for d in draws])
+        assert abs(values.mean()) < 5 * values.std() / np.sqrt(values.size)
+        assert abs(values.var() * columns - 1) < 0.12
+    samples = np.concatenate([d.X.ravel() for d in draws])
+    assert abs(samples.var() - 1) < 0.12
+    if law == "rademacher":
+        assert set(samples) == {-1.0, 1.0}
+
+
+def test_supports_and_random_allocations():
+    """Structural zeros are 0 in student and teacher; allocations are drawn per trial."""
+    mask = np.triu(np.ones((4, 4), int))
+    problem = Problem(NET, {"W": RandomCells(budget=4, rows=3)}, {"W": mask})
+    draws = [draw_instance(problem, 0, k) for k in range(20)]
+    for d in draws:
+        assert not d.weights["W"][mask == 0].any()
+        assert not d.teacher["W"][mask == 0].any()
+        assert all(mask[i, j] for _, i, j in d.allocation.cells)
+    assert len({d.allocation for d in draws}) > 5
+
+
+def test_exact_is_the_same_instance():
+    """Doubles are rationals: exact labels round to the floating ones."""
+    instance = draw_instance(Problem(NET, {"W": np.eye(4)}), 2, 2)
+    weights, _, Y = instance.exact
+    assert weights["W"][0, 0] == fmpq(*instance.weights["W"][0, 0].as_integer_ratio())
+    rounded = np.array([[int(y.p) / int(y.q) for y in row] for row in Y])
+    assert np.allclose(rounded, instance.labels, rtol=1e-13)
+    assert instance.residual(instance.teacher) == 0
+    assert to_rational(np.array([0.5]))[0] == fmpq(1, 2)
+    student = instance.with_weights([1.0, 2.0, 3.0, 4.0])
+    assert np.diag(student["W"]).tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(("seed", "index"), [(-1, 0), (0, -1)])
+def test_bad_numbers(seed, index):
+    """Negative seeds and trial numbers are refused by name."""
+    with pytest.raises(InputError, match="must be at least 0"):
+        draw_instance(Problem(NET, {}), seed, index)
