@@ -76,27 +76,32 @@ def test_roots_and_solutions_over_a_small_field(defer, small_allocations):
     A deferred block can be singular at a root over so small a field; then only those
     weights that come back are compared, and they are all solutions.
     """
-    p, field, compared = 7, PrimeField(7), 0
+    p, field, compared, singular = 7, PrimeField(7), 0, 0
     for k, allocation in enumerate(small_allocations(3, 150, largest=3)):
         for form, own in itertools.product(every_form(allocation), (True, False)):
             system, student, X, Y = system_of(allocation, k, field, form, own)
             candidates = itertools.product([nmod(v, p) for v in range(p)], repeat=allocation.size)
-            solutions = {w for w in candidates if (labels_of(allocation, student, X, w) == Y).all()}
+            solutions = [
+                tuple(map(int, w))
+                for w in candidates
+                if (labels_of(allocation, student, X, w) == Y).all()
+            ]
             core = eliminate(system, defer=defer)
             if len(core.unknowns) > 3:
                 continue
             roots = roots_by_force(core.equations, len(core.unknowns), p) if core.consistent else []
-            found = [core.back_substitute(x) for x in roots]
-            assert len({w for w in found if w}) == sum(w is not None and w != () for w in found)
-            if None not in found and not core.deferred:
-                assert len(found) == len(solutions)
-            if None in found:
+            images = [core.back_substitute(x) for x in roots]
+            found = [tuple(map(int, w)) for w in images if w is not None]
+            assert len(set(found)) == len(found)
+            if None in images:
                 assert defer
-                assert {w for w in found if w is not None} <= solutions
+                assert set(found) <= set(solutions)
+                singular += 1
             else:
-                assert set(found) == solutions
+                assert sorted(found) == solutions
                 compared += 1
-    assert compared > 200
+    assert compared > 300
+    assert singular < compared / 10
 
 
 def rational_instance(allocation, seed):
@@ -115,26 +120,28 @@ def rational_instance(allocation, seed):
 
 
 EXACT = [
-    (B11, [("W", 0, 0), ("W", 1, 1)]),
-    (B11, [("W", 0, 1), ("W", 1, 0)]),
-    (B11, [("W", 0, 0), ("W", 1, 0)]),
-    (LinearRNN(n=1, T=3, b=1, d=1, m=1), [("W", 0, 0)]),
-    (LinearRNN(n=3, T=1, b=2, d=2, m=2), [("W", 0, 1), ("W", 1, 0), ("W", 1, 2), ("W", 2, 0)]),
-    (LinearFeedForward(q=2, widths=(2,), d=1, m=2), [("W1", 0, 0), ("W2", 0, 1)]),
+    (B11, [("W", 0, 0), ("W", 1, 1)], 2),
+    (B11, [("W", 0, 1), ("W", 1, 0)], 2),
+    (B11, [("W", 0, 0), ("W", 1, 0)], 1),
+    (LinearRNN(n=1, T=3, b=1, d=1, m=1), [("W", 0, 0)], 3),
+    (LinearRNN(n=4, T=1, b=2, d=2, m=2), [("W", i, i) for i in range(4)], 1),
+    (LinearFeedForward(q=2, widths=(2,), d=1, m=2), [("W1", 0, 0), ("W2", 0, 1)], 1),
+    (LinearFeedForward(q=1, widths=(1,), d=2, m=1), [("W1", 0, 0), ("W2", 0, 0)], 1),
     (
         LinearFeedForward(q=2, widths=(2,), d=2, m=2),
         [("W1", 0, 0), ("W1", 1, 1), ("W2", 0, 1), ("W2", 1, 0)],
+        2,
     ),
-    (LinearEstimator(q=3, d=2, m=2), [("W", 0, 0), ("W", 0, 2), ("W", 1, 1), ("W", 1, 2)]),
+    (LinearEstimator(q=3, d=2, m=2), [("W", 0, 0), ("W", 0, 2), ("W", 1, 1), ("W", 1, 2)], 1),
 ]
 
 
-@pytest.mark.parametrize(("network", "cells"), EXACT, ids=lambda v: getattr(v, "kind", ""))
+@pytest.mark.parametrize(("network", "cells", "count"), EXACT)
 @pytest.mark.parametrize("seed", range(3))
-def test_every_root_of_a_rational_core_is_a_solution(network, cells, seed):
-    """All complex roots (SymPy), put through back-substitution and network, give the labels.
+def test_every_root_of_a_rational_core_is_a_solution(network, cells, count, seed):
+    """Roots found by SymPy, put through back-substitution and network, give the exact labels.
 
-    Irrational roots are algebraic numbers; labels are compared after simplification.
+    A quadratic with one rational root has another: with N ≤ 2 all of them are followed.
     """
     allocation = Allocation.from_cells(network, cells)
     student, X, Y = rational_instance(allocation, seed)
@@ -151,17 +158,8 @@ def test_every_root_of_a_rational_core_is_a_solution(network, cells, seed):
         assert own in weights
         for w in weights:
             assert (labels_of(allocation, student, X, w) == Y).all()
-        assert len(points) == expected_count(allocation, form, points)
-
-
-def expected_count(allocation, form, points):
-    """The number of solutions, from the degree of the direct system's ideal."""
-    field = PrimeField(P)
-    system, *_ = system_of(allocation, 1, field, "direct")
-    degree = quotient_degree(
-        [field.context(system.unknowns).constant(0) + e for e in system.equations]
-    )
-    return degree.degree
+        assert len(points) == count
+        assert len(rational) == count or count > 2
 
 
 def to_sympy(polynomial, symbols):
@@ -233,8 +231,8 @@ def test_a_minimal_linear_allocation_is_a_contradiction(network, cells, defer):
         assert not core.consistent
 
 
-def test_minimal_allocations_never_pass_for_linear_ones(small_allocations):
-    """No random minimal allocation with other labels ends in an empty, consistent core."""
+def test_minimal_allocations_do_not_pass_for_linear_ones(small_allocations):
+    """Of 300 random allocations no minimal one, with other labels, leaves an empty core."""
     checked = 0
     for k, allocation in enumerate(small_allocations(8, 300)):
         rank = network_rank(allocation.network).rank
@@ -272,7 +270,7 @@ def test_all_weights_learnable(network):
         assert core.consistent
         assert all(e(*root) == 0 for e in core.equations)
         weights = core.back_substitute([nmod(v, P) for v in root])
-        system, _student, _X, _Y = system_of(allocation, 2, PrimeField(P), form)
+        system, *_ = system_of(allocation, 2, PrimeField(P), form)
         assert weights is not None
         assert len(weights) == allocation.size
         assert len(core.unknowns) + core.linear_solved + sum(
@@ -368,7 +366,7 @@ def test_the_sizes_of_a_core():
         (4, 1, 4, 4, 5, "B", 5 * 4 * 1 - 16),
         (2, 2, 2, 4, 3, "B", 3 * 2 * 2 - 8),
         (3, 1, 3, 3, 4, "B", 4 * 3 * 1 - 9),
-        (4, 1, 1, 4, 5, "D", 5 * 4 * 1 - 4),
+        (4, 1, 1, 4, 3, "D", 3 * 4 * 1 - 4),
         (2, 1, 2, 2, 3, "D", 3 * 2 * 2 - 4),
     ],
 )

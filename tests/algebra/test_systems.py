@@ -11,7 +11,7 @@ from algebra.allocation import Allocation
 from algebra.errors import InputError
 from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from algebra.rings import PrimeField, RationalField, SymbolicRing
-from algebra.systems import build_system, forms, symbolic_system
+from algebra.systems import build_system, forms, symbolic_system, unknown_count
 
 P = 2147483629
 
@@ -79,6 +79,7 @@ def test_weights_solve_the_lifted_system_exactly_where_they_solve_the_direct_one
         for form in dict.fromkeys((*forms(network, allocation), "direct")):
             seen.add((network.kind, form))
             system = build_system(allocation, student, X, Y, PrimeField(P), form)
+            assert unknown_count(allocation, form) == len(system.unknowns)
             values = evaluate(system, allocation, student, lifted_values(network, form, student, X))
             auxiliary = len(values) - network.outputs
             assert auxiliary == len(system.auxiliary)
