@@ -31,7 +31,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import comb, prod
 from typing import Any
 
 from algebra.structure import block_triangular_form
@@ -123,7 +123,7 @@ class CoreSystem:
     @property
     def density(self) -> tuple[int, int]:
         """Non-zero and possible terms of these degrees."""
-        return self.terms, sum(_monomials(len(self.unknowns), d) for d in self.degrees)
+        return self.terms, sum(comb(len(self.unknowns) + d, d) for d in self.degrees)
 
     def back_substitute(self, root: Sequence[Any]) -> tuple[Any, ...] | None:
         """The weights of a root of the core, exactly.
@@ -164,14 +164,15 @@ class CoreSystem:
 
     def __str__(self) -> str:
         if not self.consistent:
-            return f"core of the {self.system.form} form: contradiction, no solution"
-        if self.is_linear:
-            return f"core of the {self.system.form} form: empty (the system is linear)"
-        return (
-            f"core of the {self.system.form} form: {len(self.equations)} equations in "
-            f"{len(self.unknowns)} unknowns, degrees at most {max(self.degrees, default=0)}, "
-            f"Bézout bound {self.bezout}"
-        )
+            what = "contradiction, no solution"
+        elif self.is_linear:
+            what = "empty (the system is linear)"
+        else:
+            what = (
+                f"{len(self.equations)} equations in {len(self.unknowns)} unknowns, degrees at "
+                f"most {max(self.degrees, default=0)}, Bézout bound {self.bezout}"
+            )
+        return f"core of the {self.system.form} form: {what}"
 
 
 class _Inconsistent(Exception):
@@ -195,14 +196,15 @@ def eliminate(system: PolynomialSystem, *, defer: bool = True) -> CoreSystem:
     field = system.ring
     names = system.unknowns
     ring = field.context(names)
-    equations = [_as_polynomial(e, ring) for e in system.equations]
+    equations = [e if hasattr(e, "monoms") else ring.constant(e) for e in system.equations]
     blocks: list[DeferredBlock] = []
     try:
         # Step 1: linear equations without weights.
         auxiliary = set(range(system.weights, len(names)))
-        pure = [e for e in equations if _is_linear(e) and set(_pattern(e)) <= auxiliary]
-        chosen = {id(e) for e in pure}
-        rest = [e for e in equations if id(e) not in chosen]
+        pure: list[Any] = []
+        rest: list[Any] = []
+        for e in equations:
+            (pure if _is_linear(e) and set(_pattern(e)) <= auxiliary else rest).append(e)
         # Later steps of the recursion are eliminated first.
         stage_names, images = _solve_linear(field, names, pure)
         stage_ring = field.context(stage_names)
@@ -254,16 +256,8 @@ def _is_linear(polynomial: Any) -> bool:
     return bool(polynomial.total_degree() <= 1)
 
 
-def _as_polynomial(value: Any, ring: Any) -> Any:
-    return value if hasattr(value, "monoms") else ring.constant(value)
-
-
 def _pivot(row: Sequence[Any]) -> int:
     return next(k for k, entry in enumerate(row) if entry != 0)
-
-
-def _monomials(unknowns: int, degree: int) -> int:
-    return prod(range(unknowns + 1, unknowns + degree + 1)) // prod(range(1, degree + 1))
 
 
 def _solve_linear(
@@ -294,7 +288,6 @@ def _solve_linear(
     ring = field.context(free_names)
     generator = dict(zip(free, ring.gens(), strict=True))
     units = {k: tuple(int(u == v) for v in range(len(free))) for u, k in enumerate(free)}
-    origin = (0,) * len(free)
     images = []
     for k in range(n):
         if k in generator:
@@ -303,7 +296,7 @@ def _solve_linear(
         row = solved[k]
         terms = {units[j]: -row[place[j]] for j in free if row[place[j]] != 0}
         if row[n] != 0:
-            terms[origin] = -row[n]
+            terms[(0,) * len(free)] = -row[n]
         images.append(ring.from_dict(terms))
     return free_names, images
 
@@ -343,21 +336,17 @@ def _defer(
     for block in reversed(triangular.blocks):
         own = set(block.unknowns)
         members = tuple(equations[e] for e in block.equations)
-        linear = all(sum(m[k] for k in own) <= 1 for e in members for m in e.monoms())
-        if own & needed or not linear or _singular(field, members, block.unknowns, values):
+        solvable = all(sum(m[k] for k in own) <= 1 for e in members for m in e.monoms())
+        if solvable:
+            matrix = [_affine_in(e, block.unknowns, values, field)[1] for e in members]
+            solvable = len(field.rref(matrix, len(own))) == len(own)
+        if own & needed or not solvable:
             for e in block.equations:
                 needed.update(patterns[e])
             continue
         blocks.append(DeferredBlock(tuple(block.unknowns), members))
         gone.update(block.equations)
     return blocks[::-1], [e for k, e in enumerate(equations) if k not in gone]
-
-
-def _singular(
-    field: Any, equations: Sequence[Any], own: Sequence[int], values: dict[int, Any]
-) -> bool:
-    rows = [_affine_in(e, own, values, field)[1] for e in equations]
-    return len(field.rref(rows, len(own))) < len(own)
 
 
 def _expose_linear(field: Any, ring: Any, equations: Sequence[Any]) -> tuple[list[Any], list[Any]]:

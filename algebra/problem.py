@@ -256,16 +256,16 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
             raise InputError(f"`{table}` ({shown(data[table])}) must be a table: write [{table}]")
     network = network_from_dict(data["network"])
     support = {
-        name: _matrix(value, f"support.{name}", folder)
+        name: _matrix(value, f"support.{one_line(name)}", folder)
         for name, value in data.get("support", {}).items()
     }
     learnable = {
-        name: _matrix(value, f"learnable.{name}", folder)
+        name: _matrix(value, f"learnable.{one_line(name)}", folder)
         for name, value in data.get("learnable", {}).items()
     }
     for name, value in support.items():
         if isinstance(value, RandomCells):
-            raise InputError(f"support.{name} is random: a support must be fixed")
+            raise InputError(f"support.{one_line(name)} is random: a support must be fixed")
     laws = data.get("distribution", {})
     _no_unknown(laws, {f.name for f in fields(Distribution)}, "[distribution]", "key")
     return Problem(network, learnable, support, Distribution(**laws))

@@ -188,127 +188,6 @@ def test_the_bound_on_the_dimension_of_labels_is_one(small_networks):
     assert met > 0.98 * len(networks)
 
 
-def W(*cells):
-    return [("W", i, j) for i, j in cells]
-
-
-BLOCKS = W(*((i, j) for i in (0, 1) for j in (0, 1)), *((i, j) for i in (2, 3) for j in (2, 3)))
-ROW_AND_COLUMN = W(*((0, j) for j in range(1, 9)), *((i, 0) for i in range(1, 9)))
-CASES = {
-    # (network, cells, rank of the allocation, rank of the network)
-    "theorem 4.1, T = 1: rows ≤ m and columns ≤ d do not suffice": (
-        LinearRNN(n=3, T=1, b=2, d=2, m=2),
-        W((0, 1), (0, 2), (1, 0), (2, 0)),
-        3,
-        4,
-    ),
-    "theorem 4.1, a middle layer": (
-        LinearFeedForward(q=2, widths=(3, 3), d=2, m=2),
-        [("W2", 0, 1), ("W2", 0, 2), ("W2", 1, 0), ("W2", 2, 0)],
-        3,
-        4,
-    ),
-    "theorem 4.1: two blocks and one more cell": (
-        LinearRNN(n=5, T=1, b=3, d=3, m=3),
-        [*BLOCKS, ("W", 4, 4)],
-        8,
-        9,
-    ),
-    "theorem 3.2: a row of 8 and a column of 8 without the shared cell": (
-        LinearRNN(n=9, T=2, b=4, d=4, m=4),
-        ROW_AND_COLUMN,
-        12,
-        16,
-    ),
-    "theorem 3.5 with m < b": (
-        LinearRNN(n=8, T=2, b=2, d=4, m=1),
-        W(*((3, j) for j in range(4))),
-        2,
-        4,
-    ),
-    "theorem 3.4 misses this one": (
-        LinearRNN(n=4, T=2, b=2, d=2, m=4),
-        W((0, 0), (1, 0), (1, 3), (2, 0), (3, 0), (3, 1), (3, 2), (3, 3)),
-        7,
-        8,
-    ),
-    "warm-up: two weights a row": (
-        LinearEstimator(q=4, d=2, m=2),
-        W((0, 0), (0, 3), (1, 1), (1, 2)),
-        4,
-        4,
-    ),
-    "warm-up: one weight moved": (
-        LinearEstimator(q=4, d=2, m=2),
-        W((0, 0), (0, 3), (0, 2), (1, 2)),
-        3,
-        4,
-    ),
-    "a row of Tb and nothing else": (
-        LinearRNN(n=4, T=2, b=2, d=1, m=4),
-        W(*((1, j) for j in range(4))),
-        4,
-        4,
-    ),
-    "a row above Tb": (
-        LinearRNN(n=6, T=2, b=1, d=2, m=2),
-        W((0, 0), (0, 1), (0, 2), (1, 0)),
-        3,
-        4,
-    ),
-    "nothing learns": (LinearRNN(n=2, T=2, b=1, d=1, m=2), [], 0, 2),
-    "too few": (LinearEstimator(q=2, d=2, m=2), W((0, 0)), 1, 4),
-    "more weights than equations": (
-        LinearRNN(n=2, T=2, b=1, d=1, m=2),
-        W((0, 0), (0, 1), (1, 0), (1, 1)),
-        2,
-        2,
-    ),
-    "encoder": (LinearRNN(n=3, T=2, b=1, d=1, m=2), [("B", 0, 0), ("B", 2, 0)], 2, 2),
-    "decoder: n weights a row, m samples": (
-        LinearRNN(n=3, T=2, b=1, d=2, m=2),
-        [("D", 0, 0), ("D", 0, 1), ("D", 0, 2), ("D", 1, 0)],
-        3,
-        4,
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_named_cases(name):
-    """Ranks of the design's and the papers' allocations; full ones proved, deficits bounded."""
-    network, cells, expected, whole = CASES[name]
-    total = network_rank(network)
-    assert total.rank == whole
-    assert total.is_proved
-    found = allocation_rank(Allocation.from_cells(network, cells), upper=total.rank)
-    assert found.rank == expected
-    if expected == min(whole, len(cells)):
-        assert found.error == 0
-    else:
-        assert 0 < found.error < Fraction(1, 2**60)
-        assert not found.is_proved
-        # Independent points: no prime and no point twice.
-        assert len({p for p, _ in found.points}) == len(found.points) >= 3
-
-
-@pytest.mark.parametrize(
-    ("cells", "expected"),
-    [
-        (W((0, 0), (0, 1)), 2),
-        (W((1, 0), (1, 1)), 2),
-        (W((0, 0), (1, 0)), 2),
-        (W((0, 1), (1, 1)), 2),
-        (W((0, 0), (1, 1)), 2),
-        (W((0, 1), (1, 0)), 2),
-    ],
-)
-def test_no_pair_of_b11_is_minimal(cells, expected):
-    """All six allocations of the papers' example net have full rank."""
-    allocation = Allocation.from_cells(LinearRNN(n=2, T=2, b=1, d=1, m=2), cells)
-    assert allocation_rank(allocation).rank == expected
-
-
 def test_ranks_are_the_largest_over_many_points(small_allocations):
     """A generic rank is the largest rank met at 5 independent points, by FLINT's elimination."""
     for k, allocation in enumerate(small_allocations(2, 120)):
@@ -348,7 +227,7 @@ def test_structural_zeros_lower_ranks():
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     support = {"W": np.eye(2, dtype=int), "D": np.array([[1, 0]])}
     assert network_rank(network, support).rank == 2
-    allocation = Allocation.from_cells(network, W((0, 0), (1, 1)))
+    allocation = Allocation.from_cells(network, [("W", 0, 0), ("W", 1, 1)])
     assert allocation_rank(allocation, support).rank == 1
     assert allocation_rank(allocation, {"W": np.eye(2, dtype=int)}).rank == 2
     assert allocation_rank(allocation).rank == 2
@@ -402,7 +281,10 @@ def test_a_rank_below_the_bound_is_given_an_error():
     network = LinearRNN(n=4, T=2, b=2, d=2, m=4)
     error = deficit_error(network, 8)
     assert Fraction(8 * 4, 2**30) < error < Fraction(1, 2**20)
-    found = allocation_rank(Allocation.from_cells(network, CASES["theorem 3.4 misses this one"][1]))
+    # Rank 7 of 8: Theorem 3.4 misses this allocation.
+    mask = [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]
+    found = allocation_rank(Allocation.from_masks(network, W=mask))
+    assert found.rank == 7
     assert found.error == error ** len(found.points)
     assert found.error < TARGET_ERROR <= error ** (len(found.points) - 1)
 
