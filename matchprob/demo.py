@@ -23,7 +23,8 @@ from algebra.inspection import Inspection
 from algebra.networks import LinearRNN
 from algebra.problem import Problem
 from matchprob import api, plots, report
-from matchprob.cli import console, run
+from matchprob.cli import run
+from matchprob.commands.common import console
 from matchprob.progress import progress
 from numeric.estimation import Estimate
 

@@ -1,0 +1,54 @@
+"""What the verbs share: options, output, exit statuses."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+BAD_INPUT, UNFINISHED, BUG = 2, 3, 1
+
+ProblemFile = Annotated[Path, typer.Argument(help="Problem file (TOML).", show_default=False)]
+NetworkFile = Annotated[
+    Path,
+    typer.Argument(help="Problem file (TOML); only the network counts.", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
+Seed = Annotated[int, typer.Option(help="Everything random follows from it.", min=0)]
+Plot = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FILE", help="Draw a picture (.png or .svg)."),
+]
+EngineName = Annotated[str, typer.Option("--engine", help="Solver of the instances.")]
+Timeout = Annotated[float, typer.Option(help="Seconds for one hard computation.", min=0.1)]
+
+
+def console() -> Console:
+    """Where results are printed."""
+    # Piped output has no width of its own; 80 columns would fold tables.
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 110)
+
+
+def say(text: str) -> None:
+    """A message on stderr."""
+    typer.echo(text, err=True)
+
+
+def print_json(data: dict[str, Any]) -> None:
+    """The one JSON object on stdout."""
+    typer.echo(json.dumps(data))
+
+
+def finish(done: int, wanted: int, noun: str, verb: str) -> None:
+    """Status 3 where an interrupt left the work unfinished."""
+    if done < wanted:
+        say(
+            f"matchprob: interrupted after {done} of {wanted} {noun}; the result above is of "
+            f"these. {verb.capitalize()} trial i of a seed is always the same: ask again to "
+            "have them all"
+        )
+        raise typer.Exit(UNFINISHED)
