@@ -32,8 +32,9 @@ from numeric.simd import dot_add, row_add
     STATES, Z_SIZE, ORDER, GROUPS,
     PC, PA, PD, WT, ST, ZT, REST, WN, SN, TN, DW, DS, ZN, JAC, ADJ, HID, TMP, YY,
     LIFTED, LIFTED_ROWS, LIFTED_COLUMNS, LIFTED_RHS,
+    UNITS, GRAM, PHI,
     SLOTS, COUNT,
-) = range(38)  # fmt: skip
+) = range(41)  # fmt: skip
 
 
 # How Z follows from the states: the last one, a sum of products with P, or (P the identity,
@@ -79,6 +80,8 @@ def layout(chain: Chain, order: int, lifted: bool = False) -> dict[str, np.ndarr
         JAC: r * r, ADJ: (K + 1) * d * wide, HID: max(K, 1) * wide * m,
         TMP: 2, YY: d * m,
         LIFTED: full * full, LIFTED_ROWS: full, LIFTED_COLUMNS: full, LIFTED_RHS: full,
+        # Room of `numeric.pade`: its window of coefficients, their products, its factors.
+        UNITS: 7 * (r + states), GRAM: 49, PHI: 3,
     }  # fmt: skip
     at = 0
     for key, size in sizes.items():

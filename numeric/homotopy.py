@@ -31,11 +31,15 @@ from numeric.monodromy import (
     find_start,
     transport,
 )
+from numeric.precise_tracker import finish_path
 from numeric.start_cache import load_start, save_start
-from numeric.tracker import DONE, Settings, track
+from numeric.tracker import DONE, Settings, Tracked, track
 
 # Other start instances that paths may come from when those of the first one fail.
 _OTHER_STARTS = 6
+# Stuck paths this near the end are finished in high precision, so many at a time.
+_NEAR_END = 0.9
+_MOST_FINISHED = 12
 # Paths in one batch: enough to fill the lanes, few enough for memory.
 _BATCH_PATHS = 40_000
 
@@ -142,9 +146,7 @@ class HomotopyEngine:
                 )
                 continue
             parameters, roots = self._other_start(other)
-            # Every other try condenses: it is quicker and as likely to succeed on a new way.
-            again = settings if other % 2 else settings.careful()
-            self._attempt(open_jobs, parameters, roots, again, threads)
+            self._attempt(open_jobs, parameters, roots, settings.careful(), threads)
         done = {job.number: self._result(job) for job in jobs}
         for k, note in notes.items():
             done[k] = InstanceCount(instances[k].index, None, None, UNDETERMINED, note)
@@ -187,7 +189,23 @@ class HomotopyEngine:
             else:
                 job.paths = int(mine.sum())
             job.take(tracked.roots[mine], tracked.status[mine], self.root_count)
+            if settings.lifted:
+                self._finish(job, parameters, tracked, mine)
             job.seconds += shared + time.process_time() - then
+
+    def _finish(
+        self, job: _Job, parameters: np.ndarray, tracked: Tracked, mine: np.ndarray
+    ) -> None:
+        """Follow paths that are stuck near the end in high precision."""
+        stuck = np.flatnonzero(mine & (tracked.status != DONE) & (tracked.reached > _NEAR_END))
+        for path in stuck[np.argsort(-tracked.reached[stuck])][:_MOST_FINISHED]:
+            if len(job.pool) >= self.root_count:
+                break
+            root = finish_path(
+                self.chain, parameters, job.parameters, tracked.reached[path], tracked.roots[path]
+            )
+            if root is not None:
+                job.take(root[None], np.array([DONE]), self.root_count)
 
     def _other_start(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Another complex instance and its roots, tracked from the first; kept in memory."""

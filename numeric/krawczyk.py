@@ -74,7 +74,7 @@ class Certified:
     radii: np.ndarray
 
 
-def _tables(chain: Chain) -> tuple[np.ndarray, ...]:
+def tables(chain: Chain) -> tuple[np.ndarray, ...]:
     n, c = chain.widths, chain.columns
     o = np.array(
         [
@@ -286,7 +286,7 @@ def make_target(chain: Chain, instance: Instance) -> Target:
     teacher = chain.raw(
         instance.teacher, X, np.zeros((chain.network.d, chain.samples)), keep_cells=True
     )
-    o, n, s_at, m_at, p_at, _, _ = _tables(chain)
+    o, n, s_at, m_at, p_at, _, _ = tables(chain)
     zero = np.zeros(chain.size)
     Y, Yr = _labels(o, n, s_at, m_at, p_at, teacher.astype(complex), zero)
     radius = zero.copy()
@@ -312,7 +312,7 @@ def certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
     roots = np.array(roots, complex).reshape(-1, chain.unknowns)
     kind = np.zeros(len(roots), np.int64)
     radii = np.full(roots.shape, np.inf)
-    data = (*_tables(chain), target.middle, target.radius, roots, kind, radii)
+    data = (*tables(chain), target.middle, target.radius, roots, kind, radii)
     _certify(*data)
     if (kind == FAILED).any() and chain.steps > 0:
         certify_lifted(*data)

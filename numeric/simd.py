@@ -207,3 +207,37 @@ def horner(typing, ws, to, base, stride, order, h):  # type: ignore[no-untyped-d
         code.store(to_, tuple(builder.load(room, typ=_VECTOR) for room in rooms))  # type: ignore[arg-type]
 
     return _void(typing, emit, ws, *[types.int64] * 4, h)
+
+
+@intrinsic
+def conjugate_dot(typing, ws, c, a, b, count):  # type: ignore[no-untyped-def]
+    """``ws[c] = Σ_i conj(ws[a + i]) * ws[b + i]``, i from 0 to count - 1."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, c_, a_, b_, n = args
+        rooms = code.sums()
+        with cgutils.for_range(builder, n) as loop:
+            code.accumulate(rooms, builder.add(a_, loop.index), builder.add(b_, loop.index))
+        rr, ii, ri, ir_ = (builder.load(room, typ=_VECTOR) for room in rooms)
+        code.store(c_, (builder.fadd(rr, ii), builder.fsub(ri, ir_)))
+
+    return _void(typing, emit, ws, *[types.int64] * 4)
+
+
+@intrinsic
+def scale_slots(typing, ws, at, count, factor):  # type: ignore[no-untyped-def]
+    """``ws[at : at + count] *= ws[factor]``."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, at_, n, factor_ = args
+        fr, fi = code.load(factor_)
+        with cgutils.for_range(builder, n) as loop:
+            slot = builder.add(at_, loop.index)
+            re, im = code.load(slot)
+            new_re = builder.fsub(builder.fmul(re, fr), builder.fmul(im, fi))
+            new_im = code.fma(re, fi, builder.fmul(im, fr))
+            code.store(slot, (new_re, new_im))
+
+    return _void(typing, emit, ws, *[types.int64] * 3)

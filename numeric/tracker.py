@@ -64,6 +64,7 @@ from numeric.lifted_kernels import (
     positions,
     scatter,
 )  # fmt: skip
+from numeric.pade import DEGREE, damp, denominator, fit
 from numeric.simd import horner
 
 DONE, STUCK, SLOW = 0, 1, 2
@@ -89,7 +90,7 @@ class Settings:
     """
 
     order: int = 10
-    tolerance: float = 1e-4
+    tolerance: float = 1e-5
     contraction: float = 0.05
     accuracy: float = 1e-6
     shortest: float = 1e-9
@@ -101,7 +102,7 @@ class Settings:
         """The lifted system, smaller steps, a stricter test against jumping to another path."""
         return Settings(
             order=self.order,
-            tolerance=self.tolerance * 1e-2,
+            tolerance=self.tolerance * 1e-1,
             contraction=self.contraction * 0.2,
             accuracy=self.accuracy * 100,
             shortest=self.shortest * 1e-2,
@@ -270,10 +271,11 @@ def _track(
     e1 = np.zeros(LANES)
     e2 = np.zeros(LANES)
     a0 = np.zeros(LANES)
-    a1 = np.zeros(LANES)
-    a2 = np.zeros(LANES)
+    rate = np.zeros(LANES)
+    poles = np.zeros((DEGREE + 1, LANES), np.complex128)
     path = np.full(LANES, -1)
     again = np.zeros(LANES, np.int64)
+    polished = np.zeros(LANES, np.int64)
     fails = np.zeros(LANES, np.int64)
     ws[:] = 0.0
     waiting = 0
@@ -307,6 +309,7 @@ def _track(
             t[lane] = 0.0
             again[lane] = 1
             fails[lane] = 0
+            polished[lane] = 0
             shrink[lane] = 1.0
             loaded = True
         if alive == 0:
@@ -339,23 +342,20 @@ def _track(
             jacobian(ws, o, widths, s_at, m_at, p_at, cells, equations, o[ST], o[ZT])
             factor(ws, o[JAC], r, pivots, pattern, o[TMP])
             taylor(ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern)
-        k = order
-        _norm(ws, o, s_at, groups, o[WT] + k * r, o[ST] + k * states, -1, scale, a0)
-        k = order - 1
-        _norm(ws, o, s_at, groups, o[WT] + k * r, o[ST] + k * states, -1, scale, a1)
-        k = order - 2
-        _norm(ws, o, s_at, groups, o[WT] + k * r, o[ST] + k * states, -1, scale, a2)
+        fit(ws, o, s_at, groups, scale, poles, a0, rate)
         for lane in range(LANES):
             h[lane] = 0.0
             aim[lane] = t[lane]
             if path[lane] < 0:
                 continue
-            tiny = 1e-200
-            rate = max(a0[lane] / (a1[lane] + tiny), np.sqrt(a0[lane] / (a2[lane] + tiny)))
             step = 1.0
-            if rate > 0.0 and a0[lane] > 0.0:
-                step = (tolerance / (a0[lane] * rate)) ** (1.0 / (order + 1))
-                step = min(step, 0.95 / rate)
+            if a0[lane] > 0.0:
+                step = min(1.0, (tolerance / a0[lane]) ** (1.0 / (order + 1)))
+                # Poles of the fraction on the way make it useless near them.
+                for _ in range(8):
+                    if abs(denominator(poles, lane, step)) > 0.2:
+                        break
+                    step *= 0.8
             step *= shrink[lane]
             if not step > 0.0:
                 step = shortest
@@ -367,6 +367,7 @@ def _track(
             else:
                 h[lane] = min(step, max(0.5 * left, step * 0.5)) if step > 0.9 * left else step
                 aim[lane] = t[lane] + h[lane]
+        damp(ws, o, poles, h)
         _horner(ws, o[WN], o[WT], r, order, h)
         _horner(ws, o[SN], o[ST], states, order, h)
         _newton(
@@ -409,18 +410,20 @@ def _track(
                     ws[o[ZT] + i, 0, lane] = ws[o[ZN] + i, 0, lane]
                     ws[o[ZT] + i, 1, lane] = ws[o[ZN] + i, 1, lane]
                 factor_up = (tolerance / (e1[lane] + 1e-30)) ** (1.0 / (order + 1))
-                shrink[lane] = min(1.5, max(0.3, shrink[lane] * min(1.3, max(0.7, factor_up))))
+                shrink[lane] = min(2.0, max(0.3, shrink[lane] * min(1.3, max(0.7, factor_up))))
             else:
                 rejected[p] += 1
                 fails[lane] += 1
                 shrink[lane] *= 0.5
-            finished = t[lane] >= 1.0
+            # At the end one more round, with no step, polishes the root.
+            finished = t[lane] >= 1.0 and (polished[lane] == 1 or e2[lane] < 1e-12)
+            polished[lane] = 1 if t[lane] >= 1.0 else 0
             if finished:
                 status[p] = DONE
-            elif h[lane] < shortest or fails[lane] > 30:
+            elif t[lane] < 1.0 and (h[lane] < shortest or fails[lane] > 30):
                 status[p] = STUCK
                 finished = True
-            elif steps[p] >= most_steps or rejected[p] >= most_rejected:
+            elif t[lane] < 1.0 and (steps[p] >= most_steps or rejected[p] >= most_rejected):
                 status[p] = SLOW
                 finished = True
             if finished:

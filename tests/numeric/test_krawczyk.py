@@ -18,9 +18,9 @@ from numeric.krawczyk import (
     REAL,
     RootPool,
     _certify,
-    _tables,
     certify,
     make_target,
+    tables,
 )
 from numeric.krawczyk_exact import _System, certify_exact
 from numeric.krawczyk_lifted import certify_lifted
@@ -49,7 +49,7 @@ def one_kind(chain, target, roots, lifted):
     roots = roots.copy()
     kind, radii = np.zeros(len(roots), np.int64), np.full(roots.shape, np.inf)
     test = certify_lifted if lifted else _certify
-    test(*_tables(chain), target.middle, target.radius, roots, kind, radii)
+    test(*tables(chain), target.middle, target.radius, roots, kind, radii)
     return kind, roots, radii
 
 
