@@ -202,7 +202,12 @@ class HomotopyEngine:
             if len(job.pool) >= self.root_count:
                 break
             root = finish_path(
-                self.chain, parameters, job.parameters, tracked.reached[path], tracked.roots[path]
+                self.chain,
+                parameters,
+                job.parameters,
+                tracked.reached[path],
+                tracked.roots[path],
+                tracked.lifts[path],
             )
             if root is not None:
                 job.take(root[None], np.array([DONE]), self.root_count)

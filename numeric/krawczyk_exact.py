@@ -7,12 +7,11 @@ ball arithmetic (`acb`), with the precision doubled until it succeeds.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from flint import acb, acb_mat, arb, ctx
+from flint import acb, arb, ctx
 
-from numeric.chain import IN_M, IN_S0, Chain
+from numeric.ball_system import BallSystem
+from numeric.chain import Chain
 from numeric.instances import Instance
 from numeric.krawczyk import FAILED, NONREAL, REAL, Certified
 
@@ -52,7 +51,7 @@ def certify_exact(
             precision = bits
             while precision <= most_bits and kind[number] == FAILED:
                 ctx.prec = precision
-                system = _System(chain, [acb(arb(x)) for x in vector])
+                system = _Test(chain, [acb(arb(x)) for x in vector])
                 found = system.test(root)
                 if found is not None:
                     kind[number], roots[number], radii[number] = found
@@ -62,62 +61,8 @@ def certify_exact(
     return Certified(kind, roots, radii)
 
 
-class _System:
-    """The equations of an instance in ball arithmetic at the current precision."""
-
-    def __init__(self, chain: Chain, vector: list[acb]) -> None:
-        self.chain = chain
-        self.vector = vector
-
-    def _block(self, p: list[acb], at: int, rows: int, columns: int) -> acb_mat:
-        return acb_mat(rows, columns, p[int(at) : int(at) + rows * columns])
-
-    def evaluate(self, w: list[acb]) -> tuple[acb_mat, acb_mat]:
-        """Residuals (r×1) and Jacobian (r×r) at balls w."""
-        chain = self.chain
-        n = [int(x) for x in chain.widths]
-        c, m, K, d = chain.columns, chain.samples, chain.steps, chain.network.d
-        p = list(self.vector)
-        for v, at in enumerate(chain.cells[:, 4]):
-            p[int(at)] = w[v]
-        S = [self._block(p, chain.s0_at, n[0], c)]
-        M: list[Any] = [None]
-        for k in range(1, K + 1):
-            M.append(self._block(p, chain.m_at[k], n[k], n[k - 1]))
-            S.append(M[k] * S[-1])
-        P: list[Any] = [None] + [
-            self._block(p, chain.p_at[k], c, m) if chain.read_all else None for k in range(1, K + 1)
-        ]
-        Z = S[K]
-        if chain.read_all:
-            Z = S[1] * P[1]
-            for k in range(2, K + 1):
-                Z = Z + S[k] * P[k]
-        A = [self._block(p, chain.d_at, d, n[K])]
-        for q in range(1, K + 1):
-            A.append(A[-1] * M[K - q + 1])
-        Y = A[0] * Z
-        H = []
-        if chain.read_all:
-            for q in range(K):
-                total = S[0] * P[1 + q]
-                for k in range(2, K - q + 1):
-                    total = total + S[k - 1] * P[k + q]
-                H.append(total)
-        r = chain.unknowns
-        F, J = [], []
-        for a, x in chain.equations.tolist():
-            F.append(Y[a, x] - p[chain.y_at + a * m + x])
-            for kind, step, i, j, _ in chain.cells.tolist():
-                if kind == IN_M and chain.read_all:
-                    J.append(sum((A[q][a, i] * H[q][j, x] for q in range(K)), acb(0)))
-                elif kind == IN_M:
-                    J.append(A[K - step][a, i] * S[step - 1][j, x])
-                elif kind == IN_S0:
-                    J.append(sum((A[q][a, i] * P[q][j, x] for q in range(1, K + 1)), acb(0)))
-                else:
-                    J.append(Z[j, x] if i == a else acb(0))
-        return acb_mat(r, 1, F), acb_mat(r, r, J)
+class _Test(BallSystem):
+    """Krawczyk's test at the current precision."""
 
     def test(self, root: np.ndarray) -> tuple[int, np.ndarray, np.ndarray] | None:
         """Kind, centre and radii of the certified root near an approximate one, or None."""

@@ -2,26 +2,35 @@
 
 Where W gets a large eigenvalue R the states grow like R^k, their directions become nearly
 parallel, and double precision is used up whatever the linear algebra: the paths of such
-roots are stuck.  They are few.  From where one is stuck it is followed to the end with the
-lifted unknowns (weights and states) in python-flint's arithmetic.  Residuals are exact to
-all digits; the linear systems are solved in doubles, well scaled, as in iterative refinement,
-so a Newton step costs little more than in doubles and still converges to full precision.
-The predictor is polynomial extrapolation through the last points.
+roots are stuck.  They are few.  From where one is stuck it is followed to the end in
+python-flint's arithmetic, by the lifted Newton method (`numeric.chain_kernels`): condensed to
+the weights, its matrices stay small, and digits to spare make up for what the powers of W
+cancel; with the weights alone as unknowns its basin would be too small to hit.  The predictor
+is a Taylor polynomial of high order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
-import scipy.linalg
 from flint import acb, acb_mat, arb, ctx
 
+from numeric.ball_system import BallSystem
 from numeric.chain import Chain
-from numeric.krawczyk import tables
-from numeric.krawczyk_lifted import _fill
 
-_SHORTEST = 1e-14
-_POINTS = 12
-_BITS = 192
+# Weights and the states S_0, …, S_K.
+Point = tuple[list[acb], list[acb_mat]]
+
+_BITS = 384
+_ORDER = 24
+# Aimed at for the predictor's relative error.  With a large eigenvalue R the states agree
+# but for a part R^-K, which the prediction must get right.
+_AIM = 1e-13
+# Relative accuracy of the points: far below what the extrapolation amplifies.
+_GOAL = 2.0**-170
+_SHORTEST = 1e-13
 
 
 def finish_path(
@@ -30,8 +39,9 @@ def finish_path(
     second: np.ndarray,
     t: float,
     w: np.ndarray,
+    states: np.ndarray,
     *,
-    most_steps: int = 200,
+    most_steps: int = 250,
 ) -> np.ndarray | None:
     """Follow a root from t to 1 on the line between two parameter vectors.
 
@@ -44,6 +54,9 @@ def finish_path(
         Where the path stands, in [0, 1).
     w : ndarray of complex
         Approximate root there.
+    states : ndarray of complex
+        States S_1, …, S_K that go with it (`Tracked.lifts`): better than those that follow
+        from w in double precision.
     most_steps : int, optional
 
     Returns
@@ -55,201 +68,126 @@ def finish_path(
     ctx.prec = _BITS
     try:
         line = _Line(chain, first, second)
-        x = line.correct(1.0 - t, line.lift(1.0 - t, w), 60, rough=True)
+        left = 1.0 - t
+        x = line.correct(left, line.point(left, w, states), 12)
         if x is None:
             return None
-        # What is left of the way, not how far it is: steps may be tiny near t.
-        left = 1.0 - t
-        step = 1e-6 * left
-        past: list[tuple[float, list[acb]]] = [(left, x)]
+        # Steps are measured in what is left of the way: they may be tiny near its end.
         for _ in range(most_steps):
-            aim = 0.0 if step >= 0.9 * left else left - step
-            got = line.correct(aim, _extrapolate(past, aim), 12)
-            if got is None:
-                step = (left - aim) * 0.3
+            step, curve = line.expand(left, x)
+            while True:
+                aim = 0.0 if step >= 0.9 * left else left - step
+                got = line.correct(aim, curve.at(left - aim), 6)
+                if got is not None:
+                    break
+                step = (left - aim) * 0.5
                 if step < _SHORTEST * left:
                     return None
-                continue
             if aim == 0.0:
-                return line.weights(got)
-            step = (left - aim) * (2.0 if line.ratio < 1e-2 else 1.4 if line.ratio < 0.1 else 0.9)
-            past = [*past[-_POINTS + 1 :], (aim, got)]
-            left = aim
+                return np.array([_double(z) for z in got[0]])
+            left, x = aim, got
         return None
     finally:
         ctx.prec = saved
 
 
 class _Line:
-    """The lifted equations along a line of parameters."""
+    """The equations along a line of parameters."""
 
     def __init__(self, chain: Chain, first: np.ndarray, second: np.ndarray) -> None:
         self.chain = chain
-        self.start = np.asarray(first, complex)
-        self.change = np.asarray(second, complex) - self.start
-        self.precise_start = [acb(z.real, z.imag) for z in self.start.tolist()]
-        self.precise_change = [
-            acb(b.real, b.imag) - acb(a.real, a.imag)
-            for a, b in zip(self.start.tolist(), np.asarray(second, complex).tolist(), strict=True)
+        self.second = [acb(z.real, z.imag) for z in np.asarray(second, complex).tolist()]
+        self.back = [
+            acb(z.real, z.imag) - b
+            for z, b in zip(np.asarray(first, complex).tolist(), self.second, strict=True)
         ]
-        self.tables = tables(chain)
-        self.states = int(self.tables[2][-1] - self.tables[2][1])
-        self.ratio = 0.0
+        self.error = 0.0
 
-    def weights(self, x: list[acb]) -> np.ndarray:
-        """The weights of a lifted point, as doubles."""
-        return np.array([_double(z) for z in x[self.states :]])
+    def _system(self, left: float) -> BallSystem:
+        s = arb(left)
+        return BallSystem(
+            self.chain, [(b + s * d).mid() for b, d in zip(self.second, self.back, strict=True)]
+        )
 
-    def lift(self, left: float, w: np.ndarray) -> list[acb]:
-        """Weights with the states that follow from them."""
-        values = [acb(z.real, z.imag) for z in np.asarray(w, complex).tolist()]
-        p = self._parameters(left, values)
-        x: list[acb] = []
-        state = self._block(p, self.chain.s0_at, self.chain.widths[0], self.chain.columns)
-        for k in range(1, self.chain.steps + 1):
-            state = self._matrix(p, k) * state
-            x += [z.mid() for z in state.entries()]
-        return x + values
-
-    def _parameters(self, left: float, w: list[acb]) -> list[acb]:
-        s = 1 - arb(left)
-        p = [(a + s * d).mid() for a, d in zip(self.precise_start, self.precise_change, strict=True)]
-        for at, value in zip(self.chain.cells[:, 4].tolist(), w, strict=True):
-            p[at] = value
-        return p
-
-    @staticmethod
-    def _block(p: list[acb], at: int, rows: int, columns: int) -> acb_mat:
-        return acb_mat(int(rows), int(columns), p[int(at) : int(at) + int(rows) * int(columns)])
-
-    def _matrix(self, p: list[acb], k: int) -> acb_mat:
-        n = self.chain.widths
-        return self._block(p, self.chain.m_at[k], n[k], n[k - 1])
-
-    def residual(self, p: list[acb], x: list[acb]) -> list[acb]:
-        """``M_k S_{k-1} - S_k`` and ``D Z - Y``."""
-        chain = self.chain
-        n, c, m, K = chain.widths.tolist(), chain.columns, chain.samples, chain.steps
-        before = self._block(p, chain.s0_at, n[0], c)
-        out: list[acb] = []
+    def point(self, left: float, w: np.ndarray, states: np.ndarray) -> Point:
+        """A lifted point from doubles."""
+        weights = [acb(z.real, z.imag) for z in np.asarray(w).tolist()]
+        values = [acb(z.real, z.imag) for z in np.asarray(states).tolist()]
+        S = self._system(left).states(weights)[:1]
         at = 0
-        Z = None
-        for k in range(1, K + 1):
-            state = self._block(x, at, n[k], c)
-            at += n[k] * c
-            out += (self._matrix(p, k) * before - state).entries()
-            if chain.read_all:
-                part = state * self._block(p, chain.p_at[k], c, m)
-                Z = part if Z is None else Z + part
-            before = state
-        Z = before if Z is None else Z
-        labels = self._block(p, chain.d_at, chain.network.d, n[K]) * Z
-        for a, s in chain.equations.tolist():
-            out.append(labels[a, s] - p[chain.y_at + a * m + s])
-        return [z.mid() for z in out]
+        for rows in self.chain.widths[1:].tolist():
+            size = rows * self.chain.columns
+            S.append(acb_mat(rows, self.chain.columns, values[at : at + size]))
+            at += size
+        return weights, S
 
-    def factor(self, p: list[acb], x: list[acb]) -> tuple[tuple, np.ndarray, np.ndarray]:
-        """LU factors of the scaled Jacobian in doubles, row and column scales."""
-        o, widths, s_at, m_at, p_at, cells, equations = self.tables
-        n = self.states + self.chain.unknowns
-        point = np.array([_double(z) for z in p])
-        values = np.array([_double(z) for z in x])
-        S = np.zeros(int(s_at[-1]), complex)
-        first = int(s_at[1])
-        S[:first] = point[self.chain.s0_at : self.chain.s0_at + first]
-        S[first:] = values[: self.states]
-        last = S[int(s_at[-2]) :].reshape(int(widths[-1]), -1)
-        if self.chain.read_all:
-            c, m = self.chain.columns, self.chain.samples
-            Z = sum(
-                S[int(s_at[k]) : int(s_at[k + 1])].reshape(-1, c)
-                @ point[int(p_at[k]) : int(p_at[k]) + c * m].reshape(c, m)
-                for k in range(1, self.chain.steps + 1)
+    def expand(self, left: float, x: Point) -> tuple[float, _Curve]:
+        """The Taylor polynomial at a point, and the step it is good for."""
+        slope = [-z for z in self.back]
+        weights, states = self._system(left).taylor(*x, slope, _ORDER)
+        step = left
+        for order in (_ORDER - 1, _ORDER):
+            size = max(
+                _ratio(weights[order], weights[0]),
+                max(
+                    _ratio(a.entries(), b.entries())
+                    for a, b in zip(states[order], states[0], strict=True)
+                ),
             )
-        else:
-            Z = last
-        J, Jr = np.zeros((n, n), complex), np.zeros((n, n))
-        zero = np.zeros(len(point))
-        Z = np.ascontiguousarray(Z, complex).ravel()
-        _fill(
-            o, widths, s_at, m_at, p_at, cells, equations, point, zero, S, np.zeros(len(S)),
-            Z, np.zeros(len(Z)), J, Jr,
-        )  # fmt: skip
-        columns = self.sizes(values)
-        J *= columns
-        rows = 1.0 / np.abs(J).max(axis=1)
-        return scipy.linalg.lu_factor(J * rows[:, None]), rows, columns
+            step = min(step, (_AIM / (size + 1e-300)) ** (1.0 / order))
+        return step, _Curve(weights, states)
 
-    def sizes(self, values: np.ndarray) -> np.ndarray:
-        """Units of the unknowns: the size of each state, and of each row of weights."""
-        s_at = self.tables[2]
-        units = np.empty(len(values))
-        for k in range(1, self.chain.steps + 1):
-            part = slice(int(s_at[k] - s_at[1]), int(s_at[k + 1] - s_at[1]))
-            units[part] = np.abs(values[part]).max()
-        keys = self.chain.cells[:, :3]
-        for v in range(self.chain.unknowns):
-            same = np.flatnonzero((keys == keys[v]).all(axis=1))
-            units[self.states + v] = max(np.abs(values[self.states + same]).max(), 0.1)
-        return units
-
-    def correct(
-        self, left: float, guess: list[acb], most: int, rough: bool = False
-    ) -> list[acb] | None:
-        """Newton's method from a guess; `ratio` becomes that of its first two increments.
-
-        From a rough guess the Jacobian is renewed at every step; on a path one Jacobian does.
-        """
-        x = guess
-        factors = None
+    def correct(self, left: float, guess: Point, most: int) -> Point | None:
+        """Newton's method from a guess; `error` becomes the relative size of its first step."""
+        system = self._system(left)
+        w, S = guess
         last = np.inf
-        self.ratio = 0.0
         for sweep in range(most):
-            p = self._parameters(left, x[self.states :])
+            F, J = system.evaluate(w, S)
             try:
-                if factors is None or rough or sweep == 1:
-                    factors, rows, columns = self.factor(p, x)
-            except (ValueError, np.linalg.LinAlgError):
+                change = [-z for z in J.mid().solve(F.mid()).mid().entries()]
+            except ZeroDivisionError:
                 return None
-            r = self.residual(p, x)
-            # Scaled residuals may be far below the doubles' range: bring them up first.
-            scale = max((float(abs(z).mid()) * q for z, q in zip(r, rows, strict=True)), default=0)
-            if scale == 0:
-                return x
-            right = np.array([_double(z / scale) for z in r]) * rows
-            step = scipy.linalg.lu_solve(factors, right)
-            size = float(np.abs(step).max()) * scale
+            new = [x.mid() for x in system.step(w, change, S)]
+            w = [(x + dx).mid() for x, dx in zip(w, change, strict=True)]
+            size = max(
+                _ratio(change, w),
+                max(_ratio((a - b).entries(), a.entries()) for a, b in zip(new, S, strict=True)),
+            )
+            S = new
             if not np.isfinite(size):
                 return None
-            x = [
-                (z - acb(d.real, d.imag) * scale).mid()
-                for z, d in zip(x, (step * columns).tolist(), strict=True)
-            ]
-            if sweep == 1:
-                self.ratio = size / last
-            if size < 1e-25:
-                return x
-            if not rough and (size > 0.1 or (sweep > 0 and size > 0.3 * last)):
-                return None
-            if rough and size > 1e3:
+            if sweep == 0:
+                self.error = size
+            if size < _GOAL:
+                return w, S
+            if sweep and size > 0.3 * last:
                 return None
             last = size
         return None
 
 
-def _extrapolate(past: list[tuple[float, list[acb]]], left: float) -> list[acb]:
-    """Lagrange extrapolation through the last points."""
-    weights = []
-    for i, (a, _) in enumerate(past):
-        value = arb(1)
-        for j, (b, _) in enumerate(past):
-            if i != j:
-                value *= (arb(left) - arb(b)) / (arb(a) - arb(b))
-        weights.append(value.mid())
-    return [
-        sum((q * point[v] for q, (_, point) in zip(weights, past, strict=True)), acb(0)).mid()
-        for v in range(len(past[0][1]))
-    ]
+def _ratio(change: Sequence[acb], size: Sequence[acb]) -> float:
+    """Largest change relative to the largest size."""
+    unit = max(max(float(abs(z).mid()) for z in size), 1e-3)
+    return max(float(abs(z).mid()) for z in change) / unit
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """Taylor polynomials of weights and states."""
+
+    weights: list[list[acb]]
+    states: list[list[acb_mat]]
+
+    def at(self, h: float) -> Point:
+        """The point a step h further on (towards the end of the way)."""
+        w, S = list(self.weights[-1]), list(self.states[-1])
+        x = acb(h)
+        for dw, dS in zip(self.weights[-2::-1], self.states[-2::-1], strict=True):
+            w = [(a * x + b).mid() for a, b in zip(w, dw, strict=True)]
+            S = [(a * x + b).mid() for a, b in zip(S, dS, strict=True)]
+        return w, S
 
 
 def _double(z: acb) -> complex:

@@ -119,6 +119,8 @@ class Tracked:
     Attributes
     ----------
     roots : ndarray of complex, shape (paths, r)
+    lifts : ndarray of complex, shape (paths, ·)
+        States S_1, …, S_K of the lifted system; empty where it was not used.
     status : ndarray of int
         `DONE`, `STUCK` (steps became too short) or `SLOW` (too many steps).
     steps, rejected : ndarray of int
@@ -129,6 +131,7 @@ class Tracked:
     """
 
     roots: np.ndarray
+    lifts: np.ndarray
     status: np.ndarray
     steps: np.ndarray
     rejected: np.ndarray
@@ -255,7 +258,7 @@ def _newton(
 def _track(
     ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell, label,
     lifted, first, second, first_of, second_of, starts, options,
-    roots, status, steps, rejected, reached, error,
+    roots, lifts, status, steps, rejected, reached, error,
 ):  # fmt: skip
     r, size, states, order = o[UNKNOWNS], o[PARAMETERS], o[STATES], o[ORDER]
     tolerance, contraction, accuracy = options[0], options[1], options[2]
@@ -431,6 +434,9 @@ def _track(
                 error[p] = e2[lane]
                 for i in range(r):
                     roots[p, i] = complex(ws[o[WT] + i, 0, lane], ws[o[WT] + i, 1, lane])
+                for i in range(lifts.shape[1]):
+                    u = o[ST] + s_at[1] + i
+                    lifts[p, i] = complex(ws[u, 0, lane], ws[u, 1, lane])
                 path[lane] = -1
                 alive -= 1
 
@@ -468,8 +474,10 @@ def track(
     tables = layout(chain, settings.order, settings.lifted)
     places = positions(chain)
     paths, r = len(starts), chain.unknowns
+    states = int((chain.widths[1:] * chain.columns).sum())
     out = (
         np.full((paths, r), np.nan, complex),
+        np.full((paths, states if settings.lifted else 0), np.nan, complex),
         np.full(paths, STUCK, np.int64),
         np.zeros(paths, np.int64),
         np.zeros(paths, np.int64),

@@ -22,7 +22,7 @@ from numeric.krawczyk import (
     make_target,
     tables,
 )
-from numeric.krawczyk_exact import _System, certify_exact
+from numeric.krawczyk_exact import _Test, certify_exact
 from numeric.krawczyk_lifted import certify_lifted
 from numeric.tracker import track
 from tests.numeric.chains import cases
@@ -130,7 +130,7 @@ def test_double_root_is_never_certified():
     try:
         for bits in (64, 256):
             ctx.prec = bits
-            system = _System(chain, [acb(float(x)) for x in vector])
+            system = _Test(chain, [acb(float(x)) for x in vector])
             assert system.test(np.array([1.0 + 1e-9, 1.0 - 1e-9], complex)) is None
     finally:
         ctx.prec = saved
@@ -147,7 +147,7 @@ def test_close_real_pair_needs_precision():
     saved = ctx.prec
     try:
         ctx.prec = 256
-        system = _System(chain, [acb(float(x)) for x in vector])
+        system = _Test(chain, [acb(float(x)) for x in vector])
         ends = [system.test(np.array([1 + s * gap, 1 - s * gap], complex)) for s in (0.5, -0.5)]
         assert [e[0] for e in ends] == [REAL, REAL]
         assert np.abs(ends[0][1] - ends[1][1]).max() > (ends[0][2] + ends[1][2]).max()
