@@ -206,7 +206,9 @@ class BallSystem:
             elif kind == IN_S0:
                 block = across(A[1:], i, P, j)
             else:
-                block = acb_mat(d, m, [Z[j, x] if a == i else zero for a in range(d) for x in range(m)])
+                block = acb_mat(
+                    d, m, [Z[j, x] if a == i else zero for a in range(d) for x in range(m)]
+                )
             columns.append([block[a, x] for a, x in self._equations])
         r = len(columns)
         J = acb_mat(r, r, [column[e] for e in range(r) for column in columns])

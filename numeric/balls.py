@@ -217,3 +217,76 @@ def approximate_inverse(J, C, work):
             for j in range(r):
                 C[i, j] -= f * C[k, j]
     return True
+
+
+@numba.njit(**OPTIONS)
+def newton_step(C, f, fr, step):
+    """Upper bounds of ``|C F|`` for F in discs (f, fr), into step."""
+    n = len(f)
+    grow = 1.0 + (8.0 * n + 64.0) * UNIT
+    for v in range(n):
+        total = 0.0
+        delta = 0j
+        mass = 0.0
+        for e in range(n):
+            c = C[v, e]
+            if c.real == 0.0 and c.imag == 0.0:
+                continue
+            delta += c * f[e]
+            size = size_up(c.real, c.imag)
+            total += size * fr[e]
+            mass += size * size_up(f[e].real, f[e].imag)
+        total += size_up(delta.real, delta.imag)
+        total += (2.0 * n + 10.0) * UNIT * mass
+        step[v] = total * grow + TINY
+
+
+@numba.njit(**OPTIONS)
+def contracts(C, J, Jr, rho, step, work, slack, columns):
+    """Whether ``step_i + Σ_j |I - C J|_ij ρ_j < ρ_i`` for every i, J in discs (J, Jr).
+
+    Parameters
+    ----------
+    C, J, Jr : ndarray, shape (n, n)
+    rho, step : ndarray, shape (n,)
+    work, slack, columns : ndarray
+        Room: n complex, (n, n) real, (n, n + 1) int.
+    """
+    n = len(rho)
+    grow = 1.0 + (8.0 * n + 64.0) * UNIT
+    # What a disc of J and the rounding of its products may add, and where J is not zero.
+    for e in range(n):
+        count = 0
+        for j in range(n):
+            y = J[e, j]
+            if y.real != 0.0 or y.imag != 0.0 or Jr[e, j] != 0.0:
+                slack[e, j] = Jr[e, j] + (2.0 * n + 12.0) * UNIT * size_up(y.real, y.imag)
+                columns[e, count] = j
+                count += 1
+        columns[e, n] = count
+        # Only Σ_j slack_ej ρ_j is needed.
+        total = 0.0
+        for q in range(count):
+            total += slack[e, columns[e, q]] * rho[columns[e, q]]
+        slack[e, 0] = total * grow
+    for i in range(n):
+        for j in range(n):
+            work[j] = 0j
+        total = 0.0
+        for e in range(n):
+            c = C[i, e]
+            if c.real == 0.0 and c.imag == 0.0:
+                continue
+            total += size_up(c.real, c.imag) * slack[e, 0]
+            for q in range(columns[e, n]):
+                j = columns[e, q]
+                work[j] += c * J[e, j]
+        total *= grow
+        # The subtraction of 1 on the diagonal rounds once.
+        work[i] -= 1.0
+        total += 4.0 * UNIT * rho[i]
+        for j in range(n):
+            total += size_up(work[j].real, work[j].imag) * rho[j]
+        if not (total * grow + step[i]) * grow < rho[i]:
+            return False
+    return True

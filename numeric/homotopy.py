@@ -20,7 +20,7 @@ from algebra.problem import Problem
 from numeric.chain import Chain, make_chain
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.instances import Instance
-from numeric.krawczyk import FAILED, RootPool, Target, certify, make_target
+from numeric.krawczyk import FAILED, NONREAL, Certified, RootPool, Target, certify, make_target
 from numeric.krawczyk_exact import certify_exact
 from numeric.monodromy import (
     GIVEN,
@@ -274,7 +274,7 @@ class _Job:
     def take(self, roots: np.ndarray, status: np.ndarray, wanted: int) -> None:
         """Certify endpoints and pool what is new; the first call remembers the suspects."""
         arrived = status == DONE
-        certified = certify(self.chain, self.target, np.where(arrived[:, None], roots, np.nan))
+        certified = _certify(self.chain, self.target, np.where(arrived[:, None], roots, np.nan))
         new = self.pool.add(certified)
         if self.suspect is None:
             suspect = ~arrived | (certified.kind == FAILED)
@@ -287,3 +287,39 @@ class _Job:
         if len(self.pool) < wanted and len(left):
             # Balls of higher precision for what double precision could not decide.
             self.pool.add(certify_exact(self.chain, self.instance, certified.roots[left]))
+
+
+def _certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
+    """Certify endpoints, one of each conjugate pair: the other is its mirror image."""
+    partner = _conjugates(roots)
+    alone = partner < 0
+    tested = certify(chain, target, roots[alone])
+    kind = np.full(len(roots), FAILED)
+    radii = np.full(roots.shape, np.inf)
+    roots = roots.copy()
+    kind[alone], roots[alone], radii[alone] = tested.kind, tested.roots, tested.radii
+    mirrored = np.flatnonzero(~alone)
+    # The mirror image of a real root's neighbourhood says nothing of a second root.
+    mirrored = mirrored[kind[partner[mirrored]] == NONREAL]
+    kind[mirrored] = NONREAL
+    roots[mirrored] = roots[partner[mirrored]].conj()
+    radii[mirrored] = radii[partner[mirrored]]
+    return Certified(kind, roots, radii)
+
+
+def _conjugates(roots: np.ndarray) -> np.ndarray:
+    """For each root the number of an earlier one that seems to be its conjugate, or -1."""
+    partner = np.full(len(roots), -1)
+    finite = np.flatnonzero(np.isfinite(roots).all(axis=1))
+    if not len(finite):
+        return partner
+    x = roots[finite]
+    unit = np.abs(x).max(axis=1) + 1e-3
+    gap = np.abs(x[:, None] - x[None].conj()).max(axis=2)
+    near = gap < 1e-7 * np.minimum(unit[:, None], unit[None])
+    np.fill_diagonal(near, False)
+    for i in range(len(x)):
+        others = np.flatnonzero(near[i, :i])
+        if len(others) and partner[finite[others[0]]] < 0:
+            partner[finite[i]] = finite[others[0]]
+    return partner

@@ -126,7 +126,9 @@ def _certify(o, widths, s_at, m_at, p_at, cells, equations, middle, radius, root
     work = np.zeros((r, r), np.complex128)
     step = np.zeros(r)
     rho = np.zeros(r)
-    contraction = np.zeros((r, r))
+    row = np.zeros(r, np.complex128)
+    slack = np.zeros((r, r))
+    columns = np.zeros((r, r + 1), np.int64)
     p = middle.copy()
     pr = radius.copy()
     x = np.zeros(r, np.complex128)
@@ -186,19 +188,7 @@ def _certify(o, widths, s_at, m_at, p_at, cells, equations, middle, radius, root
                 pr[cells[v, 4]] = 0.0
             balls.states(o, widths, s_at, m_at, p_at, p, pr, S, Sr, Z, Zr)
             balls.residual(o, widths, equations, p, pr, Z, Zr, Y, Yr, f, fr)
-            grow = 1.0 + (8.0 * r + 64.0) * balls.UNIT
-            for v in range(r):
-                total = 0.0
-                delta = 0j
-                mass = 0.0
-                for e in range(r):
-                    delta += C[v, e] * f[e]
-                    sc = balls.size_up(C[v, e].real, C[v, e].imag)
-                    total += sc * fr[e]
-                    mass += sc * balls.size_up(f[e].real, f[e].imag)
-                total += balls.size_up(delta.real, delta.imag)
-                total += (2.0 * r + 10.0) * balls.UNIT * mass
-                step[v] = total * grow + balls.TINY
+            balls.newton_step(C, f, fr, step)
             done = False
             for blow in range(2):
                 for v in range(r):
@@ -212,33 +202,7 @@ def _certify(o, widths, s_at, m_at, p_at, cells, equations, middle, radius, root
                 )  # fmt: skip
                 for v in range(r):
                     pr[cells[v, 4]] = 0.0
-                for i in range(r):
-                    for j in range(r):
-                        work[i, j] = 0j
-                        contraction[i, j] = 0.0
-                    for e in range(r):
-                        c = C[i, e]
-                        sc = balls.size_up(c.real, c.imag)
-                        for j in range(r):
-                            work[i, j] += c * J[e, j]
-                            size = balls.size_up(J[e, j].real, J[e, j].imag)
-                            contraction[i, j] += sc * (
-                                Jr[e, j] + (2.0 * r + 12.0) * balls.UNIT * size
-                            )
-                    work[i, i] -= 1.0
-                done = True
-                for i in range(r):
-                    total = 0.0
-                    for j in range(r):
-                        q = contraction[i, j] * grow + balls.size_up(
-                            work[i, j].real, work[i, j].imag
-                        )
-                        # The subtraction of 1 on the diagonal rounds once.
-                        if i == j:
-                            q += 4.0 * balls.UNIT
-                        total += q * rho[j]
-                    if not (total * grow + step[i]) * grow < rho[i]:
-                        done = False
+                done = balls.contracts(C, J, Jr, rho, step, row, slack, columns)
                 if done:
                     break
             if done:

@@ -72,12 +72,18 @@ class _Test(BallSystem):
         r = len(x)
         goal = arb(2) ** (-(ctx.prec * 3) // 5)
         try:
-            for _ in range(_NEWTON):
+            last = arb("inf")
+            for sweep in range(_NEWTON):
                 F, J = self.evaluate(x)
                 step = J.mid().solve(F.mid())
                 x = [(x[v] - step[v, 0]).mid() for v in range(r)]
-                if all(abs(step[v, 0]) < goal * (abs(x[v]) + goal) for v in range(r)):
+                size = max(abs(step[v, 0]).mid() / (abs(x[v]).mid() + goal) for v in range(r))
+                if size < goal:
                     break
+                # No root is near, or this precision's floor is reached.
+                if sweep > 3 and size > last / 2:
+                    return None
+                last = size
         except ZeroDivisionError:
             return None
         near_real = all(

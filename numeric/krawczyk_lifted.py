@@ -143,13 +143,14 @@ def certify_lifted(
     Jr = np.zeros((n, n))
     C = np.zeros((n, n), np.complex128)
     work = np.zeros((n, n), np.complex128)
-    contraction = np.zeros((n, n))
+    row = np.zeros(n, np.complex128)
+    slack = np.zeros((n, n))
+    columns = np.zeros((n, n + 1), np.int64)
     step = np.zeros(n)
     rho = np.zeros(n)
     x = np.zeros(n, np.complex128)
     p = middle.copy()
     pr = radius.copy()
-    grow = 1.0 + (8.0 * n + 64.0) * balls.UNIT
     for number in range(len(roots)):
         if kind[number] != 0:
             continue
@@ -173,10 +174,11 @@ def certify_lifted(
             _function(
                 o, widths, s_at, m_at, p_at, equations, p, pr, S, Sr, Z, Zr, Y, Yr, T, Tr, f, fr
             )
-            _fill(o, widths, s_at, m_at, p_at, cells, equations, p, pr, S, Sr, Z, Zr, J, Jr)
-            if not balls.approximate_inverse(J, C, work):
-                regular = False
-                break
+            if sweep < 2 or last > 1e-7:
+                _fill(o, widths, s_at, m_at, p_at, cells, equations, p, pr, S, Sr, Z, Zr, J, Jr)
+                if not balls.approximate_inverse(J, C, work):
+                    regular = False
+                    break
             largest = 0.0
             for v in range(n):
                 delta = 0j
@@ -211,18 +213,7 @@ def certify_lifted(
             _function(
                 o, widths, s_at, m_at, p_at, equations, p, pr, S, Sr, Z, Zr, Y, Yr, T, Tr, f, fr
             )
-            for v in range(n):
-                total = 0.0
-                delta = 0j
-                mass = 0.0
-                for e in range(n):
-                    delta += C[v, e] * f[e]
-                    sc = balls.size_up(C[v, e].real, C[v, e].imag)
-                    total += sc * fr[e]
-                    mass += sc * balls.size_up(f[e].real, f[e].imag)
-                total += balls.size_up(delta.real, delta.imag)
-                total += (2.0 * n + 10.0) * balls.UNIT * mass
-                step[v] = total * grow + balls.TINY
+            balls.newton_step(C, f, fr, step)
             done = False
             for blow in range(2):
                 for v in range(n):
@@ -239,35 +230,7 @@ def certify_lifted(
                     T, Tr, f, fr,
                 )  # fmt: skip
                 _fill(o, widths, s_at, m_at, p_at, cells, equations, p, pr, S, Sr, Z, Zr, J, Jr)
-                for i in range(n):
-                    for j in range(n):
-                        work[i, j] = 0j
-                        contraction[i, j] = 0.0
-                for e in range(n):
-                    for j in range(n):
-                        y = J[e, j]
-                        if y.real == 0.0 and y.imag == 0.0 and Jr[e, j] == 0.0:
-                            continue
-                        bound = Jr[e, j] + (2.0 * n + 12.0) * balls.UNIT * balls.size_up(
-                            y.real, y.imag
-                        )
-                        for i in range(n):
-                            c = C[i, e]
-                            work[i, j] += c * y
-                            contraction[i, j] += balls.size_up(c.real, c.imag) * bound
-                done = True
-                for i in range(n):
-                    total = 0.0
-                    for j in range(n):
-                        y = work[i, j]
-                        if i == j:
-                            y -= 1.0
-                        q = contraction[i, j] * grow + balls.size_up(y.real, y.imag)
-                        if i == j:
-                            q += 4.0 * balls.UNIT
-                        total += q * rho[j]
-                    if not (total * grow + step[i]) * grow < rho[i]:
-                        done = False
+                done = balls.contracts(C, J, Jr, rho, step, row, slack, columns)
                 if done:
                     break
             if done:
