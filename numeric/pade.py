@@ -23,7 +23,16 @@ import numba
 import numpy as np
 
 from numeric.chain_kernels import (
-    GRAM, GROUPS, ORDER, PHI, ST, STATES, STEPS, UNITS, UNKNOWNS, WT,
+    GRAM,
+    GROUPS,
+    ORDER,
+    PHI,
+    ST,
+    STATES,
+    STEPS,
+    UNITS,
+    UNKNOWNS,
+    WT,
 )  # fmt: skip
 from numeric.lanes import LANES, OPTIONS
 from numeric.simd import conjugate_dot, scale_slots
