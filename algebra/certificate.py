@@ -243,7 +243,7 @@ def certify(
             rule = "one solution, rational in the data"
         return conclude(MAXIMAL, rule, error, generic_root_count=roots.value)
     guesses = candidates(roots.value) if candidates is not None else ()
-    witness, text = find_witness(problem, roots, seed, search, guesses)
+    witness, text = find_witness(problem, roots, seed, search, guesses, timeout)
     if witness is None:
         rule = f"not minimal, {roots.value} complex solutions"
         return conclude(UNDECIDED, rule, error, generic_root_count=roots.value, tried=(text,))

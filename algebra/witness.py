@@ -69,6 +69,7 @@ def find_witness(
     seed: int,
     search: float,
     guesses: Iterable[int] = (),
+    timeout: float = 60.0,
 ) -> tuple[dict[str, Any] | None, str]:
     """A rational instance with N distinct complex solutions and no real one.
 
@@ -80,7 +81,9 @@ def find_witness(
     search : float
         Seconds.
     guesses : iterable of int, optional
-        Numbers of instances to solve first.
+        Numbers of instances to solve first, found by other means within the same time.
+    timeout : float, optional
+        Seconds to solve a guessed one: it deserves more than a random one.
 
     Returns
     -------
@@ -91,8 +94,9 @@ def find_witness(
     """
     start = time.monotonic()
     solved, least = 0, None
-    for index in chain(guesses, count()):
-        left = search - (time.monotonic() - start)
+    numbered = chain(((i, timeout) for i in guesses), ((i, 0.0) for i in count()))
+    for index, allowed in numbered:
+        left = max(search - (time.monotonic() - start), allowed)
         if left <= 0:
             break
         student, teacher, X = rational_instance(problem, seed, index)

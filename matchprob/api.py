@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from numeric.counting import Counter
 from numeric.counts import CountResult, InstanceCount
 from numeric.estimation import Estimate, estimate_with, run_trials
 from numeric.instances import draw_instance
+from numeric.witness_search import rootless_instances
 
 Question = Problem | str | Path
 Advance = Callable[[InstanceCount], None]
@@ -87,7 +88,12 @@ def certify(
     """
     problem = as_problem(question)
 
-    return certificates.certify(problem, seed=seed, timeout=timeout, search=search)
+    def guess(root_count: int) -> Iterator[int]:
+        return rootless_instances(problem, root_count, seed, search)
+
+    return certificates.certify(
+        problem, seed=seed, timeout=timeout, search=search, candidates=guess
+    )
 
 
 def verify(

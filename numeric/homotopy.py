@@ -35,8 +35,6 @@ from numeric.precise_tracker import finish_path
 from numeric.start_cache import load_start, save_start
 from numeric.tracker import DONE, Settings, Tracked, track
 
-# Other start instances that paths may come from when those of the first one fail.
-_OTHER_STARTS = 6
 # Stuck paths this near the end are finished in high precision, so many at a time.
 _NEAR_END = 0.9
 _MOST_FINISHED = 12
@@ -62,6 +60,9 @@ class HomotopyEngine:
         Of the tracker.
     threads : int, optional
         Threads for the search of the start system.
+    retries : int, optional
+        Further attempts at an instance whose roots were not all found: the first with the
+        lifted system, the others from other start systems.
 
     Attributes
     ----------
@@ -84,11 +85,13 @@ class HomotopyEngine:
         cache: bool = True,
         settings: Settings | None = None,
         threads: int = 1,
+        retries: int = 6,
     ) -> None:
         self.problem = problem
         self.allocation = allocation or problem.allocation
         self.settings = settings or Settings()
         self.seed = seed
+        self.retries = retries
         self.chain: Chain = make_chain(self.allocation, problem.support)
         start = load_start(self.chain, seed, root_count) if cache else None
         if start is None:
@@ -135,7 +138,7 @@ class HomotopyEngine:
                 notes[k] = str(error)
         start, settings = self.start, self.settings
         self._attempt(jobs, start.parameters, start.roots, settings, threads)
-        for other in range(_OTHER_STARTS):
+        for other in range(self.retries):
             open_jobs = [job for job in jobs if len(job.pool) < self.root_count]
             if not open_jobs:
                 break

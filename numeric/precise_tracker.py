@@ -30,6 +30,8 @@ _ORDER = 24
 _AIM = 1e-13
 # Relative accuracy of the points: far below what the extrapolation amplifies.
 _GOAL = 2.0**-170
+# Beyond this a path is on its way to infinity: the instance is special.
+_FAR = 1e13
 _SHORTEST = 1e-13
 
 
@@ -41,7 +43,7 @@ def finish_path(
     w: np.ndarray,
     states: np.ndarray,
     *,
-    most_steps: int = 250,
+    most_steps: int = 120,
 ) -> np.ndarray | None:
     """Follow a root from t to 1 on the line between two parameter vectors.
 
@@ -86,6 +88,8 @@ def finish_path(
             if aim == 0.0:
                 return np.array([_double(z) for z in got[0]])
             left, x = aim, got
+            if max(float(abs(z).mid()) for z in x[0]) > _FAR:
+                return None
         return None
     finally:
         ctx.prec = saved
