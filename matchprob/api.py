@@ -24,6 +24,7 @@ from numeric.counting import Counter
 from numeric.counts import CountResult, InstanceCount
 from numeric.estimation import Estimate, estimate_with, run_trials
 from numeric.instances import draw_instance
+from numeric.monodromy_count import monodromy_root_count
 
 Question = Problem | str | Path
 Advance = Callable[[InstanceCount], None]
@@ -85,9 +86,13 @@ def certify(
     Certificate
         See `algebra.certificate`.
     """
-    problem = as_problem(question)
-
-    return certificates.certify(problem, seed=seed, timeout=timeout, search=search)
+    return certificates.certify(
+        as_problem(question),
+        seed=seed,
+        timeout=timeout,
+        search=search,
+        fallback=monodromy_root_count,
+    )
 
 
 def verify(
@@ -122,7 +127,9 @@ def verify(
         except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{path}: not a certificate: {error}") from None
     assert not isinstance(certificate, (Certificate, str, Path))
-    return verification.verify(certificate, seed=seed, timeout=timeout)
+    return verification.verify(
+        certificate, seed=seed, timeout=timeout, fallback=monodromy_root_count
+    )
 
 
 def audit(
@@ -238,7 +245,7 @@ def atlas(
         matrices=matrices,
         support=problem.support,
         seed=seed,
-        decide=lambda p: certificates.certify(p, seed=seed, search=search),
+        decide=lambda p: certify(p, seed=seed, search=search),
         store=store,
         progress=progress,
     )

@@ -27,8 +27,9 @@ _SMALLEST_STEP = 1e-9
 _MOST_STEPS = 3_000
 # The prediction must lie within this share of the point's size of the curve, ...
 _PREDICTION = 1e-5
-# ... and the corrector must end within this one.
+# ... and corrections must end within this one, or where rounding keeps them, below _ROUNDING.
 _CORRECTION = 1e-11
+_ROUNDING = 1e-7
 _PASSES = 4
 
 
@@ -172,7 +173,7 @@ class LabelCurve:
                 step = _solve(jacobian, residual)
                 z = z - step
             # Rounding alone moves ill-conditioned points; far from a root steps are large.
-            settled = np.abs(step).max(axis=1) <= 1e-7 * _scale(z)
+            settled = np.abs(step).max(axis=1) <= _ROUNDING * _scale(z)
         return np.where(settled[:, None], z, np.nan)
 
 
@@ -245,7 +246,7 @@ def _correct(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Newton's method from a prediction; which points are accepted."""
     size = _scale(z)
-    first = last = np.zeros(0)
+    last = np.zeros(len(z))
     good = np.isfinite(z).all(axis=1)
     done = np.zeros(len(z), bool)
     for k in range(_PASSES):
@@ -254,13 +255,13 @@ def _correct(
         length = np.abs(change).max(axis=1) / size
         z = z - change
         if k == 0:
-            first = last = length
+            last = length
             good &= length <= _PREDICTION
         else:
             # Quadratic convergence down to rounding: anything slower is another root's pull.
-            good &= (length <= 0.1 * last) | (length <= 1e-9)
+            good &= (length <= 0.1 * last) | (length <= _ROUNDING)
             last = length
         done |= length <= _CORRECTION
         if (done | ~good).all():
             break
-    return z, good & (done | (last <= 1e-9)) & np.isfinite(first)
+    return z, good & (done | (last <= _ROUNDING)) & np.isfinite(last)
