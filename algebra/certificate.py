@@ -11,6 +11,9 @@ r"""Verdicts on an allocation, with evidence that somebody else can check.
   around it have no real solution either, and they have positive probability.
 * **undecided**: what was tried is listed.
 
+N is counted modulo primes (`algebra.rootcount`).  Where msolve is missing or too slow, a
+numerical counter may be handed in; a verdict that rests on it says so in its rule.
+
 Verdicts are about continuous laws with full support.  For discrete weights or inputs they
 are statements about generic instances, not about MP.
 """
@@ -20,7 +23,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -38,7 +41,14 @@ from algebra.jacobian import (
 from algebra.networks import LinearFeedForward, ShallowReLU
 from algebra.patterns import sample_pattern_ranks
 from algebra.problem import Problem
-from algebra.rootcount import RootCount, RootCountError, generic_root_count
+from algebra.rootcount import (
+    LINEAR,
+    NUMERICAL,
+    RootCount,
+    RootCounter,
+    RootCountError,
+    generic_root_count,
+)
 from algebra.theorems import what_theorems_say
 from algebra.witness import find_witness
 
@@ -152,6 +162,7 @@ def certify(
     search: float = 2.0,
     subsets: int = 40,
     candidates: Candidates | None = None,
+    fallback: RootCounter | None = None,
 ) -> Certificate:
     """Decide whether an allocation is maximal, minimal or in between.
 
@@ -170,6 +181,9 @@ def certify(
     candidates : callable, optional
         Given N, yields numbers of rational instances that are worth solving exactly
         first (a numerical guess; see `algebra.witness.rational_instance`).
+    fallback : callable, optional
+        Counts solutions where msolve is missing or does not finish, as
+        `numeric.monodromy_count.monodromy_root_count` does.
 
     Returns
     -------
@@ -230,25 +244,32 @@ def certify(
     # Not minimal: proved, unless the whole network's rank is only probably not larger.
     error = whole.error
     if allocation.size > whole.rank:
-        return _over_complete(problem, whole, seed, timeout, subsets, conclude, evidence, error)
+        return _over_complete(
+            problem, whole, seed, timeout, subsets, conclude, evidence, error, fallback
+        )
     try:
-        roots = generic_root_count(allocation, support, seed=seed, timeout=timeout)
+        roots = generic_root_count(
+            allocation, support, seed=seed, timeout=timeout, fallback=fallback
+        )
     except RootCountError as problem_met:
         tried = (f"generic root count: {problem_met}",)
         return conclude(UNDECIDED, "not minimal, root count out of reach", error, tried=tried)
     evidence["root_count"] = _root_evidence(roots)
+    how = f" ({NUMERICAL})" if roots.is_numerical else ""
+    if roots.is_numerical:
+        notes.append(f"N = {roots.value}: {roots.how} ({roots.because})")
     if roots.value % 2:
-        rule = "linear after elimination" if roots.value == 1 else "odd generic root count"
-        if roots.value == 1 and roots.rule != "linear":
-            rule = "one solution, rational in the data"
+        rule = "linear after elimination" if roots.value == 1 else f"odd generic root count{how}"
+        if roots.value == 1 and roots.rule != LINEAR:
+            rule = f"one solution, rational in the data{how}"
         return conclude(MAXIMAL, rule, error, generic_root_count=roots.value)
     guesses = candidates(roots.value) if candidates is not None else ()
     witness, text = find_witness(problem, roots, seed, search, guesses, timeout)
     if witness is None:
-        rule = f"not minimal, {roots.value} complex solutions"
+        rule = f"not minimal, {roots.value} complex solutions{how}"
         return conclude(UNDECIDED, rule, error, generic_root_count=roots.value, tried=(text,))
     evidence["no_real_root"] = witness
-    rule = f"an instance with {roots.value} complex solutions, none real"
+    rule = f"an instance with {roots.value} complex solutions, none real{how}"
     return conclude(INTERMEDIATE, rule, error, generic_root_count=roots.value)
 
 
@@ -329,7 +350,7 @@ def _rank_evidence(problem: Problem, found: GenericRank) -> dict[str, Any]:
 
 
 def _root_evidence(roots: RootCount) -> dict[str, Any]:
-    return {
+    data: dict[str, Any] = {
         "value": roots.value,
         "rule": roots.rule,
         "form": roots.form,
@@ -337,6 +358,9 @@ def _root_evidence(roots: RootCount) -> dict[str, Any]:
         "primes": list(roots.primes),
         "seed": roots.seed,
     }
+    if roots.trace is not None:
+        data["trace"] = asdict(roots.trace)
+    return data
 
 
 def _over_complete(
@@ -348,6 +372,7 @@ def _over_complete(
     conclude: Any,
     evidence: dict[str, Any],
     error: Fraction,
+    fallback: RootCounter | None,
 ) -> Certificate:
     """More weights than equations: maximal if some sub-allocation is."""
     allocation, support = problem.allocation, problem.support
@@ -359,14 +384,17 @@ def _over_complete(
         tried += 1
         part = Allocation.from_cells(allocation.network, cells)
         try:
-            roots = generic_root_count(part, support, seed=seed, timeout=timeout / 4, primes=2)
+            roots = generic_root_count(
+                part, support, seed=seed, timeout=timeout / 4, fallback=fallback
+            )
         except RootCountError:
             out_of_reach += 1
             continue
         if roots.value % 2:
             evidence["sub_allocation"] = [list(cell) for cell in part.cells]
             evidence["root_count"] = _root_evidence(roots)
-            rule = f"a sub-allocation of {whole.rank} weights is maximal (N = {roots.value})"
+            how = f", {NUMERICAL}" if roots.is_numerical else ""
+            rule = f"a sub-allocation of {whole.rank} weights is maximal (N = {roots.value}{how})"
             return conclude(MAXIMAL, rule, error)
     text = f"{tried} sub-allocations of {whole.rank} weights: none with an odd root count"
     if out_of_reach:

@@ -36,6 +36,10 @@ class MsolveFailed(MsolveError):
     """msolve crashed, ran out of memory, or gave an answer that does not hold."""
 
 
+class MsolveMissing(InputError):
+    """msolve is not installed; the message names the command that installs it."""
+
+
 class Deadline:
     """A time limit shared by several runs.
 
@@ -75,7 +79,7 @@ def find_msolve() -> str:
 
     Raises
     ------
-    InputError
+    MsolveMissing
         Where there is none; the message names the command that installs it.
     """
     folders = [sysconfig.get_path("platlib"), sysconfig.get_path("purelib")]
@@ -88,7 +92,7 @@ def find_msolve() -> str:
             return str(candidate)
     found = shutil.which("msolve")
     if found is None:
-        raise InputError(f"msolve is not installed; install it with `{INSTALL_COMMAND}`")
+        raise MsolveMissing(f"msolve is not installed; install it with `{INSTALL_COMMAND}`")
     return found
 
 

@@ -16,13 +16,16 @@ too, as an image).  N is the product over the blocks.
 The count is made modulo two random primes; a prime that is bad for the problem is not
 excluded by a proof, only unlikely, so two different answers are an error and two equal
 ones are reported with their primes.
+
+Where msolve is missing or too slow, a counter handed in takes its place (numerical: see
+`TraceEvidence`).  Its result says so.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +35,7 @@ from algebra.errors import InputError
 from algebra.jacobian import allocation_rank, network_rank
 from algebra.modular import random_prime
 from algebra.msolve import MsolveFailed, MsolveTimeout, quotient_degree
+from algebra.msolve_process import MsolveMissing
 from algebra.networks import LinearRNN, Network
 from algebra.rings import Field, PrimeField
 from algebra.structure import block_triangular_form
@@ -40,6 +44,35 @@ from algebra.systems import build_system, forms
 
 class RootCountError(RuntimeError):
     """The generic root count could not be found; the message says why."""
+
+
+LINEAR, DEGREE, TRACE = "linear", "quotient degree", "trace test"
+# In words that go with every statement resting on a trace test.
+NUMERICAL = "numerical: monodromy, trace test"
+
+
+@dataclass(frozen=True)
+class TraceEvidence:
+    """What a trace test found: numerical evidence for a root count, not a proof.
+
+    The numbers are texts: nothing here computes with them.
+
+    Attributes
+    ----------
+    points : int
+        Points of the curve section whose sum was tested; N of them are solutions.
+    residual : str
+        How far from linear the sum was, relative to its terms.
+    tolerance : str
+        The largest residual that passes.
+    share : str
+        The smallest share of a single point: what a missing one like it would leave.
+    """
+
+    points: int
+    residual: str
+    tolerance: str
+    share: str
 
 
 @dataclass(frozen=True)
@@ -51,15 +84,20 @@ class RootCount:
     value : int
         N.
     rule : str
-        "linear" where elimination alone leaves one solution, else "quotient degree".
+        "linear" where elimination alone leaves one solution, else "quotient degree" or,
+        found numerically, "trace test".
     form : str
-        The form whose core was counted.
+        The form whose core was counted (for a trace test: would be).
     blocks : tuple of int
         Number of solutions of each block of the core; N is their product.
     primes : tuple of int
-        Primes modulo which it was counted.
+        Primes modulo which it was counted; empty for a trace test.
     seed : int
         The instances follow from it.
+    trace : TraceEvidence or None
+        For a trace test.
+    because : str
+        For a trace test: why no ideal's degree was found.
     """
 
     value: int
@@ -68,11 +106,23 @@ class RootCount:
     blocks: tuple[int, ...]
     primes: tuple[int, ...]
     seed: int
+    trace: TraceEvidence | None = None
+    because: str = ""
+
+    @property
+    def is_numerical(self) -> bool:
+        """Whether it rests on a trace test."""
+        return self.trace is not None
 
     @property
     def how(self) -> str:
         """Where the number comes from, in words."""
-        if self.rule == "linear":
+        if self.trace is not None:
+            return (
+                f"monodromy, trace test: residual {self.trace.residual} over "
+                f"{self.trace.points} points; numerical, not a proof"
+            )
+        if self.rule == LINEAR:
             return f"the {self.form} form is linear after elimination"
         product = f"{' · '.join(map(str, self.blocks))}: " if len(self.blocks) > 1 else ""
         primes = " and ".join(map(str, self.primes))
@@ -80,6 +130,10 @@ class RootCount:
 
     def __str__(self) -> str:
         return f"{self.value} ({self.how})"
+
+
+# From an allocation, a support and a seed; raises `RootCountError` where it finds none.
+RootCounter = Callable[[Allocation, Mapping[str, np.ndarray], int], RootCount]
 
 
 def preferred_forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
@@ -174,6 +228,7 @@ def generic_root_count(
     seed: int = 0,
     timeout: float = 60.0,
     primes: int = 2,
+    fallback: RootCounter | None = None,
 ) -> RootCount:
     """N of an allocation that is neither minimal nor over-complete.
 
@@ -187,11 +242,14 @@ def generic_root_count(
         Seconds for each Gröbner basis.
     primes : int, optional
         Number of independent primes.
+    fallback : callable, optional
+        Counts where msolve is missing or does not finish (`numeric.monodromy_count`).
 
     Raises
     ------
     InputError
-        Where the number of solutions is not finite and positive.
+        Where the number of solutions is not finite and positive; `MsolveMissing` where
+        msolve is needed, is not installed and there is no fallback.
     RootCountError
         Where it is out of reach in the time given.
 
@@ -214,7 +272,25 @@ def generic_root_count(
             f"{allocation.size} learnable weights meet {rank} independent equations: a generic "
             "instance has infinitely many complex solutions"
         )
-    form = preferred_forms(network, allocation)[0]
+    try:
+        return _modular_count(allocation, support, seed, timeout, primes)
+    except (RootCountError, MsolveMissing) as error:
+        if fallback is None:
+            raise
+        try:
+            return replace(fallback(allocation, support or {}, seed), because=str(error))
+        except RootCountError as other:
+            raise RootCountError(f"{error}; {other}") from None
+
+
+def _modular_count(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None,
+    seed: int,
+    timeout: float,
+    primes: int,
+) -> RootCount:
+    form = preferred_forms(allocation.network, allocation)[0]
     rng = random.Random(f"root-count/{seed}")
     used: list[int] = []
     found: list[tuple[int, ...]] = []
@@ -223,14 +299,14 @@ def generic_root_count(
         core, root = modular_core(allocation, p, seed, form, support)
         used.append(p)
         if core.is_linear:
-            return RootCount(1, "linear", form, (), tuple(used), seed)
+            return RootCount(1, LINEAR, form, (), tuple(used), seed)
         found.append(_count_blocks(core, root, timeout))
     if len(set(found)) != 1:
         raise RootCountError(f"the counts modulo {used} differ: {found}")
     value = 1
     for count in found[0]:
         value *= count
-    return RootCount(value, "quotient degree", form, found[0], tuple(used), seed)
+    return RootCount(value, DEGREE, form, found[0], tuple(used), seed)
 
 
 def _count_blocks(core: CoreSystem, root: tuple[int, ...], timeout: float) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from flint import fmpq
 
 from algebra.elimination import eliminate
 from algebra.msolve import MsolveFailed, MsolveTimeout, RealRoots, real_roots
+from algebra.msolve_process import MsolveMissing
 from algebra.problem import Problem
 from algebra.rings import RationalField
 from algebra.rootcount import RootCount, preferred_forms
@@ -105,6 +106,8 @@ def find_witness(
             found = solve_exactly(problem, student, X, Y, max(left, 1), roots.form)
         except (MsolveTimeout, MsolveFailed):
             continue
+        except MsolveMissing as missing:
+            return None, f"an instance without real solutions was not looked for: {missing}"
         # An instance with fewer solutions than N is special and proves nothing.
         if found is None or found.complex != roots.value:
             continue

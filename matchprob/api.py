@@ -24,6 +24,7 @@ from numeric.counting import Counter
 from numeric.counts import CountResult, InstanceCount
 from numeric.estimation import Estimate, estimate_with, run_trials
 from numeric.instances import draw_instance
+from numeric.monodromy_count import monodromy_root_count
 from numeric.witness_search import rootless_instances
 
 Question = Problem | str | Path
@@ -92,7 +93,12 @@ def certify(
         return rootless_instances(problem, root_count, seed, search)
 
     return certificates.certify(
-        problem, seed=seed, timeout=timeout, search=search, candidates=guess
+        problem,
+        seed=seed,
+        timeout=timeout,
+        search=search,
+        candidates=guess,
+        fallback=monodromy_root_count,
     )
 
 
@@ -128,7 +134,9 @@ def verify(
         except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{path}: not a certificate: {error}") from None
     assert not isinstance(certificate, (Certificate, str, Path))
-    return verification.verify(certificate, seed=seed, timeout=timeout)
+    return verification.verify(
+        certificate, seed=seed, timeout=timeout, fallback=monodromy_root_count
+    )
 
 
 def audit(
@@ -244,7 +252,7 @@ def atlas(
         matrices=matrices,
         support=problem.support,
         seed=seed,
-        decide=lambda p: certificates.certify(p, seed=seed, search=search),
+        decide=lambda p: certify(p, seed=seed, search=search),
         store=store,
         progress=progress,
     )

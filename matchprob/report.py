@@ -180,7 +180,9 @@ def _certainty(found: Certificate) -> str:
     else:
         text = f"rank proved modulo {found.prime}"
     roots = found.evidence.get("root_count")
-    if roots and roots["rule"] != "linear":
+    if roots and roots["rule"] == "trace test":
+        text += f"; N by monodromy, trace test residual {roots['trace']['residual']}: no proof"
+    elif roots and roots["rule"] != "linear":
         text += f"; N counted modulo {len(roots['primes'])} random primes (likely, no bound)"
     return text
 

@@ -26,6 +26,7 @@ from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.exact_engine import ExactEngine
 from numeric.homotopy import HomotopyEngine
 from numeric.instances import Instance
+from numeric.monodromy_count import monodromy_root_count
 from numeric.phcpy_engine import PhcpyEngine
 from numeric.phcpy_process import PhcpyProcess
 
@@ -81,7 +82,7 @@ def make_plan(problem: Problem, allocation: Allocation, *, timeout: float = 60.0
             return Plan(allocation, whole, own, None, "no sub-allocation of full rank found")
         part = Allocation.from_cells(network, cells)
     try:
-        roots = generic_root_count(part, support, timeout=timeout)
+        roots = generic_root_count(part, support, timeout=timeout, fallback=monodromy_root_count)
     except (RootCountError, InputError) as error:
         return Plan(part, whole, own, None, str(error), part is not allocation)
     return Plan(part, whole, own, roots.value, roots.how, part is not allocation)

@@ -6,8 +6,8 @@ are new.  The variety of (root, parameters) is a graph over root and all paramet
 labels, hence irreducible, and monodromy acts transitively on the N roots: every root is
 reached sooner or later, and a root that is missing is the tracker's fault.
 
-Where N is not known the loops stop on the trace test (`numeric.trace`) or, failing that,
-after many loops without a new root; the start system says which.
+Where N is not known the loops stop on the trace test (`numeric.trace_test`) or, failing
+that, after many loops without a new root; the start system says which.
 
 References
 ----------
@@ -24,9 +24,12 @@ import numpy as np
 
 from algebra.errors import InputError
 from numeric.chain import Chain
+from numeric.trace_test import trace_test
 from numeric.tracker import DONE, Settings, track
 
 GIVEN, TRACE, STABILISED, INCOMPLETE = "given", "trace test", "stabilised", "incomplete"
+# Without N: loops in a row that bring nothing new before a trace test is worth its time.
+_QUIET = 3
 
 
 @dataclass(frozen=True)
@@ -154,6 +157,7 @@ def find_start(
     patience: int = 15,
     generators: int = 3,
     most_roots: int = 20_000,
+    trace_seconds: float = 60.0,
     settings: Settings | None = None,
     threads: int = 1,
 ) -> StartSystem:
@@ -173,6 +177,8 @@ def find_start(
         Full permutations to keep.
     most_roots : int, optional
         Give up beyond so many roots.
+    trace_seconds : float, optional
+        Without N: seconds for one trace test; 0 for none.
     settings : Settings, optional
     threads : int, optional
 
@@ -192,13 +198,24 @@ def find_start(
     base, root = chain.random(rng)
     roots = root[None]
     permutations: list[np.ndarray] = []
-    quiet = loops = 0
+    quiet = loops = tested = 0
+    wanted = root_count  # or what a trace test says
     while loops < most_loops and len(roots) <= most_roots:
-        full = root_count is not None and len(roots) >= root_count
+        full = wanted is not None and len(roots) >= wanted
         if full and (len(permutations) >= generators or quiet > 3 * generators):
             break
-        if root_count is None and quiet >= patience:
+        if wanted is None and quiet >= patience:
             break
+        if wanted is None and trace_seconds and quiet >= _QUIET and tested < len(roots):
+            # The test may find roots itself; it speaks of exactly those it returns.
+            test = trace_test(chain, base, roots, seed=seed, timeout=trace_seconds)
+            if test.root_count > len(roots):
+                permutations.clear()
+                quiet = 0
+                roots = test.roots
+            wanted = len(roots) if test.passed else None
+            tested = len(roots)
+            continue
         ends = loop(chain, base, roots, rng, settings, threads)
         loops += 1
         where = match(ends, roots)
@@ -219,8 +236,12 @@ def find_start(
                 f"`root_count` ({root_count}) is too small: monodromy found {len(roots)} "
                 "distinct roots of a random instance"
             )
+        if wanted is not None and len(roots) > wanted:
+            # The trace test was deceived; it counts for nothing then.
+            wanted, trace_seconds = None, 0
     if root_count is None:
-        source = STABILISED if quiet >= patience else INCOMPLETE
+        stopped = STABILISED if quiet >= patience else INCOMPLETE
+        source = TRACE if wanted == len(roots) else stopped
     else:
         source = GIVEN if len(roots) == root_count else INCOMPLETE
     return StartSystem(
