@@ -17,14 +17,18 @@ from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, Shal
 from algebra.problem import Distribution, Problem, load_problem
 from algebra.sampling import RandomCells
 from algebra.systems import build_system, symbolic_system
-from matchprob.api import atlas, audit, certify, count, estimate, inspect, verify
+from matchprob.api import atlas, audit, certify, compare, count, estimate, inspect, verify
+from numeric.comparison import Comparison
 from numeric.counts import CountResult, InstanceCount
 from numeric.estimation import Estimate
 from numeric.instances import Instance, draw_instance
+from numeric.store import Store
+from numeric.study import Study
 
 __all__ = [
     "Allocation",
     "Certificate",
+    "Comparison",
     "CountResult",
     "Distribution",
     "Estimate",
@@ -37,10 +41,13 @@ __all__ = [
     "Problem",
     "RandomCells",
     "ShallowReLU",
+    "Store",
+    "Study",
     "atlas",
     "audit",
     "build_system",
     "certify",
+    "compare",
     "count",
     "draw_instance",
     "estimate",

@@ -20,11 +20,14 @@ from algebra.inspection import Inspection
 from algebra.networks import Network
 from algebra.problem import Problem, load_problem
 from algebra.verification import Verification
+from numeric.comparison import Comparison
 from numeric.counting import Counter
 from numeric.counts import CountResult, InstanceCount
-from numeric.estimation import Estimate, estimate_with, run_trials
+from numeric.estimation import Estimate, run_trials
 from numeric.instances import draw_instance
 from numeric.monodromy_count import monodromy_root_count
+from numeric.store import Store
+from numeric.study import Study
 from numeric.witness_search import rootless_instances
 
 Question = Problem | str | Path
@@ -271,7 +274,7 @@ def count(
     instances: int = 20,
     *,
     seed: int = 0,
-    engine: str = "phcpy",
+    engine: str | None = None,
     timeout: float = 600.0,
     advance: Advance | None = None,
 ) -> CountResult:
@@ -312,7 +315,7 @@ def count(
         except KeyboardInterrupt:
             pass
     return CountResult(
-        engine=engine,
+        engine=counter.name,
         seed=seed,
         generic_root_count=root_count,
         instances=tuple(counts),
@@ -327,10 +330,15 @@ def estimate(
     trials: int = 1000,
     *,
     seed: int = 0,
-    engine: str = "phcpy",
+    engine: str | None = None,
     confidence: float = 0.95,
     timeout: float = 600.0,
     certify: bool = True,
+    complete: bool = False,
+    half_width: float | None = None,
+    store: str | Path | Store | None = None,
+    workers: int = 1,
+    scheduler: str | None = None,
     advance: Advance | None = None,
 ) -> Estimate:
     """Estimate a match probability from random trials.
@@ -339,22 +347,92 @@ def estimate(
     ----------
     question : Problem, str or Path
     trials : int, optional
+        With `half_width`: at most so many.
     seed : int, optional
     engine : str, optional
+        The network's default where none is named.
     confidence : float, optional
     timeout : float, optional
         Seconds for one trial.
     certify : bool, optional
-        Whether trials of a certified minimal allocation are settled without computing.
+        Whether trials of certified minimal and maximal allocations are settled without
+        computing.
+    complete : bool, optional
+        Whether all solutions of every trial are counted, even where one decides the match.
+    half_width : float, optional
+        Stop when a confidence sequence is this narrow.
+    store : str or Path, optional
+        SQLite file that keeps the trials; the same call goes on from there.
+    workers : int, optional
+        Local processes.
+    scheduler : str, optional
+        Address of a Dask scheduler.
     advance : callable, optional
-        Told of each count as it is made.
+        Told of each trial as it is taken in.
 
     Returns
     -------
     Estimate
         An interrupt (Ctrl-C) ends the work and keeps the trials done.
+
+    See Also
+    --------
+    Study : the same in steps.
     """
-    problem = as_problem(question)
-    with Counter(problem, engine, timeout=timeout, certify=certify) as counter:
-        counter.prepare()
-        return estimate_with(problem, counter, trials, seed, confidence=confidence, advance=advance)
+    with Study(
+        as_problem(question),
+        seed=seed,
+        engine=engine,
+        store=store,
+        workers=workers,
+        scheduler=scheduler,
+        confidence=confidence,
+        timeout=timeout,
+        certify=certify,
+        complete=complete,
+    ) as study:
+        return study.run(trials, half_width=half_width, advance=advance)
+
+
+def compare(
+    first: Question,
+    second: Question,
+    trials: int = 1000,
+    *,
+    seed: int = 0,
+    advance: Advance | None = None,
+    **settings: Any,
+) -> Comparison:
+    """Compare two allocations on common random instances.
+
+    Parameters
+    ----------
+    first, second : Problem, str or Path
+        Of the same network and laws; trial i of both has the same weights and samples.
+    trials : int, optional
+    seed : int, optional
+    advance : callable, optional
+        Told of each trial of either.
+    **settings
+        As for `estimate`: `engine`, `store`, `workers`, `scheduler`, `confidence`, ….
+
+    Returns
+    -------
+    Comparison
+    """
+    problems = as_problem(first), as_problem(second)
+    if problems[0].network != problems[1].network:
+        raise InputError(
+            f"`first` ({problems[0].network}) and `second` ({problems[1].network}) are different "
+            "networks: only allocations of one network have common instances"
+        )
+    if (problems[0].distribution, problems[0].support) != (
+        problems[1].distribution,
+        problems[1].support,
+    ):
+        raise InputError("`first` and `second` differ in [distribution] or [support]")
+    found = []
+    for problem in problems:
+        with Study(problem, seed=seed, **settings) as study:
+            found.append(study.run(trials, advance=advance))
+    return Comparison(*found)

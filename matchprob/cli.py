@@ -16,8 +16,9 @@ from typing import Annotated, Any
 import typer
 
 from algebra.errors import InputError
-from matchprob.commands import counting, exact
+from matchprob.commands import counting, exact, study
 from matchprob.commands.common import BAD_INPUT, BUG, UNFINISHED, say
+from numeric.workers import WorkerFailed
 
 app = typer.Typer(
     name="matchprob",
@@ -40,7 +41,7 @@ def _main(
         raise typer.Exit
 
 
-for _group in (exact, counting):
+for _group in (exact, counting, study):
     _group.register(app)
 
 
@@ -51,6 +52,9 @@ def run(command: Callable[[], Any]) -> int:
     except InputError as error:
         say(f"matchprob: {error}")
         return BAD_INPUT
+    except WorkerFailed as error:
+        say(f"matchprob: {error}; what is finished is kept where there is a --store")
+        return UNFINISHED
     except typer.Exit as leaving:
         return leaving.exit_code
     except (KeyboardInterrupt, typer.Abort):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -16,6 +17,7 @@ from rich.progress import (
 )
 
 from numeric.counts import InstanceCount
+from numeric.intervals import proportion_interval
 
 Advance = Callable[[InstanceCount], None]
 
@@ -40,8 +42,11 @@ def counter(what: str) -> Iterator[Callable[[int, int], None] | None]:
 
 
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Advance | None]:
-    """Yields a callback that takes each count; None where nobody would see the bar."""
+def progress(what: str, total: int, confidence: float | None = None) -> Iterator[Advance | None]:
+    """Yields a callback that takes each count; None where nobody would see the bar.
+
+    With a confidence level the estimate so far and its interval are shown too.
+    """
     if not sys.stderr.isatty():
         yield None
         return
@@ -51,18 +56,27 @@ def progress(what: str, total: int) -> Iterator[Advance | None]:
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[tally]}"),
+        TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )
+    began = time.monotonic()
     with bar:
-        task = bar.add_task(what, total=total, tally="")
+        task = bar.add_task(what, total=total, tally="", rate="")
 
         def advance(count: InstanceCount) -> None:
             tally[count.outcome] += 1
+            done = sum(tally.values())
             text = f"{tally['matched']} matched, {tally['unmatched']} not"
             if tally["undetermined"]:
                 text += f", {tally['undetermined']} undetermined"
-            bar.update(task, advance=1, tally=text)
+            if confidence is not None and done > tally["undetermined"]:
+                share = tally["matched"] / (done - tally["undetermined"])
+                text = (
+                    f"MP {share:.3f} {proportion_interval(*tally.values(), confidence=confidence)}"
+                )
+            rate = done / max(time.monotonic() - began, 1e-3)
+            bar.update(task, advance=1, tally=text, rate=f"{rate:.3g}/s")
 
         yield advance

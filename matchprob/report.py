@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -14,11 +15,14 @@ from algebra.atlas import Atlas
 from algebra.audit import AuditResult
 from algebra.certificate import Certificate
 from algebra.inspection import FormReport, Inspection
-from algebra.problem import Problem
+from algebra.problem import Problem, problem_from_dict
+from algebra.sampling import RandomCells
 from algebra.systems import symbolic_system
 from algebra.verification import Verification
+from numeric.comparison import Comparison
 from numeric.counts import CountResult
 from numeric.estimation import Estimate
+from numeric.store import StudyInfo
 
 STYLES = {
     "maximal": "bold green",
@@ -276,17 +280,66 @@ def print_estimate(out: Console, found: Estimate) -> None:
     if not found.trials:
         out.print("no trial was finished")
         return
-    exact, wilson = found.interval(), found.interval("wilson")
     out.print(Text(f"MP {percent(found)}", style="bold"))
-    out.print(
-        f"  {found.confidence:.0%} interval  Clopper–Pearson [{exact.low:.4f}, {exact.high:.4f}]"
-        f"  Wilson [{wilson.low:.4f}, {wilson.high:.4f}]"
-    )
+    if found.running is None:
+        exact, wilson = found.interval(), found.interval("wilson")
+        text = (
+            f"Clopper–Pearson [{exact.low:.4f}, {exact.high:.4f}]"
+            f"  Wilson [{wilson.low:.4f}, {wilson.high:.4f}]"
+        )
+    else:
+        text = (
+            f"[{found.running.low:.4f}, {found.running.high:.4f}] from a confidence sequence: "
+            "it holds although the number of trials followed the outcomes"
+        )
+    out.print(f"  {found.confidence:.0%} interval  {text}")
     out.print(
         f"  {found.trials} trials by {found.engine}, seed {found.seed}: {found.matched} matched, "
         f"{found.unmatched} unmatched, {found.undetermined} undetermined"
     )
+    notes = Counter(c.note for c in found.counts if c.status != "complete" or "certified" in c.note)
+    for note, number in notes.most_common(3):
+        if note:
+            out.print(Text(f"  {number:6d}  {note}", style="dim"))
     largest = max(found.histogram.values(), default=0)
     for real, number in found.histogram.items():
         bar = "█" * max(1, round(40 * number / largest))
         out.print(f"  {real:3d} real  {number:6d}  {bar}")
+
+
+def print_comparison(out: Console, found: Comparison) -> None:
+    """Both estimates, and the interval of their difference."""
+    for name, estimate in (("first", found.first), ("second", found.second)):
+        out.print(f"{name:<7} MP {percent(estimate)}  {_learns(estimate.problem)}", markup=False)
+    out.print(Text(found.summary, style="bold"))
+    table_ = found.table
+    out.print(
+        f"  of {found.trials} common instances: {table_[0, 0]} matched by both, "
+        f"{table_[0, 1]} by the first only, {table_[1, 0]} by the second only, {table_[1, 1]} "
+        f"by neither, {found.trials - int(table_[:2, :2].sum())} undecided"
+    )
+
+
+def _learns(problem: Problem) -> str:
+    """What learns, on one line."""
+    parts = []
+    for name, value in problem.learnable.items():
+        if isinstance(value, RandomCells):
+            parts.append(f"{value.budget} random cells of {name}")
+        else:
+            parts.append(f"{int(value.sum())} cells of {name}")
+    return ", ".join(parts) or "nothing"
+
+
+def print_studies(out: Console, studies: Sequence[StudyInfo]) -> None:
+    """One line a study."""
+    numbers = ("id", "seed", "trials", "matched", "not", "?")
+    grid = table("id", "key", "what", "engine", *numbers[1:], right=numbers)
+    for s in studies:
+        problem = problem_from_dict(s.work["problem"])
+        grid.add_row(
+            str(s.id), s.key[:8], f"{problem.network}; {_learns(problem)}",
+            s.work["settings"]["engine"], str(s.work["seed"]), str(s.trials), str(s.matched),
+            str(s.unmatched), str(s.undetermined),
+        )  # fmt: skip
+    out.print(grid)

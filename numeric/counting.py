@@ -13,25 +13,27 @@ real solution proves a match, none leaves the trial undetermined.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from algebra.allocation import Allocation
-from algebra.bases import candidate_bases
 from algebra.errors import InputError
-from algebra.jacobian import allocation_rank, network_rank
+from algebra.networks import Network
 from algebra.problem import Problem
-from algebra.rootcount import RootCountError, generic_root_count
+from numeric.chain import make_chain
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.exact_engine import ExactEngine
 from numeric.homotopy import HomotopyEngine
 from numeric.instances import Instance
-from numeric.monodromy_count import monodromy_root_count
+from numeric.multistart import multistart_newton
 from numeric.phcpy_engine import PhcpyEngine
 from numeric.phcpy_process import PhcpyProcess
+from numeric.plans import Plan, rank_plan, root_plan
 
 # Engines kept: each allocation of a random problem needs one of its own.
 _MOST_ENGINES = 64
+# Newton starts of the quick search for one real solution.
+_QUICK_STARTS = 192
 
 
 class InstanceEngine(Protocol):
@@ -42,52 +44,6 @@ class InstanceEngine(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What is known of an allocation before any instance is solved.
-
-    Attributes
-    ----------
-    allocation : Allocation
-        The one to solve: the given one, or a sub-allocation of full rank.
-    equations, rank : int
-        Generic ranks of the network's and the allocation's Jacobian.
-    root_count : int or None
-        Generic root count; 0 for a minimal allocation, None where it is out of reach.
-    source : str
-        Where the root count comes from.
-    is_part : bool
-        Whether surplus weights are kept fixed.
-    """
-
-    allocation: Allocation
-    equations: int
-    rank: int
-    root_count: int | None
-    source: str
-    is_part: bool = False
-
-
-def make_plan(problem: Problem, allocation: Allocation, *, timeout: float = 60.0) -> Plan:
-    """Ranks and root count of an allocation."""
-    network, support = problem.network, problem.support
-    whole = network_rank(network, support).rank
-    own = allocation_rank(allocation, support, whole).rank
-    if own < whole:
-        return Plan(allocation, whole, own, 0, f"minimal: rank {own} of {whole}")
-    part = allocation
-    if allocation.size > whole:
-        cells = next(candidate_bases(allocation, whole, support, 0, 1), None)
-        if cells is None:
-            return Plan(allocation, whole, own, None, "no sub-allocation of full rank found")
-        part = Allocation.from_cells(network, cells)
-    try:
-        roots = generic_root_count(part, support, timeout=timeout, fallback=monodromy_root_count)
-    except (RootCountError, InputError) as error:
-        return Plan(part, whole, own, None, str(error), part is not allocation)
-    return Plan(part, whole, own, roots.value, roots.how, part is not allocation)
-
-
 class Counter:
     """Counts the real solutions of a problem's instances.
 
@@ -95,12 +51,19 @@ class Counter:
     ----------
     problem : Problem
     engine : str
-        One of `ENGINES`.
+        One of `ENGINES`; by default `default_engine`.
     timeout : float, optional
-        Seconds for one instance in the engine, and for one root count.
+        Seconds for one instance in the engine.
     certify : bool, optional
-        Whether minimal allocations are settled by their rank alone.  Never done for
-        discrete laws, where generic verdicts say nothing of an instance.
+        Whether verdicts settle instances: minimal allocations by their rank, and, unless
+        `complete`, maximal ones by an odd root count.  Never done for discrete laws, where
+        generic verdicts say nothing of an instance.
+    complete : bool, optional
+        Whether every solution is wanted.  Otherwise one that is certain is enough: it
+        decides the match, and where each trial has an allocation of its own it saves the
+        root count and the start system.
+    root_timeout : float, optional
+        Seconds for one root count.
 
     Notes
     -----
@@ -110,11 +73,14 @@ class Counter:
     def __init__(
         self,
         problem: Problem,
-        engine: str = "phcpy",
+        engine: str | None = None,
         *,
         timeout: float = 600.0,
         certify: bool = True,
+        complete: bool = True,
+        root_timeout: float = 60.0,
     ) -> None:
+        engine = engine or default_engine(problem.network)
         if engine not in ENGINES:
             raise InputError(f"`engine` ({engine!r}) must be one of " + ", ".join(ENGINES))
         if not problem.network.is_linear:
@@ -126,7 +92,10 @@ class Counter:
         self.name = engine
         self.timeout = timeout
         self.certify = certify and problem.distribution.is_continuous
+        self.complete = complete
+        self.root_timeout = root_timeout
         self._plans: dict[Allocation, Plan] = {}
+        self._counted: set[Allocation] = set()
         self._engines: dict[Allocation, InstanceEngine] = {}
         self._process = PhcpyProcess()
 
@@ -147,8 +116,16 @@ class Counter:
 
     def plan(self, allocation: Allocation) -> Plan:
         """What is known of an allocation; found once."""
+        plan = self._rank_plan(allocation)
+        if plan.root_count is None and allocation not in self._counted:
+            self._counted.add(allocation)
+            plan = root_plan(self.problem, plan, timeout=self.root_timeout)
+            self._plans[allocation] = plan
+        return plan
+
+    def _rank_plan(self, allocation: Allocation) -> Plan:
         if allocation not in self._plans:
-            self._plans[allocation] = make_plan(self.problem, allocation)
+            self._plans[allocation] = rank_plan(self.problem, allocation)
         return self._plans[allocation]
 
     def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
@@ -169,10 +146,46 @@ class Counter:
     def _count_alike(
         self, allocation: Allocation, instances: Sequence[Instance]
     ) -> list[InstanceCount]:
-        plan = self.plan(allocation)
-        if plan.root_count == 0 and self.certify:
+        plan = self._rank_plan(allocation)
+        if plan.is_minimal and self.certify:
             note = f"no solution, with probability 1 ({plan.source})"
             return [InstanceCount(i.index, 0, 0, COMPLETE, note) for i in instances]
+        if self.complete or plan.is_minimal:
+            return self._solve(self.plan(allocation), instances)
+        found: dict[int, InstanceCount] = {}
+        if self.problem.is_random and self.name == "homotopy":
+            found = self._one_real(plan, instances)
+        left = [k for k in range(len(instances)) if k not in found]
+        if left:
+            plan = self.plan(allocation)
+            rest = [instances[k] for k in left]
+            if self.certify and plan.is_maximal:
+                note = f"certified maximal: N = {plan.root_count} is odd ({plan.source})"
+                counts = [InstanceCount(i.index, 1, None, UNDETERMINED, note) for i in rest]
+            else:
+                counts = self._solve(plan, rest)
+            found.update(zip(left, counts, strict=True))
+        return [found[k] for k in range(len(instances))]
+
+    def _one_real(self, plan: Plan, instances: Sequence[Instance]) -> dict[int, InstanceCount]:
+        """Instances in which Newton's method soon finds a real solution, certified."""
+        found: dict[int, InstanceCount] = {}
+        if plan.allocation.size != plan.equations:
+            return found
+        chain = None
+        for k, instance in enumerate(instances):
+            part = replace(instance, allocation=plan.allocation)
+            try:
+                chain = chain or make_chain(plan.allocation, self.problem.support)
+                count = multistart_newton(part, _QUICK_STARTS, chain=chain, enough=1)
+            except InputError:
+                continue
+            if count.real:
+                note = "a certified real solution; not counted completely"
+                found[k] = replace(count, complex=None, note=note, solutions=())
+        return found
+
+    def _solve(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
         if plan.allocation not in self._engines:
             part = self.problem.with_allocation(plan.allocation)
             # Of a minimal allocation only an exact engine can find the chance solutions
@@ -193,6 +206,17 @@ class Counter:
             )
             for c in counts
         ]
+
+
+def default_engine(network: Network) -> str:
+    """The engine for a network where none is named."""
+    return (
+        "homotopy"
+        if network.is_linear
+        else "complementarity"
+        if "complementarity" in ENGINES
+        else "homotopy"
+    )
 
 
 def _phcpy(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:

@@ -7,6 +7,8 @@ sides and are never dropped.
 
 from __future__ import annotations
 
+import html
+import importlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -46,6 +48,9 @@ class Estimate:
     requested : int
         Trials asked for; more than done where the work was interrupted.
     confidence : float
+    running : Interval or None
+        Where the number of trials depended on the outcomes: the confidence sequence that was
+        watched, the only interval that is then valid.
     """
 
     problem: Problem
@@ -54,6 +59,7 @@ class Estimate:
     counts: tuple[InstanceCount, ...]
     requested: int
     confidence: float = 0.95
+    running: Interval | None = None
 
     @property
     def trials(self) -> int:
@@ -84,13 +90,23 @@ class Estimate:
         decided = self.matched + self.unmatched
         return self.matched / decided if decided else None
 
-    def interval(self, method: str = "clopper-pearson") -> Interval:
+    @property
+    def method(self) -> str:
+        """Name of the interval that holds: Clopper–Pearson for a fixed number of trials."""
+        return "clopper-pearson" if self.running is None else "confidence sequence"
+
+    def interval(self, method: str | None = None) -> Interval:
         """Confidence interval; undetermined trials count as unmatched below, matched above.
 
         Parameters
         ----------
-        method : {"clopper-pearson", "wilson"}
+        method : {"clopper-pearson", "wilson"}, optional
+            By default the interval of `method`.
         """
+        if method is None:
+            if self.running is not None:
+                return self.running
+            method = "clopper-pearson"
         return proportion_interval(
             self.matched,
             self.unmatched,
@@ -117,12 +133,68 @@ class Estimate:
             "low": exact.low,
             "high": exact.high,
             "confidence": self.confidence,
-            "interval": "clopper-pearson",
+            "interval": self.method,
             "wilson": {"low": wilson.low, "high": wilson.high},
             "engine": self.engine,
             "seed": self.seed,
             "real_roots": {str(k): v for k, v in self.histogram.items()},
         }
+
+    def to_frame(self) -> Any:
+        """One row for each trial, as a pandas or a polars data frame, whichever is there."""
+        columns: dict[str, list[Any]] = {
+            "index": [c.index for c in self.counts],
+            "outcome": [c.outcome for c in self.counts],
+            "real": [c.real for c in self.counts],
+            "complex": [c.complex for c in self.counts],
+            "status": [c.status for c in self.counts],
+            "note": [c.note for c in self.counts],
+            "seconds": [c.seconds for c in self.counts],
+        }
+        for name in ("pandas", "polars"):
+            try:
+                library = importlib.import_module(name)
+            except ImportError:
+                continue
+            return library.DataFrame(columns)
+        raise InputError("a data frame needs pandas or polars: python -m pip install pandas")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the numbers of real solutions, and the estimate as the title.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        if ax is None:
+            from matplotlib.figure import Figure
+
+            ax = Figure(figsize=(5, 3), layout="constrained").subplots()
+        histogram = self.histogram
+        ax.bar(list(histogram), list(histogram.values()), color="tab:blue")
+        ax.set_xlabel("real solutions of an instance, completely counted")
+        ax.set_ylabel("trials")
+        ax.set_title(str(self).partition("  (")[0])
+        return ax
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it."""
+        interval = self.interval()
+        value = "undecided" if self.estimate is None else f"{self.estimate:.4f}"
+        rows = {
+            "match probability": f"<b>{value}</b>",
+            f"{self.confidence:.0%} interval ({self.method})": str(interval),
+            "matched / unmatched / undetermined": (
+                f"{self.matched} / {self.unmatched} / {self.undetermined}"
+            ),
+            "engine, seed": f"{self.engine}, {self.seed}",
+        }
+        cells = "".join(f"<tr><td>{k}</td><td>{v}</td></tr>" for k, v in rows.items())
+        return f"<table><caption>{html.escape(str(self.problem.network))}</caption>{cells}</table>"
 
     def __str__(self) -> str:
         interval = self.interval()
@@ -168,43 +240,3 @@ def run_trials(
         # About a second a chunk: an interrupt loses no more than that.
         rate = len(indices) / max(time.perf_counter() - began, 1e-6)
         chunk = int(min(max(rate, 1), 2 * chunk, LARGEST_CHUNK))
-
-
-def estimate_with(
-    problem: Problem,
-    engine: Engine,
-    trials: int,
-    seed: int = 0,
-    *,
-    confidence: float = 0.95,
-    advance: Callable[[InstanceCount], None] | None = None,
-) -> Estimate:
-    """Estimate a match probability with a given engine.
-
-    An interrupt (Ctrl-C) ends the work and keeps the trials done.
-
-    Parameters
-    ----------
-    problem : Problem
-    engine : Engine
-    trials : int
-    seed : int, optional
-    confidence : float, optional
-    advance : callable, optional
-        Told of each count as it is made.
-
-    Returns
-    -------
-    Estimate
-    """
-    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
-        raise InputError(f"`trials` ({trials!r}) must be a whole number, at least 1")
-    if not 0 < confidence < 1:
-        raise InputError(f"`confidence` ({confidence!r}) must lie between 0 and 1")
-    counts: list[InstanceCount] = []
-    try:
-        for count in run_trials(problem, engine, trials, seed, advance):
-            counts.append(count)
-    except KeyboardInterrupt:
-        pass
-    return Estimate(problem, engine.name, seed, tuple(counts), trials, confidence)

@@ -23,7 +23,28 @@ Plot = Annotated[
     Path | None,
     typer.Option("--plot", metavar="FILE", help="Draw a picture (.png or .svg)."),
 ]
-EngineName = Annotated[str, typer.Option("--engine", help="Solver of the instances.")]
+EngineName = Annotated[
+    str | None,
+    typer.Option("--engine", help="Solver of the instances; the network's own by default."),
+]
+Trials = Annotated[int, typer.Option(help="Number of random trials.", min=1)]
+Confidence = Annotated[float, typer.Option(help="Level of the interval.")]
+NoCertify = Annotated[
+    bool, typer.Option("--no-certify", help="Compute trials even of certified allocations.")
+]
+Complete = Annotated[
+    bool,
+    typer.Option("--complete", help="Count every solution, even where one decides the match."),
+]
+StoreOption = Annotated[
+    Path | None,
+    typer.Option("--store", metavar="FILE", help="Keep trials in this file; taken up again."),
+]
+WorkersOption = Annotated[int, typer.Option("--workers", help="Processes.", min=1)]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Dask scheduler (tcp://…) instead of own processes."),
+]
 Timeout = Annotated[float, typer.Option(help="Seconds for one hard computation.", min=0.1)]
 
 
@@ -43,12 +64,17 @@ def print_json(data: dict[str, Any]) -> None:
     typer.echo(json.dumps(data))
 
 
-def finish(done: int, wanted: int, noun: str, verb: str) -> None:
+def finish(done: int, wanted: int, noun: str, verb: str, store: Path | None = None) -> None:
     """Status 3 where an interrupt left the work unfinished."""
     if done < wanted:
+        kept = (
+            f"kept in {store}; the same command goes on"
+            if store
+            else f"{verb.capitalize()} trial i of a seed is always the same: ask again to have "
+            "them all, or use --store"
+        )
         say(
             f"matchprob: interrupted after {done} of {wanted} {noun}; the result above is of "
-            f"these. {verb.capitalize()} trial i of a seed is always the same: ask again to "
-            "have them all"
+            f"these. {kept}"
         )
         raise typer.Exit(UNFINISHED)

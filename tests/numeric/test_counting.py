@@ -6,8 +6,9 @@ from algebra.errors import InputError
 from algebra.networks import LinearEstimator, LinearRNN, ShallowReLU
 from algebra.problem import Distribution, Problem
 from algebra.sampling import RandomCells
-from numeric.counting import Counter, make_plan
+from numeric.counting import Counter
 from numeric.instances import draw_instance
+from numeric.plans import make_plan
 
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 
