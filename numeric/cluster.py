@@ -36,7 +36,7 @@ class DaskWorkers:
     A context manager: the connection ends with it, the cluster stays.
     """
 
-    def __init__(self, address: str, *, timeout: float = 10.0) -> None:
+    def __init__(self, address: str, *, timeout: float = 5.0) -> None:
         try:
             from distributed import Client
         except ImportError:
@@ -70,7 +70,7 @@ class DaskWorkers:
         from distributed.scheduler import KilledWorker
 
         data, key = work.to_dict(), work.key
-        ahead: Any = as_completed(with_results=False)
+        ahead: Any = as_completed(loop=self.client.loop)
         chunks: dict[Any, list[int]] = {}
         failures: dict[tuple[int, ...], int] = {}
 

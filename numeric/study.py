@@ -228,8 +228,8 @@ class Study:
         """Compute what is missing of trials 0 … `trials` - 1."""
 
         def tell(counts: Sequence[InstanceCount]) -> None:
+            self._records.update((count.index, count) for count in counts)
             for count in counts:
-                self._records[count.index] = count
                 if count.index not in told:
                     told.add(count.index)
                     if advance is not None:
