@@ -1,0 +1,116 @@
+"""The papers' figures and tables, made again: ``matchprob reproduce NAME``.
+
+Each figure is a function that computes its trials through a store, draws, and says in words
+what agrees with the paper and what does not.  `FIGURES` lists them; a new one registers
+itself with `register_figure`, in a module named in `_MODULES`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from matplotlib.figure import Figure as Picture
+
+from algebra.errors import InputError
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a figure is to be computed.
+
+    Attributes
+    ----------
+    trials : int
+        For each point.
+    seed : int
+    store : Path
+        SQLite file of the trials; the same run goes on from there.
+    workers : int
+    baseline : int
+        Trials for each point that the paper's own method is given too; 0 for none.
+    say : callable
+        Told what is being done, a line at a time.
+    """
+
+    trials: int
+    seed: int
+    store: Path
+    workers: int
+    baseline: int
+    say: Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A figure made again.
+
+    Attributes
+    ----------
+    picture : matplotlib Figure
+    rows : list of dict
+        The numbers, one row a point, all with the same keys.
+    text : str
+        Markdown: what agrees with the paper, what does not, and why.
+    finished : bool
+        Whether every point has its trials.
+    """
+
+    picture: Picture
+    rows: list[dict[str, object]] = field(repr=False)
+    text: str = field(repr=False)
+    finished: bool = True
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that can be made.
+
+    Attributes
+    ----------
+    name : str
+    title : str
+    make : callable
+        From a `Run` to a `Reproduction`.
+    trials : int
+        Default for each point: minutes on two cores.
+    """
+
+    name: str
+    title: str
+    make: Callable[[Run], Reproduction]
+    trials: int
+
+
+FIGURES: dict[str, Figure] = {}
+# Modules that register figures when they are imported.
+_MODULES = ("small_nets", "first_paper")
+
+
+def register_figure(
+    name: str, title: str, trials: int
+) -> Callable[[Callable[[Run], Reproduction]], Callable[[Run], Reproduction]]:
+    """Decorator: the function makes the figure of that name."""
+
+    def add(make: Callable[[Run], Reproduction]) -> Callable[[Run], Reproduction]:
+        FIGURES[name] = Figure(name, title, make, trials)
+        return make
+
+    return add
+
+
+def figures() -> dict[str, Figure]:
+    """All figures by name."""
+    for module in _MODULES:
+        importlib.import_module(f"matchprob.figures.{module}")
+    return FIGURES
+
+
+def find_figure(name: str) -> Figure:
+    """The figure of that name."""
+    known = figures()
+    if name not in known:
+        raise InputError(f"no figure {name!r}: one of " + ", ".join(known))
+    return known[name]

@@ -1,0 +1,185 @@
+"""Points of a figure: estimates of many problems through one store, in the papers' look."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from algebra.problem import Problem
+from matchprob.figures import Run
+from matchprob.progress import progress
+from numeric.estimation import Estimate
+from numeric.store import Store
+from numeric.study import Study
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a curve.
+
+    Attributes
+    ----------
+    x : float
+    problem : Problem
+    engine : str
+    settings : mapping
+        See `numeric.trials.Settings`.
+    """
+
+    x: float
+    problem: Problem
+    engine: str = "homotopy"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A point with its estimate, and the paper's method on the first of its instances.
+
+    Attributes
+    ----------
+    point : Point
+    estimate : Estimate
+    baseline : Estimate or None
+    """
+
+    point: Point
+    estimate: Estimate
+    baseline: Estimate | None = None
+
+    @property
+    def kinds(self) -> Counter[str]:
+        """Trials by how they were decided."""
+        return Counter(_kind(c.note, c.outcome, c.status) for c in self.estimate.counts)
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether a verdict settled every trial: the value is then exact, not an estimate."""
+        kinds = self.kinds
+        return bool(kinds) and set(kinds) <= {"certified maximal", "certified minimal"}
+
+    @property
+    def missed(self) -> int:
+        """Instances with a certain solution that the paper's method did not find."""
+        if self.baseline is None:
+            return 0
+        pairs = zip(self.estimate.counts, self.baseline.counts, strict=False)
+        return sum(a.outcome == "matched" and b.outcome != "matched" for a, b in pairs)
+
+    def row(self, curve: str) -> dict[str, object]:
+        """The point as a line of a table."""
+        interval = self.estimate.interval()
+        kinds = self.kinds
+        out: dict[str, object] = {
+            "curve": curve,
+            "x": self.point.x,
+            "trials": self.estimate.trials,
+            "matched": self.estimate.matched,
+            "unmatched": self.estimate.unmatched,
+            "undetermined": self.estimate.undetermined,
+            "low": round(interval.low, 4),
+            "high": round(interval.high, 4),
+            "certified_maximal": kinds["certified maximal"],
+            "certified_minimal": kinds["certified minimal"],
+        }
+        tried = self.baseline.trials if self.baseline else 0
+        out["baseline_trials"] = tried
+        out["baseline_matched"] = self.baseline.matched if self.baseline else 0
+        out["baseline_missed"] = self.missed
+        return out
+
+
+def _kind(note: str, outcome: str, status: str) -> str:
+    if note.startswith("certified maximal"):
+        return "certified maximal"
+    if note.startswith("no solution, with probability 1"):
+        return "certified minimal"
+    if outcome == "undetermined":
+        return "undetermined"
+    return "counted" if status == "complete" else "one solution certified"
+
+
+def measure(run: Run, curves: Mapping[str, Sequence[Point]]) -> dict[str, list[Measured]]:
+    """Estimates of all points; an interrupt leaves what is done so far.
+
+    Parameters
+    ----------
+    run : Run
+    curves : mapping of str to sequence of Point
+    """
+    from numeric.counting import ENGINES
+
+    out: dict[str, list[Measured]] = {name: [] for name in curves}
+    with Store(run.store) as store:
+        for name, points in curves.items():
+            for point in points:
+                found = _estimate(run, store, point, name, run.trials, point.engine)
+                baseline = None
+                if run.baseline and "fsolve" in ENGINES and found.trials:
+                    size = min(run.baseline, run.trials)
+                    baseline = _estimate(run, store, point, f"{name}, fsolve", size, "fsolve")
+                out[name].append(Measured(point, found, baseline))
+                if found.trials < run.trials:
+                    return out
+    return out
+
+
+def _estimate(
+    run: Run, store: Store, point: Point, name: str, trials: int, engine: str
+) -> Estimate:
+    settings = dict(point.settings)
+    if engine == "fsolve":
+        # The paper's method knows no verdicts.
+        settings |= {"certify": False, "complete": True}
+    with (
+        Study(
+            point.problem, seed=run.seed, engine=engine, store=store, workers=run.workers,
+            **settings,
+        ) as study,
+        progress(f"{name}, x = {point.x:g}", trials, 0.95) as advance,
+    ):  # fmt: skip
+        found = study.run(trials, advance=advance)
+    run.say(f"{name:<16} x = {point.x:<6g} {found}")
+    return found
+
+
+def draw_curve(axes: Axes, measured: Sequence[Measured], label: str, colour: str) -> None:
+    """A curve with intervals: filled where every trial is certified, hollow where estimated."""
+    xs = [m.point.x for m in measured]
+    intervals = [m.estimate.interval() for m in measured]
+    values = [
+        m.estimate.estimate if m.estimate.estimate is not None else (i.low + i.high) / 2
+        for m, i in zip(measured, intervals, strict=True)
+    ]
+    axes.plot(xs, values, color=colour, lw=1.2, label=label)
+    axes.fill_between(
+        xs, [i.low for i in intervals], [i.high for i in intervals], color=colour, alpha=0.15, lw=0
+    )
+    for m, x, value, i in zip(measured, xs, values, intervals, strict=True):
+        face = colour if m.is_certified else "white"
+        low, high = max(value - i.low, 0), max(i.high - value, 0)
+        axes.errorbar(x, value, [[low], [high]], color=colour, capsize=2, lw=0.8)
+        axes.plot(x, value, "o", color=colour, mfc=face, ms=5, zorder=3)
+
+
+def draw_baseline(axes: Axes, measured: Sequence[Measured], colour: str) -> None:
+    """What the paper's method reports on the first of the same instances."""
+    tried = [m for m in measured if m.baseline is not None and m.baseline.trials]
+    if tried:
+        xs = [m.point.x for m in tried]
+        ys = [m.baseline.matched / m.baseline.trials for m in tried if m.baseline]
+        axes.plot(xs, ys, "x:", color=colour, lw=0.8, ms=5)
+
+
+def markdown_table(rows: Sequence[Mapping[str, object]]) -> str:
+    """Rows as a Markdown table."""
+    if not rows:
+        return ""
+    keys = list(rows[0])
+    lines = ["| " + " | ".join(keys) + " |", "|" + "---|" * len(keys)]
+    lines += ["| " + " | ".join(str(row[k]) for k in keys) + " |" for row in rows]
+    return "\n".join(lines)
