@@ -23,17 +23,21 @@ from algebra.problem import Problem
 from numeric.chain import make_chain
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.exact_engine import ExactEngine
+from numeric.fsolve_engine import FsolveEngine
 from numeric.homotopy import HomotopyEngine
 from numeric.instances import Instance
-from numeric.multistart import multistart_newton
+from numeric.multistart import MultistartEngine, multistart_newton
 from numeric.phcpy_engine import PhcpyEngine
 from numeric.phcpy_process import PhcpyProcess
+from numeric.phcpy_track import PhcpyTracker
 from numeric.plans import Plan, rank_plan, root_plan
 
 # Engines kept: each allocation of a random problem needs one of its own.
 _MOST_ENGINES = 64
 # Newton starts of the quick search for one real solution.
 _QUICK_STARTS = 192
+# Engines that search without knowing how many solutions there are: lower bounds only.
+SEARCHING = ("multistart", "fsolve")
 
 
 class InstanceEngine(Protocol):
@@ -111,12 +115,14 @@ class Counter:
 
     def prepare(self) -> None:
         """Fail early: a missing engine is known before any work is done."""
-        if self.name == "phcpy":
+        if self.name.startswith("phcpy"):
             self._process.start()
 
     def plan(self, allocation: Allocation) -> Plan:
         """What is known of an allocation; found once."""
         plan = self._rank_plan(allocation)
+        if plan.root_count is None and self.name in SEARCHING:
+            return replace(plan, source=f"not counted: {self.name} gives lower bounds")
         if plan.root_count is None and allocation not in self._counted:
             self._counted.add(allocation)
             plan = root_plan(self.problem, plan, timeout=self.root_timeout)
@@ -240,7 +246,37 @@ class _Homotopy:
 
 
 def _homotopy(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
+    if plan.root_count is None and plan.allocation.size == plan.equations:
+        # Neither a Gröbner basis nor monodromy came to an end: too many paths to follow.
+        # What can be had is a lower bound; every count says so.
+        reason = (
+            f"N is out of reach ({plan.source}); lower bound by the engine multistart, which "
+            "--engine multistart starts at once"
+        )
+        return MultistartEngine(
+            problem, enough=None if counter.complete else 1, timeout=counter.timeout, reason=reason
+        )
     return _Homotopy(problem, plan)
+
+
+def _phcpy_track(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
+    return PhcpyTracker(problem, plan.root_count, timeout=counter.timeout, process=counter._process)
+
+
+def _phcpy_core(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
+    return PhcpyTracker(
+        problem, plan.root_count, form="core", timeout=counter.timeout, process=counter._process
+    )
+
+
+def _fsolve(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
+    enough = None if counter.complete else 1
+    return FsolveEngine(problem, enough=enough, timeout=counter.timeout)
+
+
+def _multistart(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
+    enough = None if counter.complete else 1
+    return MultistartEngine(problem, enough=enough, timeout=counter.timeout)
 
 
 def _exact(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
@@ -250,5 +286,9 @@ def _exact(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
 ENGINES: dict[str, Callable[[Counter, Problem, Plan], InstanceEngine]] = {
     "homotopy": _homotopy,
     "phcpy": _phcpy,
+    "phcpy-track": _phcpy_track,
+    "phcpy-core": _phcpy_core,
     "exact": _exact,
+    "fsolve": _fsolve,
+    "multistart": _multistart,
 }

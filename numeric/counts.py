@@ -37,6 +37,9 @@ class InstanceCount:
         Paths tracked, paths tracked again, endpoints certified.
     seconds : float
         Processor time.
+    paper_match : bool or None
+        What the first paper's procedure says of the instance, where an engine follows it:
+        True where one of its runs converged.  Not evidence of anything.
     """
 
     index: int
@@ -49,6 +52,7 @@ class InstanceCount:
     retried: int = 0
     certified: int = 0
     seconds: float = 0.0
+    paper_match: bool | None = None
 
     @property
     def outcome(self) -> str:
@@ -70,6 +74,8 @@ class InstanceCount:
         }
         if self.note:
             data["note"] = self.note
+        if self.paper_match is not None:
+            data["paper_match"] = self.paper_match
         return data
 
 

@@ -13,30 +13,35 @@ reports the starts and how many of them converged, and claims no completeness.
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from algebra.errors import InputError
-from numeric.chain import IN_M, IN_S0, Chain, make_chain
+from algebra.problem import Problem
+from numeric.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount
 from numeric.instances import Instance
-from numeric.krawczyk import FAILED, REAL, Certified, RootPool, certify, make_target
-from numeric.krawczyk_exact import certify_exact
+from numeric.levenberg_marquardt import levenberg_marquardt
+from numeric.real_pool import RealPool, start_scale
 from numeric.tracker import DONE, Settings, track
 
 _BATCH = 64
+# Starts of an instance where nobody says otherwise: those of the first paper.
+STARTS = 400
 
 
 def multistart_newton(
     instance: Instance,
-    starts: int = 400,
+    starts: int = STARTS,
     seed: int = 0,
     *,
     chain: Chain | None = None,
     enough: int | None = None,
     warm: bool = True,
     most_steps: int = 150,
+    seconds: float = float("inf"),
 ) -> InstanceCount:
     """Certified real solutions of one instance, from many starts.
 
@@ -55,6 +60,8 @@ def multistart_newton(
         Whether the teacher's own weights are continued to the instance first.
     most_steps : int, optional
         Newton steps a start.
+    seconds : float, optional
+        No new batch of 64 starts after so much processor time.
 
     Returns
     -------
@@ -75,153 +82,104 @@ def multistart_newton(
         raise InputError(f"`starts` ({starts}) must be at least 0")
     began = time.process_time()
     chain = chain or make_chain(instance.allocation, instance.problem.support)
-    target = make_target(chain, instance)
+    pool = RealPool(chain, instance)
     parameters = chain.parameters(instance)
-    pool = RootPool(chain)
-
-    def take(ends: np.ndarray) -> None:
-        certified = certify(chain, target, ends.astype(complex))
-        left = certified.kind == FAILED
-        if left.any():
-            exact = certify_exact(chain, instance, certified.roots[left], most_bits=256)
-            pool.add(_real_only(exact))
-        pool.add(_real_only(certified))
-
-    converged = 0
     if warm:
         end = _from_teacher(chain, instance, parameters)
         if end is not None:
-            take(end[None])
+            pool.take(end[None])
+    from_teacher = len(pool)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(instance.index, 0x3357)))
-    scale = np.array(
-        [instance.weights[name].shape[1] ** -0.5 for name, _, _ in instance.allocation.cells]
-    )
-    done = 0
-    while done < starts and (enough is None or pool.real < enough):
+    scale = start_scale(instance)
+    done = converged = last_new = 0
+    while done < starts and (enough is None or len(pool) < enough):
+        if time.process_time() - began > seconds:
+            break
         size = min(_BATCH, starts - done)
         spread = 2.0 ** rng.uniform(-2.0, 2.0, (size, 1))
         first = rng.standard_normal((size, chain.unknowns)) * scale * spread
         ends, good = levenberg_marquardt(chain, parameters, first, most_steps)
         converged += int(good.sum())
-        if good.any():
-            take(_distinct(ends[good]))
+        before = len(pool)
+        pool.take(ends[good])
         done += size
-    order: Any = np.lexsort(pool.roots.real.T[::-1]) if len(pool) else []
+        if len(pool) > before:
+            last_new = done
     return InstanceCount(
         index=instance.index,
-        real=pool.real,
+        real=len(pool),
         complex=len(pool),
         status=UNDETERMINED,
-        note=f"at least {pool.real} real: {converged} of {done} starts converged",
-        solutions=tuple(tuple(float(x) for x in pool.roots[k].real) for k in order),
+        note=_note(len(pool), from_teacher, converged, done, last_new),
+        solutions=pool.solutions,
         paths=done,
         certified=len(pool),
         seconds=time.process_time() - began,
     )
 
 
-def levenberg_marquardt(
-    chain: Chain, parameters: np.ndarray, starts: np.ndarray, most_steps: int = 150
-) -> tuple[np.ndarray, np.ndarray]:
-    """Damped Newton from many real starts at once.
+class MultistartEngine:
+    """Lower bounds on the real solutions of instances; needs no root count.
 
     Parameters
     ----------
-    chain : Chain
-    parameters : ndarray of float
-        A real parameter vector.
-    starts : ndarray, shape (·, r)
-    most_steps : int, optional
+    problem : Problem
+    starts : int, optional
+    enough : int, optional
+        As for `multistart_newton`.
+    timeout : float, optional
+        Seconds of processor time for one instance.
+    reason : str, optional
+        Why this engine is at work, for the notes.
 
-    Returns
-    -------
-    ends : ndarray, shape (·, r)
-    converged : ndarray of bool
-        Whether the relative residual fell below 1e-10.
+    Raises
+    ------
+    InputError
+        Where the system is not square or generically singular.
     """
-    w = np.array(starts, float)
-    damping = np.full(len(w), 1e-2)
-    size = max(float(np.abs(parameters[chain.y_at :]).max()), 1e-300)
-    f, J = batched_jacobian(chain, parameters, w)
-    cost = np.einsum("be,be->b", f, f)
-    active = np.isfinite(cost)
-    for _ in range(most_steps):
-        run = np.flatnonzero(active)
-        if not len(run):
-            break
-        gram = np.einsum("bev,beu->bvu", J[run], J[run])
-        slope = np.einsum("bev,be->bv", J[run], f[run])
-        diagonal = np.einsum("bvv->bv", gram).copy()
-        damped = gram + np.einsum(
-            "bv,vu->bvu", damping[run, None] * diagonal + 1e-300, np.eye(chain.unknowns)
-        )
+
+    name = "multistart"
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        starts: int = STARTS,
+        enough: int | None = None,
+        timeout: float = float("inf"),
+        reason: str = "",
+    ) -> None:
+        self.chain = make_chain(problem.allocation, problem.support)
+        self.starts = starts
+        self.enough = enough
+        self.timeout = timeout
+        self.reason = reason
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """Lower bounds for several instances, in their order."""
+        return [self.count(instance) for instance in instances]
+
+    def count(self, instance: Instance) -> InstanceCount:
+        """A lower bound for one instance."""
         try:
-            delta = np.linalg.solve(damped, slope[..., None])[..., 0]
-        except np.linalg.LinAlgError:
-            delta = np.array(
-                [np.linalg.lstsq(a, b, rcond=None)[0] for a, b in zip(damped, slope, strict=True)]
+            found = multistart_newton(
+                instance, self.starts, chain=self.chain, enough=self.enough, seconds=self.timeout
             )
-        trial = w[run] - delta
-        with np.errstate(over="ignore", invalid="ignore"):
-            new_f, new_J = batched_jacobian(chain, parameters, trial)
-            new_cost = np.einsum("be,be->b", new_f, new_f)
-        better = new_cost < cost[run]
-        up = run[better]
-        w[up], f[up], J[up], cost[up] = (
-            trial[better],
-            new_f[better],
-            new_J[better],
-            new_cost[better],
-        )
-        damping[up] = np.maximum(damping[up] * 0.1, 1e-14)
-        down = run[~better]
-        damping[down] = damping[down] * 8.0
-        active[run] = (cost[run] > (1e-15 * size) ** 2) & (damping[run] < 1e10)
-    return w, np.sqrt(cost) <= 1e-10 * size
+        except InputError as error:  # the instance is special: dependent samples
+            return InstanceCount(instance.index, None, None, UNDETERMINED, str(error))
+        if self.reason:
+            found = replace(found, note=f"{found.note}; {self.reason}")
+        return found
 
 
-def batched_jacobian(
-    chain: Chain, parameters: np.ndarray, w: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Residuals (·, r) and Jacobians (·, r, r) at many weights, by matrix products."""
-    B, r = w.shape
-    n, c, m, K = chain.widths, chain.columns, chain.samples, chain.steps
-    p = np.broadcast_to(parameters, (B, chain.size)).copy()
-    p[:, chain.cells[:, 4]] = w
-
-    def block(at: int, rows: int, columns: int) -> np.ndarray:
-        return p[:, at : at + rows * columns].reshape(B, rows, columns)
-
-    S = [block(chain.s0_at, n[0], c)]
-    M = [None] + [block(chain.m_at[k], n[k], n[k - 1]) for k in range(1, K + 1)]
-    for k in range(1, K + 1):
-        S.append(M[k] @ S[-1])
-    P: list[Any] = [None]
-    P += [block(chain.p_at[k], c, m) if chain.read_all else None for k in range(1, K + 1)]
-    Z = S[K] if not chain.read_all else sum(S[k] @ P[k] for k in range(1, K + 1))
-    A = [block(chain.d_at, chain.network.d, n[K])]
-    for q in range(1, K + 1):
-        A.append(A[-1] @ M[K - q + 1])
-    H = []
-    if chain.read_all:
-        for q in range(K):
-            H.append(sum(S[k - 1] @ P[k + q] for k in range(1, K - q + 1)))
-    a, x = chain.equations.T
-    Y = p[:, chain.y_at :].reshape(B, -1, m)
-    f = (A[0] @ Z - Y)[:, a, x]
-    J = np.zeros((B, r, r))
-    for v, (kind, step, i, j, _) in enumerate(chain.cells):
-        if kind == IN_M and chain.read_all:
-            for q in range(K):
-                J[:, :, v] += A[q][:, a, i] * H[q][:, j, x]
-        elif kind == IN_M:
-            J[:, :, v] = A[K - step][:, a, i] * S[step - 1][:, j, x]
-        elif kind == IN_S0:
-            for q in range(1, K + 1):
-                J[:, :, v] += A[q][:, a, i] * P[q][:, j, x]
-        else:
-            J[:, :, v] = np.where(a == i, Z[:, j, x], 0.0)
-    return f, J
+def _note(real: int, from_teacher: int, converged: int, done: int, last_new: int) -> str:
+    """What was found; the paper's stopping rule is reported, not believed."""
+    if not real:
+        return f"no solution found, which proves nothing: {converged} of {done} starts converged"
+    where = f"{converged} of {done} starts converged"
+    if from_teacher and not last_new:
+        return f"at least {real} real, from the teacher; {where}"
+    return f"at least {real} real: {where}, nothing new in the last {done - last_new}"
 
 
 def _from_teacher(chain: Chain, instance: Instance, parameters: np.ndarray) -> np.ndarray | None:
@@ -237,14 +195,3 @@ def _from_teacher(chain: Chain, instance: Instance, parameters: np.ndarray) -> n
         chain, first[None], parameters[None], zero, zero, start[None], Settings(most_steps=200)
     )
     return tracked.roots[0].real if tracked.status[0] == DONE else None
-
-
-def _distinct(ends: np.ndarray) -> np.ndarray:
-    """One of each cluster of equal endpoints (to about eight digits)."""
-    keys = np.round(ends / (np.abs(ends).max(axis=1, keepdims=True) + 1e-300), 8)
-    return ends[np.sort(np.unique(keys, axis=0, return_index=True)[1])]
-
-
-def _real_only(certified: Certified) -> Certified:
-    kind = np.where(certified.kind == REAL, REAL, FAILED)
-    return Certified(kind, certified.roots, certified.radii)

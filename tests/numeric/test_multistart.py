@@ -12,7 +12,8 @@ from algebra.problem import Problem
 from numeric.chain import jacobian
 from numeric.homotopy import HomotopyEngine
 from numeric.instances import draw_instance
-from numeric.multistart import batched_jacobian, multistart_newton
+from numeric.levenberg_marquardt import batched_jacobian
+from numeric.multistart import multistart_newton
 from tests.numeric.chains import cases, chains
 
 CASES = cases()
