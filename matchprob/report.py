@@ -286,6 +286,11 @@ def print_estimate(out: Console, found: Estimate) -> None:
         f"  {found.trials} trials by {found.engine}, seed {found.seed}: {found.matched} matched, "
         f"{found.unmatched} unmatched, {found.undetermined} undetermined"
     )
+    if found.by_trace_test:
+        out.print(
+            f"  {found.by_trace_test} of the unmatched rest on a root count by a trace test "
+            "(numerical, no proof)"
+        )
     largest = max(found.histogram.values(), default=0)
     for real, number in found.histogram.items():
         bar = "█" * max(1, round(40 * number / largest))

@@ -22,7 +22,7 @@ from algebra.errors import InputError
 from algebra.jacobian import allocation_rank, network_rank
 from algebra.problem import Problem
 from algebra.rootcount import RootCountError, generic_root_count
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.counts import COMPLETE, TRACE_NOTE, UNDETERMINED, InstanceCount
 from numeric.exact_engine import ExactEngine
 from numeric.homotopy import HomotopyEngine
 from numeric.instances import Instance
@@ -58,6 +58,8 @@ class Plan:
         Where the root count comes from.
     is_part : bool
         Whether surplus weights are kept fixed.
+    is_numerical : bool
+        Whether the root count rests on a trace test (msolve missing or too slow).
     """
 
     allocation: Allocation
@@ -66,6 +68,7 @@ class Plan:
     root_count: int | None
     source: str
     is_part: bool = False
+    is_numerical: bool = False
 
 
 def make_plan(problem: Problem, allocation: Allocation, *, timeout: float = 60.0) -> Plan:
@@ -85,7 +88,9 @@ def make_plan(problem: Problem, allocation: Allocation, *, timeout: float = 60.0
         roots = generic_root_count(part, support, timeout=timeout, fallback=monodromy_root_count)
     except (RootCountError, InputError) as error:
         return Plan(part, whole, own, None, str(error), part is not allocation)
-    return Plan(part, whole, own, roots.value, roots.how, part is not allocation)
+    source = f"{roots.how}: {roots.because}" if roots.is_numerical else roots.how
+    is_part = part is not allocation
+    return Plan(part, whole, own, roots.value, source, is_part, roots.is_numerical)
 
 
 class Counter:
@@ -183,7 +188,8 @@ class Counter:
             self._engines[plan.allocation] = ENGINES[name](self, part, plan)
         engine = self._engines[plan.allocation]
         if not plan.is_part:
-            return engine.count_many(instances)
+            counts = engine.count_many(instances)
+            return [_marked(c) for c in counts] if plan.is_numerical else counts
         counts = engine.count_many([replace(i, allocation=plan.allocation) for i in instances])
         note = "surplus weights kept fixed"
         # There are infinitely many solutions: their number means nothing, a match does.
@@ -195,6 +201,13 @@ class Counter:
         ]
 
 
+def _marked(count: InstanceCount) -> InstanceCount:
+    """A count that is complete only if a trace test was not deceived says so."""
+    if count.status != COMPLETE or TRACE_NOTE in count.note:
+        return count
+    return replace(count, note="; ".join(part for part in (count.note, TRACE_NOTE) if part))
+
+
 def _phcpy(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
     return PhcpyEngine(problem, plan.root_count, timeout=counter.timeout, process=counter._process)
 
@@ -204,9 +217,9 @@ class _Homotopy:
 
     def __init__(self, problem: Problem, plan: Plan) -> None:
         self.exact = ExactEngine(problem, plan.root_count)
-        self.engine = (
-            None if plan.root_count == 1 else HomotopyEngine(problem, root_count=plan.root_count)
-        )
+        # A single solution found numerically may need msolve: the tracker does not.
+        linear = plan.root_count == 1 and not plan.is_numerical
+        self.engine = None if linear else HomotopyEngine(problem, root_count=plan.root_count)
 
     def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         """One solution is rational in the data: exact arithmetic gives it."""
