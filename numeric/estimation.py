@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from algebra.errors import InputError
 from algebra.problem import Problem
-from numeric.counts import InstanceCount, real_root_histogram
+from numeric.counts import TRACE_NOTE, InstanceCount, real_root_histogram
 from numeric.instances import Instance, draw_instance
 from numeric.intervals import Interval, proportion_interval
 
@@ -95,6 +95,11 @@ class Estimate:
         """Name of the interval that holds: Clopper–Pearson for a fixed number of trials."""
         return "clopper-pearson" if self.running is None else "confidence sequence"
 
+    @property
+    def by_trace_test(self) -> int:
+        """Unmatched trials that rest on a root count by a trace test (a match needs none)."""
+        return sum(TRACE_NOTE in c.note and c.outcome == "unmatched" for c in self.counts)
+
     def interval(self, method: str | None = None) -> Interval:
         """Confidence interval; undetermined trials count as unmatched below, matched above.
 
@@ -138,6 +143,7 @@ class Estimate:
             "engine": self.engine,
             "seed": self.seed,
             "real_roots": {str(k): v for k, v in self.histogram.items()},
+            "by_trace_test": self.by_trace_test,
         }
 
     def to_frame(self) -> Any:

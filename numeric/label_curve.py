@@ -22,9 +22,9 @@ import numpy as np
 
 from numeric.chain import IN_D, IN_M, IN_S0, Chain
 
-# A path fails below this step, or after so many steps.
+# A path is given up below this step, or after so many (a hundred is usual).
 _SMALLEST_STEP = 1e-9
-_MOST_STEPS = 3_000
+_MOST_STEPS = 400
 # The prediction must lie within this share of the point's size of the curve, ...
 _PREDICTION = 1e-5
 # ... and corrections must end within this one, or where rounding keeps them, below _ROUNDING.
@@ -80,6 +80,7 @@ class LabelCurve:
         Parameters
         ----------
         w : ndarray of complex, shape (k, r)
+            Of any precision; so is the result.
 
         Returns
         -------
@@ -88,8 +89,8 @@ class LabelCurve:
             Row e, column j: derivative of equation e by weight j.
         """
         chain, count, r = self.chain, len(w), self.chain.unknowns
-        n, c = chain.widths, chain.columns
-        p = np.repeat(self.parameters[None].astype(complex), count, axis=0)
+        n, c, kind_of = chain.widths, chain.columns, np.result_type(w, complex)
+        p = np.repeat(self.parameters[None].astype(kind_of), count, axis=0)
         p[:, chain.cells[:, 4]] = w
 
         def matrix(at: int, rows: int, columns: int) -> np.ndarray:
@@ -103,12 +104,12 @@ class LabelCurve:
             ]
 
         S = matrix(chain.s0_at, n[0], c)
-        dS = np.zeros((count, r, n[0], c), complex)
+        dS = np.zeros((count, r, n[0], c), kind_of)
         for j, row, column in moved(IN_S0, 0):
             dS[:, j, row, column] = 1
         if chain.read_all:
-            Z = np.zeros((count, n[-1], chain.samples), complex)
-            dZ = np.zeros((count, r, n[-1], chain.samples), complex)
+            Z = np.zeros((count, n[-1], chain.samples), kind_of)
+            dZ = np.zeros((count, r, n[-1], chain.samples), kind_of)
         for k in range(1, len(n)):
             M = matrix(int(chain.m_at[k]), n[k], n[k - 1])
             dS = M[:, None] @ dS
@@ -148,9 +149,9 @@ class LabelCurve:
         values, derivative = self.labels(w)
         rows, columns = self.chain.equations.T
         start = self.parameters[self.chain.y_at :].reshape(-1, self.chain.samples)[rows, columns]
-        residual = np.empty((count, r + 1), complex)
+        residual = np.empty((count, r + 1), values.dtype)
         residual[:, :r] = values - start - t[:, None] * self.direction
-        jacobian = np.zeros((count, r + 1, r + 1), complex)
+        jacobian = np.zeros((count, r + 1, r + 1), values.dtype)
         jacobian[:, :r, :r] = derivative
         jacobian[:, :r, r] = -self.direction
         one = np.concatenate([np.ones((count, 1)), w], axis=1)
@@ -163,21 +164,59 @@ class LabelCurve:
         speed = np.einsum("ki,kij->kj", one, dQ)
         return residual, jacobian, speed[:, 0] + t * speed[:, 1]
 
-    def refine(self, z: np.ndarray, Q: np.ndarray, passes: int = 6) -> np.ndarray:
+    def newton(self, z: np.ndarray, Q: np.ndarray, *, precise: bool = False) -> np.ndarray:
+        """Newton's correction of points; `precise` forms residuals in longer precision."""
+        residual, jacobian, _ = self.system(z, Q, Q)
+        if precise:
+            residual = self.system(z.astype(np.clongdouble), Q, Q)[0].astype(complex)
+        return _solve(jacobian, residual)
+
+    def refine(
+        self, z: np.ndarray, Q: np.ndarray, passes: int = 6, *, precise: bool = False
+    ) -> np.ndarray:
         """Newton's method on one section; NaN where it does not settle."""
         if not len(z):
             return z
         with np.errstate(all="ignore"):
             for _ in range(passes):
-                residual, jacobian, _ = self.system(z, Q, Q)
-                step = _solve(jacobian, residual)
+                step = self.newton(z, Q, precise=precise)
                 z = z - step
             # Rounding alone moves ill-conditioned points; far from a root steps are large.
             settled = np.abs(step).max(axis=1) <= _ROUNDING * _scale(z)
         return np.where(settled[:, None], z, np.nan)
 
+    def sharpen(self, z: np.ndarray, Q: np.ndarray, passes: int = 4) -> tuple[np.ndarray, ...]:
+        """Points of a section in the machine's longest precision.
 
-def track(curve: LabelCurve, start: np.ndarray, Q0: np.ndarray, Q1: np.ndarray) -> np.ndarray:
+        Residuals are formed in it, the linear systems solved in double precision, as in
+        iterative refinement.
+
+        Returns
+        -------
+        points, errors : ndarray of clongdouble, shape (k, r + 1)
+            The points, and the last correction: the size of what is left of the error.
+        """
+        z = z.astype(np.clongdouble)
+        step = np.zeros_like(z)
+        for _ in range(passes):
+            residual, jacobian, _ = self.system(z, Q, Q)
+            # Equations of very different size are brought to one, lest doubles overflow.
+            size = np.abs(jacobian).max(axis=2)
+            step = _solve(
+                (jacobian / size[..., None]).astype(complex), (residual / size).astype(complex)
+            ).astype(np.clongdouble)
+            z = z - step
+        return z, step
+
+
+def track(
+    curve: LabelCurve,
+    start: np.ndarray,
+    Q0: np.ndarray,
+    Q1: np.ndarray,
+    *,
+    precise: bool = False,
+) -> np.ndarray:
     """Move points of one section to another.
 
     Parameters
@@ -186,6 +225,8 @@ def track(curve: LabelCurve, start: np.ndarray, Q0: np.ndarray, Q1: np.ndarray) 
     start : ndarray of complex, shape (k, r + 1)
         Points (w, t) on the section `Q0`.
     Q0, Q1 : ndarray of complex, shape (r + 1, 2)
+    precise : bool, optional
+        Whether residuals are formed in longer precision: slower, for paths that fail.
 
     Returns
     -------
@@ -212,7 +253,7 @@ def track(curve: LabelCurve, start: np.ndarray, Q0: np.ndarray, Q1: np.ndarray) 
             h = np.minimum(step[now], 1 - u)
             guess = _runge_kutta(curve, z, Q0, dQ, u, h)
             there = np.where(h >= 1 - u, 1.0, u + h)
-            landed, good = _correct(curve, guess, Q0 + there[:, None, None] * dQ, dQ)
+            landed, good = _correct(curve, guess, Q0 + there[:, None, None] * dQ, precise)
             ends[now[good]] = landed[good]
             position[now[good]] = there[good]
             gap = np.abs(landed - guess).max(axis=1) / _scale(guess)
@@ -221,7 +262,7 @@ def track(curve: LabelCurve, start: np.ndarray, Q0: np.ndarray, Q1: np.ndarray) 
             step[now] = np.where(good, h * factor, h * 0.35)
             alive[now] &= step[now] > _SMALLEST_STEP
     ends[~(alive & (position >= 1))] = np.nan
-    return curve.refine(ends, Q1, 3) if len(ends) else ends
+    return curve.refine(ends, Q1, 3, precise=precise)
 
 
 def _runge_kutta(
@@ -242,7 +283,7 @@ def _runge_kutta(
 
 
 def _correct(
-    curve: LabelCurve, z: np.ndarray, Q: np.ndarray, dQ: np.ndarray
+    curve: LabelCurve, z: np.ndarray, Q: np.ndarray, precise: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Newton's method from a prediction; which points are accepted."""
     size = _scale(z)
@@ -250,8 +291,7 @@ def _correct(
     good = np.isfinite(z).all(axis=1)
     done = np.zeros(len(z), bool)
     for k in range(_PASSES):
-        residual, jacobian, _ = curve.system(z, Q, dQ)
-        change = _solve(jacobian, residual)
+        change = curve.newton(z, Q, precise=precise)
         length = np.abs(change).max(axis=1) / size
         z = z - change
         if k == 0:
