@@ -22,9 +22,9 @@ import numpy as np
 
 from numeric.chain import IN_D, IN_M, IN_S0, Chain
 
-# A path fails below this step, or after so many steps.
+# A path is given up below this step, or after so many (a hundred is usual).
 _SMALLEST_STEP = 1e-9
-_MOST_STEPS = 3_000
+_MOST_STEPS = 400
 # The prediction must lie within this share of the point's size of the curve, ...
 _PREDICTION = 1e-5
 # ... and corrections must end within this one, or where rounding keeps them, below _ROUNDING.
@@ -80,6 +80,7 @@ class LabelCurve:
         Parameters
         ----------
         w : ndarray of complex, shape (k, r)
+            Of any precision; so is the result.
 
         Returns
         -------
@@ -88,8 +89,8 @@ class LabelCurve:
             Row e, column j: derivative of equation e by weight j.
         """
         chain, count, r = self.chain, len(w), self.chain.unknowns
-        n, c = chain.widths, chain.columns
-        p = np.repeat(self.parameters[None].astype(complex), count, axis=0)
+        n, c, kind_of = chain.widths, chain.columns, np.result_type(w, complex)
+        p = np.repeat(self.parameters[None].astype(kind_of), count, axis=0)
         p[:, chain.cells[:, 4]] = w
 
         def matrix(at: int, rows: int, columns: int) -> np.ndarray:
@@ -103,12 +104,12 @@ class LabelCurve:
             ]
 
         S = matrix(chain.s0_at, n[0], c)
-        dS = np.zeros((count, r, n[0], c), complex)
+        dS = np.zeros((count, r, n[0], c), kind_of)
         for j, row, column in moved(IN_S0, 0):
             dS[:, j, row, column] = 1
         if chain.read_all:
-            Z = np.zeros((count, n[-1], chain.samples), complex)
-            dZ = np.zeros((count, r, n[-1], chain.samples), complex)
+            Z = np.zeros((count, n[-1], chain.samples), kind_of)
+            dZ = np.zeros((count, r, n[-1], chain.samples), kind_of)
         for k in range(1, len(n)):
             M = matrix(int(chain.m_at[k]), n[k], n[k - 1])
             dS = M[:, None] @ dS
@@ -148,9 +149,9 @@ class LabelCurve:
         values, derivative = self.labels(w)
         rows, columns = self.chain.equations.T
         start = self.parameters[self.chain.y_at :].reshape(-1, self.chain.samples)[rows, columns]
-        residual = np.empty((count, r + 1), complex)
+        residual = np.empty((count, r + 1), values.dtype)
         residual[:, :r] = values - start - t[:, None] * self.direction
-        jacobian = np.zeros((count, r + 1, r + 1), complex)
+        jacobian = np.zeros((count, r + 1, r + 1), values.dtype)
         jacobian[:, :r, :r] = derivative
         jacobian[:, :r, r] = -self.direction
         one = np.concatenate([np.ones((count, 1)), w], axis=1)
@@ -175,6 +176,29 @@ class LabelCurve:
             # Rounding alone moves ill-conditioned points; far from a root steps are large.
             settled = np.abs(step).max(axis=1) <= _ROUNDING * _scale(z)
         return np.where(settled[:, None], z, np.nan)
+
+    def sharpen(self, z: np.ndarray, Q: np.ndarray, passes: int = 4) -> tuple[np.ndarray, ...]:
+        """Points of a section in the machine's longest precision.
+
+        Residuals are formed in it, the linear systems solved in double precision, as in
+        iterative refinement.
+
+        Returns
+        -------
+        points, errors : ndarray of clongdouble, shape (k, r + 1)
+            The points, and the last correction: the size of what is left of the error.
+        """
+        z = z.astype(np.clongdouble)
+        step = np.zeros_like(z)
+        for _ in range(passes):
+            residual, jacobian, _ = self.system(z, Q, Q)
+            # Equations of very different size are brought to one, lest doubles overflow.
+            size = np.abs(jacobian).max(axis=2)
+            step = _solve(
+                (jacobian / size[..., None]).astype(complex), (residual / size).astype(complex)
+            ).astype(np.clongdouble)
+            z = z - step
+        return z, step
 
 
 def track(curve: LabelCurve, start: np.ndarray, Q0: np.ndarray, Q1: np.ndarray) -> np.ndarray:

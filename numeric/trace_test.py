@@ -43,11 +43,13 @@ only if the set is complete, and then exactly N of its points have t = 0.  Nothi
 of the monodromy loops that found the points.
 
 In floating point, second divided differences of T at three values of s take the place of
-"linear".  The residual is the norm of their sum over the sum of their norms; for a complete
-set it is rounding error, for another one the missing points' share.  It must be below
-`TOLERANCE` and a thousand times smaller than the share of any point that was found, for two
-independent pencils, with distinct endpoints of all paths.  This is numerical evidence, not
-a proof: paths that swap, or a missing set whose share is below all others', may deceive it.
+"linear", in the machine's longest precision.  The residual is the norm of their sum over the
+sum of their norms; for a complete set it is rounding error, for another one the missing
+points' share.  It must be below `TOLERANCE`, a thousand times smaller than the share of any
+point that was found, and no larger than the last Newton corrections and the rounding of the
+sum explain; this for two pencils with independent λ, A and s (a point near λ(w) = t = 0 moves
+almost linearly in one, not in both), with distinct endpoints of all paths.  That is numerical
+evidence, not a proof: missing points whose share is below rounding would deceive it.
 
 References
 ----------
@@ -62,23 +64,24 @@ from __future__ import annotations
 
 import itertools
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from numeric.chain import Chain
 from numeric.label_curve import LabelCurve, track
+from numeric.pencils import Pencil, carry, distinct, gaussian, random_section, trace_residual
 
-# Largest residual of a complete set, and how far below any point's own share it must be.
-TOLERANCE = 1e-7
+# Largest residual of a complete set, how far below any point's own share it must be, and how
+# far above the estimate of rounding it may be.
+TOLERANCE = 1e-9
 _MARGIN = 1e-3
-# Points closer than this, relative to their size, are one.
-_SAME = 1e-6
+_ROUNDING = 100.0
 # Parts of the section λ(w) t = 0 are told apart by these bounds.
 _ZERO, _NOT_ZERO = 1e-9, 1e-7
-
-# Other ways to a section where paths to it were lost.
-_DETOURS = 3
+# Loops that bring nothing new although points are missing, before another line is tried.
+_STALLED = 8
+_LINES = 3
 
 PASSED, FAILED, UNFINISHED = "passed", "failed", "unfinished"
 
@@ -134,137 +137,6 @@ class TraceTest:
         return f"{text} ({self.note})" if self.note else text
 
 
-@dataclass(frozen=True)
-class Pencil:
-    """The sections ``A(w) t + λ(w) + s λ(w) t = 0`` of a curve.
-
-    Attributes
-    ----------
-    curve : LabelCurve
-    at_infinity : ndarray of complex, shape (r + 1,)
-        λ: constant, then coefficients.
-    direction : ndarray of complex, shape (r + 1,)
-        A.
-    """
-
-    curve: LabelCurve
-    at_infinity: np.ndarray
-    direction: np.ndarray
-
-    def section(self, s: complex) -> np.ndarray:
-        """The form at a finite s."""
-        return np.column_stack([self.at_infinity, self.direction + s * self.at_infinity])
-
-    @property
-    def known(self) -> np.ndarray:
-        """The form λ(w) t at s = ∞."""
-        return np.column_stack([np.zeros_like(self.at_infinity), self.at_infinity])
-
-    def coordinates(self, z: np.ndarray) -> np.ndarray:
-        """w/λ(w) of points (w, t)."""
-        w = z[:, :-1]
-        return w / (self.at_infinity[0] + w @ self.at_infinity[1:])[:, None]
-
-
-def trace_residual(
-    pencil: Pencil, points: np.ndarray, values: np.ndarray, rng: np.random.Generator
-) -> tuple[float, float] | None:
-    """How far the sum over some points is from moving linearly.
-
-    Parameters
-    ----------
-    pencil : Pencil
-    points : ndarray of complex, shape (k, r + 1)
-        Points of the section at s = ∞.
-    values : ndarray of complex, shape (3,)
-        Values of s.
-    rng : numpy.random.Generator
-        For detours.
-
-    Returns
-    -------
-    residual : float
-        Norm of the summed second divided differences over the sum of their norms: 0 for a
-        complete set.
-    share : float
-        The smallest of these norms over their sum.
-        None where k distinct points could not be brought to each section, or more were
-        found there.
-
-    Notes
-    -----
-    Lost paths are made good by other ways to the same section: k distinct points are
-    wanted there, no matter which.  The test stays sound.  Three sets whose sums lie on
-    one line for generic s are, with two values of s fixed, one set with a linear sum.
-    """
-    z = points
-    forms = [pencil.known, *(pencil.section(s) for s in values)]
-    seen = []
-    for before, after in itertools.pairwise(forms):
-        z = carry(pencil.curve, z, before, after, rng)
-        if len(z) != len(points):
-            return None
-        seen.append(z)
-    second = np.zeros_like(seen[0][:, :-1])
-    for k, z in enumerate(seen):
-        apart = np.prod([values[k] - values[j] for j in range(3) if j != k])
-        second += pencil.coordinates(z) / apart
-    norms = np.linalg.norm(second, axis=1)
-    total = norms.sum()
-    if not total > 0:
-        return None
-    return float(np.linalg.norm(second.sum(axis=0)) / total), float(norms.min() / total)
-
-
-def carry(
-    curve: LabelCurve,
-    points: np.ndarray,
-    before: np.ndarray,
-    after: np.ndarray,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Distinct points on another section, as many as there are, by detours where needed."""
-    arrived = track(curve, points, before, after)
-    lost = ~np.isin(np.arange(len(points)), distinct(arrived))
-    for _ in range(_DETOURS):
-        if not lost.any():
-            break
-        via = _gaussian(rng, *before.shape)
-        again = track(curve, track(curve, points, before, via), via, after)
-        # Points keep their places where they can: only lost ones are filled in.
-        fresh = np.concatenate([arrived[~lost], again])
-        fresh = fresh[distinct(fresh)][int((~lost).sum()) :]
-        if len(fresh) > lost.sum():
-            return np.concatenate([arrived[~lost], fresh])
-        places = np.flatnonzero(lost)[: len(fresh)]
-        arrived[places] = fresh
-        lost[places] = False
-    return arrived[~lost]
-
-
-def distinct(points: np.ndarray) -> np.ndarray:
-    """Indices of the first of each group of points that agree to within 1e-6."""
-    kept: list[int] = []
-    size = np.maximum(1.0, np.abs(points).max(axis=1, initial=0.0))
-    for k in range(len(points)):
-        if not np.isfinite(points[k]).all():
-            continue
-        gaps = np.abs(points[kept] - points[k]).max(axis=1, initial=0.0)
-        if not (gaps <= _SAME * size[k]).any():
-            kept.append(k)
-    return np.array(kept, np.int64)
-
-
-def random_pencil(curve: LabelCurve, at_infinity: np.ndarray, rng: np.random.Generator) -> Pencil:
-    """A pencil of a random direction."""
-    return Pencil(curve, at_infinity, _gaussian(rng, len(at_infinity)))
-
-
-def _gaussian(rng: np.random.Generator, *shape: int) -> np.ndarray:
-    pair = rng.standard_normal((2, *shape))
-    return (pair[0] + 1j * pair[1]) / np.sqrt(2.0)
-
-
 def trace_test(
     chain: Chain,
     parameters: np.ndarray,
@@ -272,7 +144,6 @@ def trace_test(
     *,
     seed: int = 0,
     most_points: int = 1_500,
-    most_loops: int = 60,
     timeout: float = 120.0,
 ) -> TraceTest:
     """Complete the known roots of an instance, and test that they are all.
@@ -286,7 +157,7 @@ def trace_test(
         Some roots of it, at least one.
     seed : int, optional
         Line, sections and loops follow from it.
-    most_points, most_loops : int, optional
+    most_points : int, optional
         Give up beyond.
     timeout : float, optional
         Give up after so many seconds.
@@ -299,66 +170,113 @@ def trace_test(
     -----
     Points of the section are collected by leading those known around random triangles of
     sections; the test is made whenever a loop brings nothing new.  It decides, the loops
-    do not.
+    do not.  Where they no longer help, it starts anew with another line and another λ:
+    some points are hard to reach from some sections.
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x7ACE,)))
-    r = chain.unknowns
-    start = parameters[chain.y_at :].reshape(-1, chain.samples)[tuple(chain.equations.T)]
-    curve = LabelCurve(chain, parameters, _gaussian(rng, r) * max(1.0, np.abs(start).max()))
-    at_infinity = _gaussian(rng, r + 1)
-    known = Pencil(curve, at_infinity, at_infinity).known
-    points = curve.refine(np.column_stack([roots, np.zeros(len(roots))]).astype(complex), known)
-    points = points[distinct(points)]
     end = time.monotonic() + timeout
-    residual, share, note, fresh = np.inf, 0.0, "", True
     loops = 0
+    for _ in range(_LINES):
+        search = _Search(chain, parameters, roots, rng)
+        found = search.run(most_points, end)
+        loops += found.loops
+        roots = found.roots
+        if found.status != FAILED or not len(roots):
+            break
+    return replace(found, loops=loops)
 
-    def result(status: str, why: str = "") -> TraceTest:
-        solutions = points[_at_zero(points, at_infinity) > 0][:, :r]
-        return TraceTest(status, solutions, len(points), residual, share, loops, why)
 
-    if not len(points):
-        return result(FAILED, "no root to start from")
-    while True:
-        if len(points) > most_points:
-            return result(UNFINISHED, f"more than {most_points} points")
-        if not fresh:
-            found = [
-                trace_residual(
-                    random_pencil(curve, at_infinity, rng), points, _gaussian(rng, 3), rng
-                )
-                for _ in range(2)
-            ]
-            measured = [pair for pair in found if pair is not None]
-            if len(measured) == len(found):
-                residual = max(pair[0] for pair in measured)
-                share = min(pair[1] for pair in measured)
-                note = "points are missing, or too poorly known"
-                if residual <= min(TOLERANCE, _MARGIN * share):
+class _Search:
+    """Points of one section ``λ(w) t = 0`` of one curve, on their way to completeness."""
+
+    def __init__(
+        self, chain: Chain, parameters: np.ndarray, roots: np.ndarray, rng: np.random.Generator
+    ) -> None:
+        labels = parameters[chain.y_at :].reshape(-1, chain.samples)[tuple(chain.equations.T)]
+        direction = gaussian(rng, chain.unknowns) * max(1.0, np.abs(labels).max(initial=0.0))
+        self.rng = rng
+        self.curve = LabelCurve(chain, parameters, direction)
+        self.at_infinity = gaussian(rng, chain.unknowns + 1)
+        self.known = Pencil(self.curve, self.at_infinity, self.at_infinity).known
+        start = np.column_stack([roots, np.zeros(len(roots))]).astype(complex)
+        points = self.curve.refine(start, self.known)
+        self.points = points[distinct(points)]
+        self.loops = 0
+        self._loop_brought_new = True
+        self.residual, self.share = np.inf, 0.0
+
+    def run(self, most_points: int, end: float) -> TraceTest:
+        """Loops and tests until a test passes or nothing helps."""
+        if not len(self.points):
+            return self._result(FAILED, "no root to start from")
+        stalled, note = 0, ""
+        while True:
+            if len(self.points) > most_points:
+                return self._result(UNFINISHED, f"more than {most_points} points")
+            if not self._loop_brought_new:
+                note = self._measure()
+                if not note:
                     break
-            else:
-                note = "paths were lost"
-        if loops >= most_loops or time.monotonic() > end:
-            limit = f"{loops} loops" if loops >= most_loops else f"{timeout:g} s"
-            return result(FAILED if note else UNFINISHED, f"{note or 'stopped'} after {limit}")
-        corners = [known, _gaussian(rng, r + 1, 2), _gaussian(rng, r + 1, 2), known]
-        z = points
-        for before, after in itertools.pairwise(corners):
-            z = track(curve, z, before, after)
-        merged = np.concatenate([points, z])
+                stalled += 1
+            if stalled >= _STALLED:
+                return self._result(FAILED, note)
+            if time.monotonic() > end:
+                return self._result(UNFINISHED, f"{note or 'points were still found'}, time is up")
+            self._loop()
+            stalled *= not self._loop_brought_new
+        if (self._places() == 0).any():
+            return self._result(FAILED, "a point is near both t = 0 and λ(w) = 0")
+        return self._result(PASSED)
+
+    def _loop(self) -> None:
+        """Lead all points around a random triangle of sections; keep what is new."""
+        r = self.curve.unknowns
+        first, second = random_section(self.rng, r), random_section(self.rng, r)
+        z = self.points
+        for before, after in itertools.pairwise([self.known, first, second, self.known]):
+            z = track(self.curve, z, before, after)
+        merged = np.concatenate([self.points, z])
         merged = merged[distinct(merged)]
-        fresh = len(merged) > len(points)
-        points = merged
-        loops += 1
-    if (_at_zero(points, at_infinity) == 0).any():
-        return result(FAILED, "a point is near both t = 0 and λ(w) = 0")
-    return result(PASSED)
+        self._loop_brought_new = len(merged) > len(self.points)
+        self.points = merged
+        self.loops += 1
 
+    def _measure(self) -> str:
+        """Two independent pencils; what speaks against completeness, in words."""
+        self.residual, self.share = 0.0, np.inf
+        rng, points = self.rng, self.points
+        for own in (self.at_infinity, gaussian(rng, len(self.at_infinity))):
+            pencil = Pencil(self.curve, own, gaussian(rng, len(own)))
+            if own is not self.at_infinity:
+                points = carry(self.curve, points, self.known, pencil.known, rng)
+            found = None
+            if len(points) == len(self.points):
+                found = trace_residual(pencil, points, gaussian(rng, 3), rng)
+            if found is None:
+                self.residual, self.share = np.inf, 0.0
+                return "paths were lost"
+            residual, noise, share = found
+            self.residual, self.share = max(self.residual, residual), min(self.share, share)
+            if residual > min(TOLERANCE, _MARGIN * share, _ROUNDING * noise):
+                return "points are missing, or too poorly known"
+        return ""
 
-def _at_zero(points: np.ndarray, at_infinity: np.ndarray) -> np.ndarray:
-    """1 where t = 0 on the section λ(w) t = 0, −1 where λ(w) = 0, 0 where it is not clear."""
-    w, t = points[:, :-1], np.abs(points[:, -1])
-    scale = np.abs(at_infinity[0]) + np.abs(w) @ np.abs(at_infinity[1:])
-    other = np.abs(at_infinity[0] + w @ at_infinity[1:]) / scale
-    solution = (t <= _ZERO) & (other >= _NOT_ZERO)
-    return np.where(solution, 1, np.where((other <= _ZERO) & (t >= _NOT_ZERO), -1, 0))
+    def _places(self) -> np.ndarray:
+        """1 where t = 0, −1 where λ(w) = 0, 0 where it is not clear."""
+        w, t = self.points[:, :-1], np.abs(self.points[:, -1])
+        constant, slopes = self.at_infinity[0], self.at_infinity[1:]
+        scale = np.abs(constant) + np.abs(w) @ np.abs(slopes)
+        other = np.abs(constant + w @ slopes) / scale
+        solution = (t <= _ZERO) & (other >= _NOT_ZERO)
+        return np.where(solution, 1, np.where((other <= _ZERO) & (t >= _NOT_ZERO), -1, 0))
+
+    def _result(self, status: str, note: str = "") -> TraceTest:
+        return TraceTest(
+            status=status,
+            roots=self.points[self._places() > 0][:, :-1],
+            points=len(self.points),
+            residual=self.residual,
+            share=self.share,
+            loops=self.loops,
+            note=note,
+        )
