@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,7 +102,7 @@ def certify(
         timeout=timeout,
         search=search,
         candidates=guess,
-        fallback=monodromy_root_count,
+        fallback=partial(monodromy_root_count, timeout=timeout),
     )
 
 
@@ -138,7 +139,10 @@ def verify(
             raise InputError(f"{path}: not a certificate: {error}") from None
     assert not isinstance(certificate, (Certificate, str, Path))
     return verification.verify(
-        certificate, seed=seed, timeout=timeout, fallback=monodromy_root_count
+        certificate,
+        seed=seed,
+        timeout=timeout,
+        fallback=partial(monodromy_root_count, timeout=timeout),
     )
 
 

@@ -301,6 +301,11 @@ def print_estimate(out: Console, found: Estimate) -> None:
     for note, number in notes.most_common(3):
         if note:
             out.print(Text(f"  {number:6d}  {note}", style="dim"))
+    if found.by_trace_test:
+        out.print(
+            f"  {found.by_trace_test} of the unmatched rest on a root count by a trace test "
+            "(numerical, no proof)"
+        )
     largest = max(found.histogram.values(), default=0)
     for real, number in found.histogram.items():
         bar = "█" * max(1, round(40 * number / largest))

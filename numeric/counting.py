@@ -21,7 +21,7 @@ from algebra.errors import InputError
 from algebra.networks import Network
 from algebra.problem import Problem
 from numeric.chain import make_chain
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.counts import COMPLETE, TRACE_NOTE, UNDETERMINED, InstanceCount
 from numeric.exact_engine import ExactEngine
 from numeric.fsolve_engine import FsolveEngine
 from numeric.homotopy import HomotopyEngine
@@ -202,7 +202,8 @@ class Counter:
             self._engines[plan.allocation] = ENGINES[name](self, part, plan)
         engine = self._engines[plan.allocation]
         if not plan.is_part:
-            return engine.count_many(instances)
+            counts = engine.count_many(instances)
+            return [_marked(c) for c in counts] if plan.is_numerical else counts
         counts = engine.count_many([replace(i, allocation=plan.allocation) for i in instances])
         note = "surplus weights kept fixed"
         # There are infinitely many solutions: their number means nothing, a match does.
@@ -225,6 +226,13 @@ def default_engine(network: Network) -> str:
     )
 
 
+def _marked(count: InstanceCount) -> InstanceCount:
+    """A count that is complete only if a trace test was not deceived says so."""
+    if count.status != COMPLETE or TRACE_NOTE in count.note:
+        return count
+    return replace(count, note="; ".join(part for part in (count.note, TRACE_NOTE) if part))
+
+
 def _phcpy(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
     return PhcpyEngine(problem, plan.root_count, timeout=counter.timeout, process=counter._process)
 
@@ -234,9 +242,9 @@ class _Homotopy:
 
     def __init__(self, problem: Problem, plan: Plan) -> None:
         self.exact = ExactEngine(problem, plan.root_count)
-        self.engine = (
-            None if plan.root_count == 1 else HomotopyEngine(problem, root_count=plan.root_count)
-        )
+        # A single solution found numerically may need msolve: the tracker does not.
+        linear = plan.root_count == 1 and not plan.is_numerical
+        self.engine = None if linear else HomotopyEngine(problem, root_count=plan.root_count)
 
     def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         """One solution is rational in the data: exact arithmetic gives it."""

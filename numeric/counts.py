@@ -14,6 +14,8 @@ from typing import Any
 
 COMPLETE = "complete"
 UNDETERMINED = "undetermined"
+# In the note of a count that is complete if the root count is what a trace test says.
+TRACE_NOTE = "N by trace test"
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,7 @@ class CountResult:
         """The JSON object of ``matchprob count``."""
         return {
             "generic_root_count": self.generic_root_count,
+            "generic_root_count_source": self.root_count_source,
             "engine": self.engine,
             "seed": self.seed,
             "instances": [c.to_dict() for c in self.instances],

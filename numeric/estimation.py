@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from algebra.errors import InputError
 from algebra.problem import Problem
-from numeric.counts import InstanceCount, real_root_histogram
+from numeric.counts import TRACE_NOTE, InstanceCount, real_root_histogram
 from numeric.instances import Instance, draw_instance
 from numeric.intervals import Interval, proportion_interval
 
@@ -91,6 +91,11 @@ class Estimate:
         return self.matched / decided if decided else None
 
     @property
+    def by_trace_test(self) -> int:
+        """Unmatched trials that rest on a root count by a trace test (a match needs none)."""
+        return sum(TRACE_NOTE in c.note and c.outcome == "unmatched" for c in self.counts)
+
+    @property
     def method(self) -> str:
         """Name of the interval that holds: Clopper–Pearson for a fixed number of trials."""
         return "clopper-pearson" if self.running is None else "confidence sequence"
@@ -138,6 +143,7 @@ class Estimate:
             "engine": self.engine,
             "seed": self.seed,
             "real_roots": {str(k): v for k, v in self.histogram.items()},
+            "by_trace_test": self.by_trace_test,
         }
 
     def to_frame(self) -> Any:

@@ -164,14 +164,22 @@ class LabelCurve:
         speed = np.einsum("ki,kij->kj", one, dQ)
         return residual, jacobian, speed[:, 0] + t * speed[:, 1]
 
-    def refine(self, z: np.ndarray, Q: np.ndarray, passes: int = 6) -> np.ndarray:
+    def newton(self, z: np.ndarray, Q: np.ndarray, *, precise: bool = False) -> np.ndarray:
+        """Newton's correction of points; `precise` forms residuals in longer precision."""
+        residual, jacobian, _ = self.system(z, Q, Q)
+        if precise:
+            residual = self.system(z.astype(np.clongdouble), Q, Q)[0].astype(complex)
+        return _solve(jacobian, residual)
+
+    def refine(
+        self, z: np.ndarray, Q: np.ndarray, passes: int = 6, *, precise: bool = False
+    ) -> np.ndarray:
         """Newton's method on one section; NaN where it does not settle."""
         if not len(z):
             return z
         with np.errstate(all="ignore"):
             for _ in range(passes):
-                residual, jacobian, _ = self.system(z, Q, Q)
-                step = _solve(jacobian, residual)
+                step = self.newton(z, Q, precise=precise)
                 z = z - step
             # Rounding alone moves ill-conditioned points; far from a root steps are large.
             settled = np.abs(step).max(axis=1) <= _ROUNDING * _scale(z)
@@ -201,7 +209,14 @@ class LabelCurve:
         return z, step
 
 
-def track(curve: LabelCurve, start: np.ndarray, Q0: np.ndarray, Q1: np.ndarray) -> np.ndarray:
+def track(
+    curve: LabelCurve,
+    start: np.ndarray,
+    Q0: np.ndarray,
+    Q1: np.ndarray,
+    *,
+    precise: bool = False,
+) -> np.ndarray:
     """Move points of one section to another.
 
     Parameters
@@ -210,6 +225,8 @@ def track(curve: LabelCurve, start: np.ndarray, Q0: np.ndarray, Q1: np.ndarray) 
     start : ndarray of complex, shape (k, r + 1)
         Points (w, t) on the section `Q0`.
     Q0, Q1 : ndarray of complex, shape (r + 1, 2)
+    precise : bool, optional
+        Whether residuals are formed in longer precision: slower, for paths that fail.
 
     Returns
     -------
@@ -236,7 +253,7 @@ def track(curve: LabelCurve, start: np.ndarray, Q0: np.ndarray, Q1: np.ndarray) 
             h = np.minimum(step[now], 1 - u)
             guess = _runge_kutta(curve, z, Q0, dQ, u, h)
             there = np.where(h >= 1 - u, 1.0, u + h)
-            landed, good = _correct(curve, guess, Q0 + there[:, None, None] * dQ, dQ)
+            landed, good = _correct(curve, guess, Q0 + there[:, None, None] * dQ, precise)
             ends[now[good]] = landed[good]
             position[now[good]] = there[good]
             gap = np.abs(landed - guess).max(axis=1) / _scale(guess)
@@ -245,7 +262,7 @@ def track(curve: LabelCurve, start: np.ndarray, Q0: np.ndarray, Q1: np.ndarray) 
             step[now] = np.where(good, h * factor, h * 0.35)
             alive[now] &= step[now] > _SMALLEST_STEP
     ends[~(alive & (position >= 1))] = np.nan
-    return curve.refine(ends, Q1, 3) if len(ends) else ends
+    return curve.refine(ends, Q1, 3, precise=precise)
 
 
 def _runge_kutta(
@@ -266,7 +283,7 @@ def _runge_kutta(
 
 
 def _correct(
-    curve: LabelCurve, z: np.ndarray, Q: np.ndarray, dQ: np.ndarray
+    curve: LabelCurve, z: np.ndarray, Q: np.ndarray, precise: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Newton's method from a prediction; which points are accepted."""
     size = _scale(z)
@@ -274,8 +291,7 @@ def _correct(
     good = np.isfinite(z).all(axis=1)
     done = np.zeros(len(z), bool)
     for k in range(_PASSES):
-        residual, jacobian, _ = curve.system(z, Q, dQ)
-        change = _solve(jacobian, residual)
+        change = curve.newton(z, Q, precise=precise)
         length = np.abs(change).max(axis=1) / size
         z = z - change
         if k == 0:

@@ -126,6 +126,9 @@ def carry(
     """Distinct points on another section, as many as there are, by detours where needed."""
     arrived = track(curve, points, before, after)
     lost = ~np.isin(np.arange(len(points)), distinct(arrived))
+    if lost.any():
+        arrived[lost] = track(curve, points[lost], before, after, precise=True)
+        lost = ~np.isin(np.arange(len(points)), distinct(arrived))
     for _ in range(_DETOURS):
         if not lost.any():
             break

@@ -35,6 +35,8 @@ class Plan:
         Where the root count comes from.
     is_part : bool
         Whether surplus weights are kept fixed.
+    is_numerical : bool
+        Whether the root count rests on a trace test (msolve missing or too slow).
     """
 
     allocation: Allocation
@@ -43,6 +45,7 @@ class Plan:
     root_count: int | None
     source: str
     is_part: bool = False
+    is_numerical: bool = False
 
     @property
     def is_minimal(self) -> bool:
@@ -51,8 +54,10 @@ class Plan:
 
     @property
     def is_maximal(self) -> bool:
-        """Whether every generic instance has a real solution: N is odd."""
-        return self.root_count is not None and self.root_count % 2 == 1
+        """Whether every generic instance has a real solution: N is odd, and no trace test's."""
+        if self.root_count is None or self.is_numerical:
+            return False
+        return self.root_count % 2 == 1
 
 
 def rank_plan(problem: Problem, allocation: Allocation) -> Plan:
@@ -81,7 +86,8 @@ def root_plan(problem: Problem, plan: Plan, *, timeout: float = 60.0) -> Plan:
         )
     except (RootCountError, InputError) as error:
         return replace(plan, source=str(error))
-    return replace(plan, root_count=roots.value, source=roots.how)
+    source = f"{roots.how}: {roots.because}" if roots.is_numerical else roots.how
+    return replace(plan, root_count=roots.value, source=source, is_numerical=roots.is_numerical)
 
 
 def make_plan(problem: Problem, allocation: Allocation, *, timeout: float = 60.0) -> Plan:

@@ -221,7 +221,9 @@ class _Search:
             if stalled >= _STALLED:
                 return self._result(FAILED, note)
             if time.monotonic() > end:
-                return self._result(UNFINISHED, f"{note or 'points were still found'}, time is up")
+                return self._result(
+                    UNFINISHED, f"{note or 'points were still found'}, time is up: allow more"
+                )
             self._loop()
             stalled *= not self._loop_brought_new
         if (self._places() == 0).any():
