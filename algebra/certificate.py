@@ -23,20 +23,18 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from algebra.allocation import Allocation
-from algebra.bases import candidate_bases, smallest_circuit
+from algebra.bases import candidate_bases
 from algebra.budgets import budget_violations, rank_bound
+from algebra.evidence import circuit_reason, rank_evidence, root_evidence
 from algebra.jacobian import (
     GenericRank,
     allocation_rank,
     network_rank,
-    random_point,
 )
 from algebra.networks import LinearFeedForward, ShallowReLU
 from algebra.patterns import sample_pattern_ranks
@@ -44,7 +42,6 @@ from algebra.problem import Problem
 from algebra.rootcount import (
     LINEAR,
     NUMERICAL,
-    RootCount,
     RootCounter,
     RootCountError,
     generic_root_count,
@@ -59,8 +56,6 @@ Candidates = Callable[[int], Iterable[int]]
 MINIMAL, MAXIMAL = "minimal", "maximal"
 INTERMEDIATE, UNDECIDED = "intermediate", "undecided"
 
-# Witness points with more entries are given by their seed only.
-_LARGEST_POINT = 20_000
 # Weights among which a dependent set is looked for.
 _LARGEST_CIRCUIT = 1_000
 
@@ -210,8 +205,8 @@ def certify(
     whole = network_rank(network, support, seed)
     own = allocation_rank(allocation, support, whole.rank, seed)
     evidence: dict[str, Any] = {
-        "network_rank": _rank_evidence(problem, whole),
-        "allocation_rank": _rank_evidence(problem, own),
+        "network_rank": rank_evidence(problem, whole),
+        "allocation_rank": rank_evidence(problem, own),
     }
 
     def conclude(verdict: str, rule: str, error: Fraction, **more: Any) -> Certificate:
@@ -238,7 +233,7 @@ def certify(
             return conclude(MINIMAL, rule, Fraction(0), reasons=reasons)
         rule = f"generic rank {own.rank} of {whole.rank}"
         if not reasons and allocation.size <= _LARGEST_CIRCUIT:
-            reasons = (_circuit_reason(allocation, support, seed),)
+            reasons = (circuit_reason(allocation, support, seed),)
         return conclude(MINIMAL, rule, own.error, reasons=reasons)
 
     # Not minimal: proved, unless the whole network's rank is only probably not larger.
@@ -254,7 +249,7 @@ def certify(
     except RootCountError as problem_met:
         tried = (f"generic root count: {problem_met}",)
         return conclude(UNDECIDED, "not minimal, root count out of reach", error, tried=tried)
-    evidence["root_count"] = _root_evidence(roots)
+    evidence["root_count"] = root_evidence(roots)
     how = f" ({NUMERICAL})" if roots.is_numerical else ""
     if roots.is_numerical:
         notes.append(f"N = {roots.value}: {roots.how} ({roots.because})")
@@ -324,45 +319,6 @@ def _certify_relu(
     )
 
 
-def _circuit_reason(allocation: Allocation, support: Mapping[str, np.ndarray], seed: int) -> str:
-    """Where no budget is violated: weights that depend on each other."""
-    cells = smallest_circuit(allocation, support, seed)
-    names = " ".join(f"{name}[{i},{j}]" for name, i, j in cells)
-    return f"no budget is violated, but these {len(cells)} depend on each other: {names}"
-
-
-def _rank_evidence(problem: Problem, found: GenericRank) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "rank": found.rank,
-        "upper_bound": found.upper,
-        "proved": found.is_proved,
-        "witness": [found.p, found.seed],
-        "points": [list(point) for point in found.points],
-    }
-    network = problem.network
-    if network.parameters + network.input_shape[0] * network.m <= _LARGEST_POINT:
-        point = random_point(network, found.p, found.seed, problem.support)
-        data["witness_point"] = {
-            "weights": {name: value.tolist() for name, value in point.weights.items()},
-            "X": point.X.tolist(),
-        }
-    return data
-
-
-def _root_evidence(roots: RootCount) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "value": roots.value,
-        "rule": roots.rule,
-        "form": roots.form,
-        "blocks": list(roots.blocks),
-        "primes": list(roots.primes),
-        "seed": roots.seed,
-    }
-    if roots.trace is not None:
-        data["trace"] = asdict(roots.trace)
-    return data
-
-
 def _over_complete(
     problem: Problem,
     whole: GenericRank,
@@ -392,7 +348,7 @@ def _over_complete(
             continue
         if roots.value % 2:
             evidence["sub_allocation"] = [list(cell) for cell in part.cells]
-            evidence["root_count"] = _root_evidence(roots)
+            evidence["root_count"] = root_evidence(roots)
             how = f", {NUMERICAL}" if roots.is_numerical else ""
             rule = f"a sub-allocation of {whole.rank} weights is maximal (N = {roots.value}{how})"
             return conclude(MAXIMAL, rule, error)

@@ -20,12 +20,12 @@ from algebra.allocation import Allocation
 from algebra.budgets import Budget, Violation, budget_violations, budgets
 from algebra.elimination import CoreSystem, eliminate
 from algebra.modular import random_prime
+from algebra.pattern_lemmas import patterns_left_by_D3, patterns_left_by_D4
 from algebra.patterns import sample_pattern_ranks
 from algebra.rings import PrimeField
 from algebra.rootcount import preferred_forms
 from algebra.structure import BlockTriangularForm, block_triangular_form
 from algebra.systems import PolynomialSystem, build_system, unknown_count
-from algebra.theorems import patterns_left_by_D3, patterns_left_by_D4
 
 # Forms with more unknowns than this are described by their sizes only.
 LARGEST = 1500

@@ -9,8 +9,7 @@
 * A witness without real solutions is rebuilt from its rationals; its parametrization is
   proved to consist of solutions, and SymPy's Sturm sequences count no real one.
 
-Each check ends as *proved*, *probable* (with its error bound), *trusted* (with what is
-taken on trust) or *failed* (with the place in the certificate).
+How a check ends is told in `algebra.checks`.
 """
 
 from __future__ import annotations
@@ -18,14 +17,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import sympy
-from flint import fmpq, fmpz, fmpz_poly
-from sympy.polys.orderings import grevlex
+from flint import fmpz
 
 from algebra.allocation import Allocation, Cell
 from algebra.budgets import rank_bound
@@ -37,8 +33,8 @@ from algebra.certificate import (
     UNDECIDED,
     VERSION,
 )
+from algebra.checks import FAILED, PROBABLE, PROVED, TRUSTED, Check, CheckFailed, Verification
 from algebra.dual import dual_derivative
-from algebra.elimination import CoreSystem, eliminate
 from algebra.errors import InputError
 from algebra.jacobian import (
     Point,
@@ -50,84 +46,20 @@ from algebra.jacobian import (
     random_point,
     tangent_factors,
 )
-from algebra.modular import batched_rank, matmul, random_prime, random_residues, rank
-from algebra.msolve import MsolveFailed, MsolveTimeout, quotient_degree
-from algebra.msolve_process import MsolveMissing
+from algebra.modular import batched_rank, matmul, random_residues, rank
 from algebra.networks import LinearFeedForward, Network, ShallowReLU
-from algebra.parametrization import Parametrization
 from algebra.problem import Problem, problem_from_dict
-from algebra.rings import RationalField
+from algebra.recount import prime_not_in, recount
 from algebra.rootcount import (
     TRACE,
     RootCounter,
-    RootCountError,
     modular_core,
     preferred_forms,
 )
-from algebra.systems import build_system
+from algebra.witness_check import check_no_real_root
 
-PROVED, PROBABLE, TRUSTED, FAILED = "proved", "probable", "trusted", "failed"
 # Matrices up to this many label entries are ranked by our own elimination.
 _OWN_RANK = 128
-# SymPy's Gröbner bases are quick enough below these sizes.
-_SYMPY_UNKNOWNS, _SYMPY_ROOTS = 3, 8
-
-
-@dataclass(frozen=True)
-class Check:
-    """One statement that was checked.
-
-    Attributes
-    ----------
-    place : str
-        Where in the certificate it stands.
-    status : str
-        "proved", "probable", "trusted" or "failed".
-    text : str
-    """
-
-    place: str
-    status: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Verification:
-    """All checks of a certificate.
-
-    Attributes
-    ----------
-    verdict : str
-        The verdict that was checked.
-    checks : tuple of Check
-    """
-
-    verdict: str
-    checks: tuple[Check, ...]
-
-    @property
-    def holds(self) -> bool:
-        """Whether nothing failed."""
-        return all(check.status != FAILED for check in self.checks)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for ``--json``."""
-        return {
-            "holds": self.holds,
-            "verdict": self.verdict,
-            "checks": [{"place": c.place, "status": c.status, "text": c.text} for c in self.checks],
-        }
-
-    def __str__(self) -> str:
-        lines = [f"{self.verdict}: " + ("holds" if self.holds else "DOES NOT HOLD")]
-        lines += [f"  {c.status:9s} {c.place}: {c.text}" for c in self.checks]
-        return "\n".join(lines)
-
-
-class _Failure(Exception):
-    def __init__(self, place: str, text: str) -> None:
-        super().__init__(text)
-        self.place = place
 
 
 def verify(
@@ -183,7 +115,7 @@ class _Checker:
         """Run one check; whatever goes wrong in it is a failure at this place."""
         try:
             return action()
-        except _Failure as failure:
+        except CheckFailed as failure:
             self.say(failure.place, FAILED, str(failure))
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             self.say(place, FAILED, f"malformed: {type(error).__name__}: {error}")
@@ -224,7 +156,7 @@ class _Checker:
     def _learnable(self) -> None:
         allocation = self.problem.allocation
         if self.data["learnable"] != allocation.size:
-            raise _Failure(
+            raise CheckFailed(
                 "learnable", f"says {self.data['learnable']}, the masks hold {allocation.size}"
             )
 
@@ -235,7 +167,7 @@ class _Checker:
         self._witness("network_rank", cells, claimed)
         bound = label_dimension_bound(network)
         if claimed > bound:
-            raise _Failure("equations", f"{claimed} exceeds the bound {bound} from counting")
+            raise CheckFailed("equations", f"{claimed} exceeds the bound {bound} from counting")
         if claimed == bound:
             self.say(
                 "equations", PROVED, f"generic rank {claimed}: attained, and a bound by counting"
@@ -243,7 +175,7 @@ class _Checker:
             return
         again = network_rank(network, self.problem.support, self.seed)
         if again.rank > claimed:
-            raise _Failure("equations", f"a new point shows rank {again.rank} > {claimed}")
+            raise CheckFailed("equations", f"a new point shows rank {again.rank} > {claimed}")
         self.say("equations", PROBABLE, f"generic rank {claimed}; new points: {_odds(again.error)}")
 
     def _allocation_rank(self) -> None:
@@ -254,12 +186,12 @@ class _Checker:
         place = f"evidence.{name}"
         evidence = self.data["evidence"][name]
         if not isinstance(claimed, int) or evidence["rank"] != claimed:
-            raise _Failure(place, f"rank {evidence['rank']!r} does not fit {claimed!r}")
+            raise CheckFailed(place, f"rank {evidence['rank']!r} does not fit {claimed!r}")
         p, number = evidence["witness"]
         if name == "allocation_rank" and self.data["prime"] != p:
-            raise _Failure("prime", f"{self.data['prime']!r} is not the witness's prime {p}")
+            raise CheckFailed("prime", f"{self.data['prime']!r} is not the witness's prime {p}")
         if not (isinstance(p, int) and 2**20 < p < 2**31 and fmpz(p).is_prime()):
-            raise _Failure(f"{place}.witness", f"{p!r} is not a prime between 2^20 and 2^31")
+            raise CheckFailed(f"{place}.witness", f"{p!r} is not a prime between 2^20 and 2^31")
         network = self.problem.network
         point = self._point(evidence, p, number)
         names = sorted({cell[0] for cell in cells})
@@ -277,7 +209,7 @@ class _Checker:
             if found < claimed and len(chosen) < len(cells):
                 found = rank(jacobian(tangent_factors(network, point, names), cells, p), p)
         if found != claimed and not (found > claimed and name == "network_rank"):
-            raise _Failure(place, f"the rank at the witness point is {found}, not {claimed}")
+            raise CheckFailed(place, f"the rank at the witness point is {found}, not {claimed}")
         self.say(place, PROVED, f"rank {claimed} at the witness point modulo {p}")
 
     def _point(self, evidence: Mapping[str, Any], p: int, number: int) -> Point:
@@ -291,7 +223,7 @@ class _Checker:
             if name in self.problem.support and (
                 weights[name][self.problem.support[name] == 0].any()
             ):
-                raise _Failure("evidence", f"the point has weights outside support.{name}")
+                raise CheckFailed("evidence", f"the point has weights outside support.{name}")
         X = np.array(given["X"], dtype=np.int64).reshape(network.input_shape) % p
         return Point(p, number, weights, X)
 
@@ -306,12 +238,12 @@ class _Checker:
                 matmul(matrix, step[:, None], p)[:, 0],
                 dual_derivative(network, point, cells, step).ravel(),
             ):
-                raise _Failure(place, "the Jacobian differs from forward-mode derivatives")
+                raise CheckFailed(place, "the Jacobian differs from forward-mode derivatives")
 
     def _minimal(self) -> None:
         rank_, equations = self.data["rank"], self.data["equations"]
         if not rank_ < equations:
-            raise _Failure("verdict", f"minimal needs rank {rank_} < equations {equations}")
+            raise CheckFailed("verdict", f"minimal needs rank {rank_} < equations {equations}")
         allocation = self.problem.allocation
         if allocation.size < equations:
             self.say("verdict", PROVED, f"{allocation.size} weights, rank at least {equations}")
@@ -320,7 +252,7 @@ class _Checker:
             allocation, self.problem.support, equations, seed=self.seed + 7_777_777
         )
         if again.rank > rank_:
-            raise _Failure("rank", f"a new point shows rank {again.rank} > {rank_}")
+            raise CheckFailed("rank", f"a new point shows rank {again.rank} > {rank_}")
         self.say(
             "verdict", PROBABLE, f"rank {rank_} < {equations} at new points: {_odds(again.error)}"
         )
@@ -328,7 +260,7 @@ class _Checker:
     def _not_minimal(self) -> None:
         rank_, equations = self.data["rank"], self.data["equations"]
         if rank_ != equations:
-            raise _Failure("verdict", f"rank {rank_} ≠ equations {equations}: minimal, not this")
+            raise CheckFailed("verdict", f"rank {rank_} ≠ equations {equations}: minimal, not this")
         known = any(c.place == "equations" and c.status == PROVED for c in self.checks)
         self.say(
             "verdict",
@@ -346,10 +278,10 @@ class _Checker:
             return allocation
         part = Allocation.from_cells(self.problem.network, [tuple(c) for c in cells])
         if not set(part.cells) <= set(allocation.cells):
-            raise _Failure("evidence.sub_allocation", "it is not part of the allocation")
+            raise CheckFailed("evidence.sub_allocation", "it is not part of the allocation")
         found = allocation_rank(part, self.problem.support, self.data["equations"], self.seed)
         if found.rank != self.data["equations"] or part.size != found.rank:
-            raise _Failure(
+            raise CheckFailed(
                 "evidence.sub_allocation", f"{part.size} weights of rank {found.rank}: no basis"
             )
         self.say("evidence.sub_allocation", PROVED, f"{part.size} weights of full rank")
@@ -358,7 +290,7 @@ class _Checker:
     def _maximal(self) -> None:
         value = self._root_count()
         if value % 2 == 0:
-            raise _Failure("evidence.root_count", f"{value} is even: it does not prove MP = 1")
+            raise CheckFailed("evidence.root_count", f"{value} is even: it does not prove MP = 1")
         known = any(c.place == "evidence.root_count" and c.status == PROVED for c in self.checks)
         self.say(
             "verdict",
@@ -382,120 +314,40 @@ class _Checker:
             or value < 1
             or (whole and self.data["generic_root_count"] != value)
         ):
-            raise _Failure(
+            raise CheckFailed(
                 place, f"value {value!r}, generic_root_count {self.data['generic_root_count']!r}"
             )
         rng = random.Random(f"recount/{self.seed}")
-        p = _prime_not_in(evidence["primes"], rng)
+        p = prime_not_in(evidence["primes"], rng)
         support = self.problem.support
-        first, *others = preferred_forms(self.problem.network, target)
+        first = preferred_forms(self.problem.network, target)[0]
         core, _ = modular_core(target, p, self.seed, first, support)
         if core.is_linear:
             if value != 1:
-                raise _Failure(place, f"the system is linear, so N is 1, not {value}")
+                raise CheckFailed(place, f"the system is linear, so N is 1, not {value}")
             self.say(place, PROVED, f"elimination modulo {p} leaves no equation: N = 1")
             return 1
-        count, how = self._recount(target, p, others, core)
+        count, how = recount(
+            target,
+            support,
+            core,
+            p,
+            seed=self.seed,
+            timeout=self.timeout,
+            fallback=self.fallback,
+        )
         if count is None:
             source = f"modulo {evidence['primes']}" if evidence["primes"] else evidence["rule"]
             self.say(place, TRUSTED, f"N = {value} by {source}; {how}")
             return value
         if count != value:
-            raise _Failure(place, f"counted again, {how}: {count}, not {value}")
+            raise CheckFailed(place, f"counted again, {how}: {count}, not {value}")
         self.say(place, PROBABLE, f"N = {value} again, {how}")
         return value
 
-    def _recount(
-        self, target: Allocation, p: int, others: list[str], core: CoreSystem
-    ) -> tuple[int | None, str]:
-        """N by another route: SymPy, another form, or without deferring blocks."""
-        if len(core.unknowns) <= _SYMPY_UNKNOWNS and core.bezout <= _SYMPY_ROOTS:
-            return _sympy_degree(core, p), f"modulo {p} by SymPy's Gröbner basis"
-        support = self.problem.support
-        routes = [(core, "the same form")]
-        plain, _ = modular_core(target, p, self.seed, core.system.form, support, defer=False)
-        if len(plain.unknowns) <= 2 * len(core.unknowns):
-            routes.insert(0, (plain, f"the {core.system.form} form, no block deferred"))
-        for form in others:
-            other, _ = modular_core(target, p, self.seed, form, support)
-            if len(other.unknowns) <= 2 * len(core.unknowns):
-                routes.insert(0, (other, f"the {form} form"))
-        for system, how in routes:
-            try:
-                degree = quotient_degree(
-                    system.equations, timeout=max(1, round(self.timeout))
-                ).degree
-            except (MsolveTimeout, MsolveFailed):
-                continue
-            except MsolveMissing as missing:
-                return self._trace_count(target, str(missing))
-            return degree, f"modulo {p} in {how}"
-        return self._trace_count(target, f"counting it took more than {self.timeout:g} s")
-
-    def _trace_count(self, target: Allocation, why: str) -> tuple[int | None, str]:
-        """N by the numerical counter, where there is one."""
-        if self.fallback is None:
-            return None, why
-        try:
-            found = self.fallback(target, self.problem.support, self.seed + 7_777_777)
-        except RootCountError as error:
-            return None, f"{why}; {error}"
-        return found.value, f"by {found.how} ({why})"
-
-    # -- the witness ---------------------------------------------------------------
-
     def _no_real_root(self) -> None:
-        place = "evidence.no_real_root"
         witness = self.data["evidence"]["no_real_root"]
-        expected = self.data["generic_root_count"]
-        if witness["complex"] != expected or witness["real"] != 0:
-            raise _Failure(place, f"{witness['complex']} complex, {witness['real']} real roots")
-        network = self.problem.network
-        student = {n: _rationals(witness["weights"][n], s) for n, s in network.shapes.items()}
-        teacher = {n: _rationals(witness["teacher"][n], s) for n, s in network.shapes.items()}
-        for name, mask in self.problem.support.items():
-            for matrices in (student, teacher):
-                if any(v != 0 for v in matrices[name][np.asarray(mask) == 0]):
-                    raise _Failure(place, f"weights outside support.{name}")
-        X = _rationals(witness["X"], network.input_shape)
-        Y = network.forward(teacher, X)
-        system = build_system(
-            self.problem.allocation, student, X, Y, RationalField(), witness["form"]
-        )
-        core = eliminate(system)
-        if list(core.unknowns) != witness["unknowns"]:
-            raise _Failure(f"{place}.unknowns", "they are not the unknowns of the core")
-        if len(core.unknowns) == 1:
-            (equation,) = core.equations
-            w = _univariate(equation)
-            self._count_real(w, expected, place)
-            return
-        given = witness["parametrization"]
-        points = Parametrization(
-            fmpz_poly([int(c) for c in given["w"]]),
-            fmpz_poly([int(c) for c in given["denominator"]]),
-            fmpz(int(given["scale"])),
-            tuple(fmpz_poly([int(c) for c in n]) for n in given["numerators"]),
-        )
-        place = f"{place}.parametrization"
-        if len(points.numerators) != len(core.unknowns) or not points.is_proper():
-            raise _Failure(place, "it is not a proper parametrization of the unknowns")
-        for k, equation in enumerate(core.equations):
-            if not points.satisfies(_integer_terms(equation)):
-                raise _Failure(place, f"its points do not solve equation {k} of the core")
-        self.say(place, PROVED, f"{points.w.degree()} distinct complex solutions of the instance")
-        t = sympy.Symbol("t")
-        coefficients = [int(c) for c in points.w.coeffs()][::-1]
-        self._count_real(sympy.Poly(coefficients, t), expected, place)
-
-    def _count_real(self, w: sympy.Poly, expected: int, place: str) -> None:
-        """Sturm: the eliminating polynomial has N distinct roots, none of them real."""
-        if w.degree() != expected or w.gcd(w.diff()).degree() != 0:
-            raise _Failure(place, f"it has not {expected} distinct points")
-        real = int(w.count_roots())
-        if real:
-            raise _Failure(place, f"Sturm's theorem counts {real} real roots, not 0")
-        self.say(place, PROVED, f"no real one among all {expected} (Sturm): so MP < 1 (given N)")
+        check_no_real_root(self.problem, witness, self.data["generic_root_count"], self.say)
 
     # -- ReLU ----------------------------------------------------------------------
 
@@ -505,11 +357,11 @@ class _Checker:
         active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
         found = network_rank(active, self.problem.support, self.seed)
         if found.rank != self.data["equations"]:
-            raise _Failure("equations", f"the all-active rank is {found.rank}")
+            raise CheckFailed("equations", f"the all-active rank is {found.rank}")
         bound = min(rank_bound(self.problem.allocation), self.problem.allocation.size)
         if self.data["verdict"] == INTERMEDIATE:
             if bound >= found.rank:
-                raise _Failure("verdict", f"rank {bound} is not below {found.rank}")
+                raise CheckFailed("verdict", f"rank {bound} is not below {found.rank}")
             self.say(
                 "verdict",
                 PROVED,
@@ -517,7 +369,7 @@ class _Checker:
                 "silent with positive probability",
             )
         elif self.data["verdict"] != UNDECIDED:
-            raise _Failure("verdict", "a ReLU allocation is neither minimal nor proved maximal")
+            raise CheckFailed("verdict", "a ReLU allocation is neither minimal nor proved maximal")
         else:
             self.say("verdict", TRUSTED, "undecided: nothing more is claimed")
 
@@ -536,61 +388,3 @@ def _odds(error: Fraction) -> str:
     if error == 0:
         return "proved"
     return f"error at most 2^-{(error.denominator // error.numerator).bit_length() - 1}"
-
-
-def _prime_not_in(used: list[int], rng: random.Random) -> int:
-    while True:
-        p = random_prime(rng)
-        if p not in used:
-            return p
-
-
-def _sympy_degree(core: CoreSystem, p: int) -> int:
-    """Dimension of the quotient algebra, by SymPy's Gröbner basis over GF(p)."""
-    symbols = [sympy.Symbol(f"x{k}") for k in range(len(core.unknowns))]
-    polynomials = [
-        sympy.Poly(
-            {tuple(map(int, m)): int(c) for m, c in e.to_dict().items()}, *symbols, modulus=p
-        )
-        for e in core.equations
-    ]
-    basis = sympy.groebner(polynomials, *symbols, modulus=p, order="grevlex")
-    leading = [g.monoms(order=grevlex)[0] for g in basis.polys]
-    return _under_staircase(leading, len(symbols))
-
-
-def _under_staircase(leading: list[tuple[int, ...]], unknowns: int) -> int:
-    """Number of monomials that no leading monomial divides."""
-    todo, seen = [(0,) * unknowns], set()
-    while todo:
-        monomial = todo.pop()
-        if monomial in seen or any(
-            all(a <= b for a, b in zip(lead, monomial, strict=True)) for lead in leading
-        ):
-            continue
-        seen.add(monomial)
-        todo += [(*monomial[:k], monomial[k] + 1, *monomial[k + 1 :]) for k in range(unknowns)]
-    return len(seen)
-
-
-def _rationals(rows: Any, shape: tuple[int, int]) -> np.ndarray:
-    out = np.empty(shape, dtype=object)
-    if len(rows) != shape[0] or any(len(row) != shape[1] for row in rows):
-        raise ValueError(f"a matrix is not {shape[0]}×{shape[1]}")
-    for (i, j), _ in np.ndenumerate(out):
-        value = Fraction(rows[i][j])
-        out[i, j] = fmpq(value.numerator, value.denominator)
-    return out
-
-
-def _integer_terms(polynomial: Any) -> dict[tuple[int, ...], fmpz]:
-    terms = polynomial.to_dict()
-    common = fmpz(1)
-    for c in terms.values():
-        common = common.lcm(c.denominator)
-    return {tuple(map(int, m)): (c.numerator * (common // c.denominator)) for m, c in terms.items()}
-
-
-def _univariate(polynomial: Any) -> sympy.Poly:
-    terms = {m: int(c) for m, c in _integer_terms(polynomial).items()}
-    return sympy.Poly(terms, sympy.Symbol("t"))

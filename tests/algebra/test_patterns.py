@@ -11,8 +11,8 @@ from algebra.budgets import rank_bound
 from algebra.errors import InputError
 from algebra.modular import random_residues
 from algebra.networks import LinearEstimator, ShallowReLU
+from algebra.pattern_lemmas import pattern_infeasible_by_D3, pattern_infeasible_by_D4
 from algebra.patterns import pattern_jacobians, sample_pattern_ranks
-from algebra.theorems import pattern_infeasible_by_D3, pattern_infeasible_by_D4
 
 P = 2147483647
 NET = ShallowReLU(q=2, n=3, d=2, m=2)

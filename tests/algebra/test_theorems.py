@@ -1,8 +1,7 @@
 """The paper's theorems as stated, on allocations where their word is known by hand."""
 
-from itertools import combinations, product
+from itertools import combinations
 
-import numpy as np
 import pytest
 
 from algebra.allocation import Allocation
@@ -10,14 +9,7 @@ from algebra.budgets import budget_violations
 from algebra.jacobian import allocation_rank, network_rank
 from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from algebra.rootcount import generic_root_count
-from algebra.theorems import (
-    pattern_infeasible_by_D3,
-    pattern_infeasible_by_D4,
-    patterns_left,
-    patterns_left_by_D3,
-    patterns_left_by_D4,
-    what_theorems_say,
-)
+from algebra.theorems import what_theorems_say
 
 RNN = LinearRNN(n=4, T=2, b=1, d=2, m=2)
 LAYERS = LinearFeedForward(q=4, widths=(4, 4), d=2, m=2)
@@ -120,19 +112,6 @@ def test_theorem_41_corrected(d, m, n, q):
         allocation = Allocation.from_cells(net, chosen)
         minimal = allocation_rank(allocation).rank < d * m
         assert minimal == bool(budget_violations(allocation))
-
-
-def test_relu_lemmas():
-    """The numbers of patterns that D.3, D.4 and both leave, by going through all of them."""
-    every = [np.array(bits).reshape(3, 3) for bits in product([0, 1], repeat=9)]
-    counts = [2, 2, 1]
-    by_d3 = [not pattern_infeasible_by_D3(p, 2) for p in every]
-    by_d4 = [not pattern_infeasible_by_D4(p, counts) for p in every]
-    assert patterns_left_by_D3(3, 2, 3) == sum(by_d3)
-    assert patterns_left_by_D4(counts, 3) == sum(by_d4)
-    assert patterns_left(counts, 2, 3) == sum(a and b for a, b in zip(by_d3, by_d4, strict=True))
-    # A sample with right-hand side 0 is exempt.
-    assert not pattern_infeasible_by_D3([[0, 1], [0, 1]], 2, zero_samples=[0])
 
 
 def cross(row, column):

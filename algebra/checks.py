@@ -1,0 +1,71 @@
+"""What verification finds: one result for each statement of a certificate.
+
+Each check ends as *proved*, *probable* (with its error bound), *trusted* (with what is
+taken on trust) or *failed* (with the place in the certificate).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+PROVED, PROBABLE, TRUSTED, FAILED = "proved", "probable", "trusted", "failed"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One statement that was checked.
+
+    Attributes
+    ----------
+    place : str
+        Where in the certificate it stands.
+    status : str
+        "proved", "probable", "trusted" or "failed".
+    text : str
+    """
+
+    place: str
+    status: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All checks of a certificate.
+
+    Attributes
+    ----------
+    verdict : str
+        The verdict that was checked.
+    checks : tuple of Check
+    """
+
+    verdict: str
+    checks: tuple[Check, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing failed."""
+        return all(check.status != FAILED for check in self.checks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``."""
+        return {
+            "holds": self.holds,
+            "verdict": self.verdict,
+            "checks": [{"place": c.place, "status": c.status, "text": c.text} for c in self.checks],
+        }
+
+    def __str__(self) -> str:
+        lines = [f"{self.verdict}: " + ("holds" if self.holds else "DOES NOT HOLD")]
+        lines += [f"  {c.status:9s} {c.place}: {c.text}" for c in self.checks]
+        return "\n".join(lines)
+
+
+class CheckFailed(Exception):
+    """A statement that does not hold, and its place in the certificate."""
+
+    def __init__(self, place: str, text: str) -> None:
+        super().__init__(text)
+        self.place = place
