@@ -91,6 +91,11 @@ class Estimate:
         return self.matched / decided if decided else None
 
     @property
+    def by_trace_test(self) -> int:
+        """Unmatched trials that rest on a root count by a trace test (a match needs none)."""
+        return sum(TRACE_NOTE in c.note and c.outcome == "unmatched" for c in self.counts)
+
+    @property
     def method(self) -> str:
         """Name of the interval that holds: Clopper–Pearson for a fixed number of trials."""
         return "clopper-pearson" if self.running is None else "confidence sequence"

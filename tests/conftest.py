@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import settings
 
+from algebra import msolve_process
 from algebra.allocation import Allocation
 from algebra.errors import InputError
 from algebra.jacobian import all_cells
@@ -29,6 +30,18 @@ def msolve() -> str:
         if os.environ.get("CI"):
             pytest.fail(str(error))
         pytest.skip(str(error))
+
+
+@pytest.fixture
+def no_msolve(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A machine without msolve."""
+    monkeypatch.setattr(msolve_process.sysconfig, "get_path", lambda name: "/nonexistent")
+    monkeypatch.setattr(msolve_process.site, "getsitepackages", list)
+    monkeypatch.setattr(msolve_process.site, "ENABLE_USER_SITE", False)
+    monkeypatch.setattr(msolve_process.shutil, "which", lambda name: None)
+    find_msolve.cache_clear()
+    yield
+    find_msolve.cache_clear()
 
 
 def small_network(rng: random.Random) -> Network:

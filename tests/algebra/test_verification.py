@@ -11,6 +11,7 @@ from algebra.certificate import certify
 from algebra.errors import InputError
 from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from algebra.problem import Problem
+from algebra.rootcount import TRACE, RootCount, TraceEvidence
 from algebra.verification import verify
 
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -146,3 +147,59 @@ def test_foreign_data_is_refused(data):
     """What is no certificate of this version is bad input, not a failed check."""
     with pytest.raises(InputError):
         verify(data)
+
+
+def by_trace(value):
+    """A numerical counter that always gives this number."""
+
+    def count(allocation, support, seed):
+        seeds.append(seed)
+        return RootCount(value, TRACE, "B", (), (), seed, TraceEvidence(9, "0", "1e-9", "1"))
+
+    seeds = count.seeds = []
+    return count
+
+
+# 27 solutions in four unknowns: too many for the check by SymPy.
+CYCLE = Problem.of(
+    Allocation.from_cells(
+        LinearRNN(n=4, T=3, b=1, d=2, m=2), [("W", 0, 1), ("W", 1, 2), ("W", 2, 0), ("W", 3, 3)]
+    )
+)
+
+
+def last_verdict(result):
+    return [c for c in result.checks if c.place == "verdict"][-1]
+
+
+@pytest.mark.usefixtures("no_msolve")
+def test_a_numerical_root_count_is_never_proved():
+    """Rule and check say that N is numerical; it is counted again from another seed."""
+    certificate = certify(CYCLE, fallback=by_trace(27))
+    assert certificate.verdict == "maximal"
+    assert certificate.rule == "odd generic root count (numerical: monodromy, trace test)"
+    assert any("not a proof" in note for note in certificate.notes)
+    data = json.loads(certificate.to_json())
+    again = by_trace(27)
+    result = verify(data, fallback=again)
+    assert result.holds
+    assert again.seeds != [data["seed"]]
+    assert {c.place: c.status for c in result.checks}["evidence.root_count"] == "probable"
+    assert last_verdict(result).status == "probable"
+    assert "numerical, no proof" in last_verdict(result).text
+    other = verify(data, fallback=by_trace(29))
+    assert not other.holds
+    assert "29, not 27" in str(other)
+    alone = verify(data)
+    assert alone.holds
+    assert {c.place: c.status for c in alone.checks}["evidence.root_count"] == "trusted"
+    assert last_verdict(alone).status == "probable"
+
+
+def test_msolve_checks_a_numerical_root_count(msolve):
+    """Where msolve is there, a trace test is checked exactly; a false number fails."""
+    data = json.loads(certify(CYCLE).to_json())
+    data["evidence"]["root_count"] |= {"rule": "trace test", "primes": [], "trace": {}}
+    assert verify(data).holds
+    data["generic_root_count"] = data["evidence"]["root_count"]["value"] = 29
+    assert "27, not 29" in str(verify(data))

