@@ -283,6 +283,29 @@ def generic_root_count(
             raise RootCountError(f"{error}; {other}") from None
 
 
+def linear_root_count(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    seed: int = 0,
+) -> RootCount | None:
+    """N = 1 where elimination leaves a linear system, else None: no Gröbner basis is needed.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        As for `generic_root_count`.
+    support : mapping of str to mask, optional
+    seed : int, optional
+    """
+    p = random_prime(random.Random(f"root-count/{seed}"))
+    for form in preferred_forms(allocation.network, allocation):
+        core, _ = modular_core(allocation, p, seed, form, support)
+        if core.is_linear:
+            return RootCount(1, LINEAR, form, (), (p,), seed)
+    return None
+
+
 def _modular_count(
     allocation: Allocation,
     support: Mapping[str, np.ndarray] | None,

@@ -30,7 +30,7 @@ from numeric.multistart import MultistartEngine, multistart_newton
 from numeric.phcpy_engine import PhcpyEngine
 from numeric.phcpy_process import PhcpyProcess
 from numeric.phcpy_track import PhcpyTracker
-from numeric.plans import Plan, rank_plan, root_plan
+from numeric.plans import Plan, linear_plan, rank_plan, root_plan
 
 # Engines kept: each allocation of a random problem needs one of its own.
 _MOST_ENGINES = 64
@@ -100,6 +100,7 @@ class Counter:
         self.root_timeout = root_timeout
         self._plans: dict[Allocation, Plan] = {}
         self._counted: set[Allocation] = set()
+        self._looked: set[Allocation] = set()
         self._engines: dict[Allocation, InstanceEngine] = {}
         self._process = PhcpyProcess()
 
@@ -158,6 +159,11 @@ class Counter:
             return [InstanceCount(i.index, 0, 0, COMPLETE, note) for i in instances]
         if self.complete or plan.is_minimal:
             return self._solve(self.plan(allocation), instances)
+        if self.certify and plan.root_count is None and allocation not in self._looked:
+            self._looked.add(allocation)
+            plan = self._plans[allocation] = linear_plan(self.problem, plan)
+        if self.certify and plan.is_maximal:
+            return _settled(plan, instances)
         found: dict[int, InstanceCount] = {}
         if self.problem.is_random and self.name == "homotopy":
             found = self._one_real(plan, instances)
@@ -165,11 +171,8 @@ class Counter:
         if left:
             plan = self.plan(allocation)
             rest = [instances[k] for k in left]
-            if self.certify and plan.is_maximal:
-                note = f"certified maximal: N = {plan.root_count} is odd ({plan.source})"
-                counts = [InstanceCount(i.index, 1, None, UNDETERMINED, note) for i in rest]
-            else:
-                counts = self._solve(plan, rest)
+            settled = self.certify and plan.is_maximal
+            counts = _settled(plan, rest) if settled else self._solve(plan, rest)
             found.update(zip(left, counts, strict=True))
         return [found[k] for k in range(len(instances))]
 
@@ -215,18 +218,17 @@ class Counter:
         ]
 
 
+def _settled(plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
+    """Trials of a maximal allocation: each has a real solution, which nobody needs to find."""
+    note = f"certified maximal: N = {plan.root_count} is odd ({plan.source})"
+    return [InstanceCount(i.index, 1, None, UNDETERMINED, note) for i in instances]
+
+
 def default_engine(network: Network) -> str:
     """The engine for a network where none is named."""
     if not network.is_linear and "complementarity" in ENGINES:
         return "complementarity"
     return "homotopy"
-
-
-def _marked(count: InstanceCount) -> InstanceCount:
-    """A count that is complete only if a trace test was not deceived says so."""
-    if count.status != COMPLETE or TRACE_NOTE in count.note:
-        return count
-    return replace(count, note="; ".join(part for part in (count.note, TRACE_NOTE) if part))
 
 
 def _marked(count: InstanceCount) -> InstanceCount:

@@ -16,7 +16,7 @@ from algebra.bases import candidate_bases
 from algebra.errors import InputError
 from algebra.jacobian import allocation_rank, network_rank
 from algebra.problem import Problem
-from algebra.rootcount import RootCountError, generic_root_count
+from algebra.rootcount import RootCountError, generic_root_count, linear_root_count
 from numeric.monodromy_count import monodromy_root_count
 
 
@@ -73,6 +73,16 @@ def rank_plan(problem: Problem, allocation: Allocation) -> Plan:
         return Plan(allocation, whole, own, None, "no sub-allocation of full rank found")
     part = Allocation.from_cells(network, cells)
     return Plan(part, whole, own, None, "not counted", is_part=True)
+
+
+def linear_plan(problem: Problem, plan: Plan) -> Plan:
+    """The same plan with N = 1 where elimination leaves a linear system: quickly seen."""
+    if plan.is_minimal or plan.allocation.size > plan.equations:
+        return plan
+    roots = linear_root_count(plan.allocation, problem.support)
+    if roots is None:
+        return plan
+    return replace(plan, root_count=roots.value, source=roots.how)
 
 
 def root_plan(problem: Problem, plan: Plan, *, timeout: float = 60.0) -> Plan:

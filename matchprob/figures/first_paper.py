@@ -131,8 +131,8 @@ _REMARKS_2 = """\
 * Allocations that the caps of Theorem 3.4 allow may still be minimal (a deficient rank that no
   row or column count shows); such draws are certified unmatched here and lower the curve, where a
   solver only reports that it found nothing.
-* Beyond n = 8 no complete count is made: an open trial is undetermined, and the lower ends of the
-  intervals are rigorous lower bounds (up to sampling).
+* Beyond n = 8 no complete count is made: a trial in which no solution was found is undetermined.
+  Triangles are certified lower bounds: the share of trials with a certain solution.
 """
 
 

@@ -148,13 +148,13 @@ def _estimate(
 
 
 def draw_curve(axes: Axes, measured: Sequence[Measured], label: str, colour: str) -> None:
-    """A curve with intervals: filled where every trial is certified, hollow where estimated."""
+    """A curve with intervals: filled where every trial is certified, hollow where estimated.
+
+    Where trials are undetermined the matched share is a lower bound, drawn as a triangle.
+    """
     xs = [m.point.x for m in measured]
     intervals = [m.estimate.interval() for m in measured]
-    values = [
-        m.estimate.estimate if m.estimate.estimate is not None else (i.low + i.high) / 2
-        for m, i in zip(measured, intervals, strict=True)
-    ]
+    values = [m.estimate.matched / max(m.estimate.trials, 1) for m in measured]
     axes.plot(xs, values, color=colour, lw=1.2, label=label)
     axes.fill_between(
         xs, [i.low for i in intervals], [i.high for i in intervals], color=colour, alpha=0.15, lw=0
@@ -163,7 +163,8 @@ def draw_curve(axes: Axes, measured: Sequence[Measured], label: str, colour: str
         face = colour if m.is_certified else "white"
         low, high = max(value - i.low, 0), max(i.high - value, 0)
         axes.errorbar(x, value, [[low], [high]], color=colour, capsize=2, lw=0.8)
-        axes.plot(x, value, "o", color=colour, mfc=face, ms=5, zorder=3)
+        marker = "^" if m.estimate.undetermined else "o"
+        axes.plot(x, value, marker, color=colour, mfc=face, ms=5, zorder=3)
 
 
 def draw_baseline(axes: Axes, measured: Sequence[Measured], colour: str) -> None:
