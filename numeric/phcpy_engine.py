@@ -10,7 +10,7 @@ again in higher precision and, failing that, reported as undetermined.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +21,7 @@ from numeric.exact_engine import exact_core, settled_by_elimination
 from numeric.floating_core import FloatingCore
 from numeric.instances import Instance
 from numeric.phcpy_process import PhcpyCrashed, PhcpyError, PhcpyProcess, PhcpyTimeout
+from numeric.phcpy_solutions import PhcpyResult
 
 # Relative size of imaginary parts: below the first real, above the second not.
 REAL_BELOW, NONREAL_ABOVE = 1e-9, 1e-6
@@ -108,7 +109,6 @@ class PhcpyEngine:
     def _attempt(
         self, instance: Instance, core: FloatingCore, expected: int, precision: str, seed: int
     ) -> InstanceCount:
-        index = instance.index
         try:
             result = self._process.solve(
                 core.terms,
@@ -118,35 +118,58 @@ class PhcpyEngine:
                 precision=precision,
             )
         except (PhcpyTimeout, PhcpyCrashed, PhcpyError) as error:
-            return InstanceCount(index, None, None, UNDETERMINED, f"phcpy: {error}")
-        roots = result.roots
-        real, unclear = [], 0
-        for root in roots:
-            size = max(1.0, float(np.abs(root).max()))
-            imaginary = float(np.abs(root.imag).max()) / size
-            if imaginary > NONREAL_ABOVE:
-                continue
-            weights = core.weights(root.real)
-            if imaginary > REAL_BELOW or weights is None or not _confirmed(instance, weights):
-                unclear += 1
-                continue
-            real.append(tuple(float(w) for w in weights.real))
-        found = InstanceCount(
-            index,
-            len(real),
-            len(roots),
-            UNDETERMINED,
-            solutions=tuple(real),
-            paths=len(result.solutions),
-        )
-        if len(roots) != expected:
-            what = "generic root count" if self.root_count is not None else "Bézout bound"
-            return replace(found, note=f"{len(roots)} of {expected} roots ({what})")
-        if unclear:
-            return replace(found, note=f"{unclear} roots neither clearly real nor clearly not")
-        if (expected - len(real)) % 2:
-            return replace(found, note="an odd number of non-real roots: some are misjudged")
-        return replace(found, status=COMPLETE)
+            return InstanceCount(instance.index, None, None, UNDETERMINED, f"phcpy: {error}")
+        what = "generic root count" if self.root_count is not None else "Bézout bound"
+        return judge(instance, result, core.weights, expected, what)
+
+
+def judge(
+    instance: Instance,
+    result: PhcpyResult,
+    weights_of: Callable[[np.ndarray], np.ndarray | None],
+    expected: int,
+    what: str = "generic root count",
+) -> InstanceCount:
+    """A count from PHCpack's answer; complete only where nothing is doubtful.
+
+    Parameters
+    ----------
+    instance : Instance
+    result : PhcpyResult
+    weights_of : callable
+        From a root's real part to the learnable weights, or None where there are none.
+    expected : int
+        Number of distinct roots there must be.
+    what : str, optional
+        Where that number comes from.
+    """
+    index, roots = instance.index, result.roots
+    real, unclear = [], 0
+    for root in roots:
+        size = max(1.0, float(np.abs(root).max()))
+        imaginary = float(np.abs(root.imag).max()) / size
+        if imaginary > NONREAL_ABOVE:
+            continue
+        weights = weights_of(root.real)
+        if imaginary > REAL_BELOW or weights is None or not _confirmed(instance, weights):
+            unclear += 1
+            continue
+        real.append(tuple(float(w) for w in weights.real))
+    found = InstanceCount(
+        index,
+        len(real),
+        len(roots),
+        UNDETERMINED,
+        solutions=tuple(real),
+        paths=len(result.solutions),
+    )
+    if len(roots) != expected:
+        return replace(found, note=f"{len(roots)} of {expected} roots ({what})")
+    if unclear:
+        return replace(found, note=f"{unclear} roots neither clearly real nor clearly not")
+    if (expected - len(real)) % 2:
+        return replace(found, note="an odd number of non-real roots: some are misjudged")
+    return replace(found, status=COMPLETE)
 
 
 def _confirmed(instance: Instance, weights: np.ndarray) -> bool:

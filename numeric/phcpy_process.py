@@ -186,6 +186,7 @@ class PhcpyProcess:
         seed: int = 0,
         precision: str = "d",
         newton: int = 2,
+        scale: bool = True,
     ) -> PhcpyResult:
         """Follow paths from known solutions of one system to those of another.
 
@@ -205,6 +206,9 @@ class PhcpyProcess:
             Not 0; by default a random number of modulus 1 from the seed.
         power : int, optional
             Relaxation, at least 1.
+        scale : bool, optional
+            Whether each equation of each system is divided by a power of two of its own.
+            Not where equations share coefficients that must move alike.
 
         Returns
         -------
@@ -224,7 +228,8 @@ class PhcpyProcess:
         """
         if variables is None:
             variables = PhcSystem.names([*target, *start])
-        goal, begin = PhcSystem.read(target, variables), PhcSystem.read(start, variables)
+        goal = PhcSystem.read(target, variables, scale=scale)
+        begin = PhcSystem.read(start, variables, scale=scale)
         job = track_job(goal, begin, start_solutions, gamma, power, seed, precision, newton)
         return self._one(job, timeout)
 

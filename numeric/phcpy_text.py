@@ -222,7 +222,7 @@ class PhcSystem:
     exponents : tuple of ndarray
         For each equation its monomials, (terms)×(unknowns), int64.
     coefficients : tuple of ndarray
-        For each equation its coefficients, the largest of modulus in [1/2, √2).
+        For each equation its coefficients; scaled, the largest is of modulus in [1/2, √2).
     status : str
         "square": to be solved. "inconsistent": an equation reads c = 0 with c ≠ 0.
         "underdetermined": fewer equations than unknowns are left without those that read
@@ -236,7 +236,11 @@ class PhcSystem:
 
     @classmethod
     def read(
-        cls, polynomials: Sequence[str | Terms], variables: Sequence[str] | None = None
+        cls,
+        polynomials: Sequence[str | Terms],
+        variables: Sequence[str] | None = None,
+        *,
+        scale: bool = True,
     ) -> PhcSystem:
         """Normalise polynomials given as text or as exponents to coefficients.
 
@@ -247,6 +251,8 @@ class PhcSystem:
         variables : sequence of str, optional
             The unknowns. By default the names in the texts in natural order, or
             ``x0, x1, …`` where mappings are given.
+        scale : bool, optional
+            Whether each equation is divided by a power of two.
 
         Raises
         ------
@@ -282,7 +288,7 @@ class PhcSystem:
             used = {k for terms in equations for a in terms for k, e in enumerate(a) if e}
             if len(equations) < len(names) or len(used) < len(names):
                 status, equations = "underdetermined", []
-        rows = [_scaled(terms) for terms in equations]
+        rows = [_arrays(terms, scale) for terms in equations]
         return cls(names, tuple(r[0] for r in rows), tuple(r[1] for r in rows), status)
 
     @staticmethod
@@ -351,12 +357,14 @@ def _checked(terms: Terms, size: int) -> dict[tuple[int, ...], complex]:
     return {tuple(map(int, a)): complex(c) for a, c in terms.items() if c != 0}
 
 
-def _scaled(terms: Mapping[tuple[int, ...], complex]) -> tuple[np.ndarray, np.ndarray]:
-    """Exponents and coefficients, divided by a power of two: no rounding."""
+def _arrays(
+    terms: Mapping[tuple[int, ...], complex], scale: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Exponents and coefficients; scaled by a power of two, which rounds nothing."""
     order = sorted(terms, reverse=True)
     values = [complex(terms[a]) for a in order]
     largest = max(max(abs(v.real), abs(v.imag)) for v in values)
-    shift = -math.frexp(largest)[1]
+    shift = -math.frexp(largest)[1] if scale else 0
     scaled = [complex(math.ldexp(v.real, shift), math.ldexp(v.imag, shift)) for v in values]
     kept = [k for k, v in enumerate(scaled) if v != 0]  # 1e-320 beside 1e300 is lost
     return np.array(order, dtype=np.int64)[kept], np.array(scaled)[kept]
