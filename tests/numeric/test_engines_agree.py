@@ -83,15 +83,33 @@ def test_three_engines_agree_on_a_few_nets():
 
 @pytest.mark.long
 def test_three_engines_agree_on_two_thousand_instances():
-    """26 nets of up to 40 solutions, 80 instances each, by three engines: no disagreement."""
+    """2,200 instances of 26 nets of up to 19 solutions, three engines: no disagreement."""
     need_phcpy()
     problems = draw_problems(26, 40, 2)
     assert max(roots for _, roots in problems) > 10
     assert len({p.network.kind for p, _ in problems}) == 2
     missing: Tally[str] = Tally()
+    total = 0
     for problem, roots in problems:
-        missing.update(compare(problem, roots, 80, ["homotopy", "exact", "phcpy"]))
-    assert 80 * len(problems) >= 2_000
+        # The exact engine takes seconds an instance where there are many solutions.
+        instances = 150 if roots <= 3 else 80 if roots <= 6 else 20
+        found = compare(problem, roots, instances, ["homotopy", "exact", "phcpy"])
+        print(problem.allocation, roots, instances, found, flush=True)
+        missing.update(found)
+        total += instances
+    assert total >= 2_000
     assert missing["homotopy"] <= 10
     assert missing["exact"] == 0
     assert missing["phcpy"] <= 40
+
+
+@pytest.mark.long
+def test_three_engines_agree_on_a_net_of_36_solutions():
+    """One weight in each row of a net of four: three engines on a few instances, two on more."""
+    need_phcpy()
+    network = LinearRNN(n=4, T=3, b=1, d=2, m=2)
+    problem = Problem.of(Allocation.from_cells(network, [("W", i, i) for i in range(4)]))
+    roots = generic_root_count(problem.allocation).value
+    assert roots == 36
+    assert compare(problem, roots, 2, ["homotopy", "exact"]) == {"homotopy": 0, "exact": 0}
+    assert compare(problem, roots, 10, ["homotopy", "phcpy"])["homotopy"] == 0

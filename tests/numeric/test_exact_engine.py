@@ -33,7 +33,7 @@ def test_agrees_with_phcpy(problem):
     exact = ExactEngine(problem, expected)
     with PhcpyEngine(problem, expected) as phcpy:
         compared = 0
-        for index in range(25):
+        for index in range(12):
             instance = draw_instance(problem, 4, index)
             one, other = exact.count(instance), phcpy.count(instance)
             assert (one.status, one.complex) == ("complete", expected)
@@ -42,7 +42,7 @@ def test_agrees_with_phcpy(problem):
             if other.status == "complete":
                 compared += 1
                 assert one.real == other.real
-    assert compared >= 20
+    assert compared >= 10
 
 
 def test_discrete_instances_one_by_one():
