@@ -116,16 +116,43 @@ class ExactEngine:
             if core.deferred:
                 return None
             solutions = ()
+        doubt = audit(roots, generic, core.is_square)
         note = "" if roots.complex == generic or generic is None else "a special instance"
         return InstanceCount(
             index,
             len(roots.roots),
             roots.complex,
-            COMPLETE,
-            note,
+            UNDETERMINED if doubt else COMPLETE,
+            doubt or note,
             solutions,
             certified=roots.complex or 0,
         )
+
+
+def audit(roots: RealRoots, generic: int | None, square: bool) -> str:
+    """What contradicts a count of finitely many solutions; "" where nothing does.
+
+    Non-real solutions of a system with real coefficients come in pairs, so the real ones
+    are as odd or even as all distinct ones.  And where a generic instance has N solutions,
+    no instance with finitely many has more: near each of them, counted once, lies a solution
+    of every instance close by.  (For square systems only; of an overdetermined one a generic
+    instance has none, a special one may have some.)
+
+    Parameters
+    ----------
+    roots : RealRoots
+        Its status must not be "positive-dimensional".
+    generic : int or None
+        The generic root count N.
+    square : bool
+        Whether there are as many equations as unknowns.
+    """
+    count, real = roots.complex or 0, len(roots.roots)
+    if real > count or (count - real) % 2:
+        return f"msolve: {real} real of {count} complex solutions: an odd number is left"
+    if square and generic and count > generic:
+        return f"{count} complex solutions, more than the generic root count {generic}"
+    return ""
 
 
 def _weights(core: CoreSystem, roots: RealRoots) -> tuple[tuple[float, ...], ...] | None:

@@ -8,7 +8,8 @@ of the family's systems are its parameters.  Two formulations:
 ``"lifted"``
     Unknowns are the learnable weights, every state ``S_0, …, S_K`` and Z:
     ``S_0 = given``, ``S_k = M_k S_{k-1}``, ``Z = Σ S_k P_k`` (or S_K), ``D Z = Y``.  Each
-    coefficient is one parameter.  Dividing by ``γ (1 - t)² + t²`` shows that all parameters
+    coefficient is one parameter.  (Where there are as many samples as inputs, the P_k are
+    blocks of the identity and Z is not needed.)  Dividing by ``γ (1 - t)² + t²`` shows that all parameters
     move on one complex line, the same for every equation as long as none is scaled by
     itself.  The family is not left, so no path is lost but by the tracker.  The price is the
     number of unknowns, which phcpy's tracker pays in every step.
@@ -57,16 +58,27 @@ class LiftedSystems:
     Attributes
     ----------
     size : int
-        Number of unknowns: first the learnable weights, then S_0, …, S_K, then Z.
+        Number of unknowns: first the learnable weights, then S_0, …, S_K, then Z if needed.
     """
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
         n, c = chain.widths.tolist(), chain.columns
         self._states = np.cumsum([chain.unknowns, *(w * c for w in n)]).tolist()
-        self._z = self._states[-1] if chain.read_all else self._states[-2]
-        self.size = self._states[-1] + (n[-1] * chain.samples if chain.read_all else 0)
+        # A reading by blocks of the identity picks entries of the states.
+        self._picks = chain.read_all and chain.samples == c * chain.steps
+        self._has_z = chain.read_all and not self._picks
+        self.size = self._states[-1] + (n[-1] * chain.samples if self._has_z else 0)
         self._cells = {tuple(cell[:4]): v for v, cell in enumerate(chain.cells.tolist())}
+
+    def _read(self, i: int, x: int) -> int:
+        """The unknown that is Z_ix."""
+        n, c, m = int(self.chain.widths[-1]), self.chain.columns, self.chain.samples
+        if self._has_z:
+            return self._states[-1] + i * m + x
+        if self._picks:
+            return self._states[self.chain.steps - x // c] + i * c + x % c
+        return self._states[-1] - n * c + i * c + x
 
     def _add(self, terms: dict, value: complex, *unknowns: int) -> None:
         """Add a value times a product of unknowns."""
@@ -107,11 +119,11 @@ class LiftedSystems:
                         at = chain.m_at[k] + i * n[k - 1] + j
                         entry(terms, cell, at, S[k - 1] + j * c + y)
                     out.append(terms)
-        if chain.read_all:
+        if self._has_z:
             for i in range(n[K]):
                 for x in range(m):
                     terms = {}
-                    self._add(terms, -one, self._z + i * m + x)
+                    self._add(terms, -one, self._read(i, x))
                     for k in range(1, K + 1):
                         for y in range(c):
                             value = complex(p[chain.p_at[k] + y * m + x])
@@ -121,7 +133,7 @@ class LiftedSystems:
             terms = {}
             self._add(terms, -complex(p[chain.y_at + a * m + x]))
             for i in range(n[K]):
-                entry(terms, (IN_D, 0, a, i), chain.d_at + a * n[K] + i, self._z + i * m + x)
+                entry(terms, (IN_D, 0, a, i), chain.d_at + a * n[K] + i, self._read(i, x))
             out.append(terms)
         return [{e: v for e, v in terms.items() if v != 0} for terms in out]
 
@@ -142,7 +154,7 @@ class LiftedSystems:
                     at = chain.p_at[k]
                     Z = Z + S[k] @ p[at : at + c * chain.samples].reshape(c, chain.samples)
             parts = [root, *(s.ravel() for s in S)]
-            out.append(np.concatenate([*parts, Z.ravel()] if chain.read_all else parts))
+            out.append(np.concatenate([*parts, Z.ravel()] if self._has_z else parts))
         return np.array(out).reshape(len(roots), self.size)
 
 
@@ -309,5 +321,6 @@ def _start_core(
         if found.complex == root_count and found.parametrization is not None:
             return FloatingCore(core).terms, complex_points(found.parametrization)
     raise InputError(
-        f"no start system: 8 random instances have other than {root_count} solutions in their cores"
+        f"no start system: 8 random instances have other than {root_count} solutions in their "
+        "cores"
     )

@@ -9,27 +9,13 @@ from algebra.allocation import Allocation
 from algebra.errors import InputError
 from algebra.networks import LinearRNN
 from algebra.problem import Problem
-from numeric.chain import jacobian
+from numeric.counting import Counter
 from numeric.homotopy import HomotopyEngine
 from numeric.instances import draw_instance
-from numeric.levenberg_marquardt import batched_jacobian
-from numeric.multistart import multistart_newton
-from tests.numeric.chains import cases, chains
+from numeric.multistart import MultistartEngine, multistart_newton
+from tests.numeric.chains import cases
 
 CASES = cases()
-
-
-@pytest.mark.parametrize("chain", chains(), ids=lambda c: str(c.allocation))
-def test_batched_jacobian(chain):
-    """Residuals and Jacobians of a batch are those of its members."""
-    rng = np.random.default_rng(0)
-    problem = Problem.of(chain.allocation)
-    parameters = chain.parameters(draw_instance(problem, 0, 0))
-    w = rng.standard_normal((3, chain.unknowns))
-    f, J = batched_jacobian(chain, parameters, w)
-    for k in range(3):
-        assert np.allclose(f[k], chain.residual_at(parameters, w[k]))
-        assert np.allclose(J[k], jacobian(chain, parameters, w[k]))
 
 
 @pytest.mark.parametrize("case", [0, 7, 8, 15])
@@ -67,3 +53,39 @@ def test_negative_starts_are_refused():
     allocation, _ = CASES[0]
     with pytest.raises(InputError, match="starts"):
         multistart_newton(draw_instance(Problem.of(allocation), 0, 0), -1)
+
+
+def test_engine_needs_no_root_count():
+    """Through a counter the engine gives the same bounds, and nothing is counted before."""
+    allocation, _ = CASES[7]
+    problem = Problem.of(allocation)
+    instances = [draw_instance(problem, 3, k) for k in range(3)]
+    with Counter(problem, "multistart") as counter:
+        counts = counter.count_many(instances)
+        assert counter.plan(allocation).root_count is None
+    for instance, count in zip(instances, counts, strict=True):
+        alone = multistart_newton(instance)
+        assert (count.real, count.solutions, count.note) == (alone.real, alone.solutions, alone.note)
+        assert count.status == "undetermined"
+        assert count.paths == 400
+
+
+def test_one_solution_is_enough_where_only_the_match_counts():
+    """Without `complete` a counter stops at the first certified solution."""
+    allocation, _ = CASES[7]
+    problem = Problem.of(allocation)
+    instances = [draw_instance(problem, 3, k) for k in range(6)]
+    with Counter(problem, "multistart", complete=False, certify=False) as counter:
+        counts = counter.count_many(instances)
+    assert any(0 < c.paths < 400 for c in counts)
+    assert {c.outcome for c in counts} <= {"matched", "undetermined"}
+
+
+def test_time_limit_ends_the_search():
+    """After its seconds no new batch of starts is begun."""
+    allocation, _ = CASES[7]
+    problem = Problem.of(allocation)
+    engine = MultistartEngine(problem, starts=10**9, timeout=0.05, reason="for a test")
+    found = engine.count(draw_instance(problem, 3, 0))
+    assert found.paths < 10**9
+    assert found.note.endswith("; for a test")
