@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -167,7 +168,8 @@ def audit(
     budget : int, optional
         Learnable weights; dm by default, as the theorems assume.
     count : int, optional
-        Random allocations for each matrix; all of them by default.
+        Random allocations in all, shared out among the matrices (a matrix that has fewer
+        leaves the rest to the others); all of them by default.
     corrected : bool, optional
         Audit the corrected theorems too.
     seed : int, optional
@@ -187,19 +189,49 @@ def audit(
         names = [n for n, (rows, columns) in network.shapes.items() if rows * columns >= size]
         if not names:
             raise InputError(f"no matrix of this network has {size} weights")
+    shares: dict[str, int | None] = dict.fromkeys(names)
+    if count is not None:
+        shares.update(_shares(network, problem, names, size, count))
     return tuple(
         audits.audit(
             network,
             name,
             budget=budget,
-            count=count,
+            count=share,
             corrected=corrected,
             support=problem.support,
             seed=seed,
             progress=progress,
         )
-        for name in names
+        for name, share in shares.items()
+        if share != 0
     )
+
+
+def _shares(
+    network: Network, problem: Problem, names: Sequence[str], size: int, count: int
+) -> dict[str, int | None]:
+    """How many of `count` allocations each matrix gets: as even as their numbers allow."""
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise InputError(f"`count` ({count!r}) must be a whole number, at least 1")
+    there = {}
+    for name in names:
+        if name not in network.shapes:
+            raise InputError(
+                f"there is no matrix `{name}` in a {network.title}; it has "
+                + ", ".join(network.shapes)
+            )
+        rows, columns = network.shapes[name]
+        mask = problem.support.get(name)
+        cells = rows * columns if mask is None else int((mask != 0).sum())
+        there[name] = comb(cells, size)
+    shares: dict[str, int] = {}
+    left = count
+    for k, name in enumerate(sorted(there, key=lambda name: there[name])):
+        shares[name] = min(there[name], -(-left // (len(there) - k)))
+        left -= shares[name]
+    # All of a matrix's allocations are gone through one by one, not drawn.
+    return {name: None if shares[name] == there[name] else shares[name] for name in there}
 
 
 def audit_to_dict(found: Sequence[AuditResult], seed: int) -> dict[str, Any]:
@@ -227,6 +259,7 @@ def atlas(
     matrices: Sequence[str] | None = None,
     store: Path | None = None,
     search: float = 2.0,
+    transposition: bool = False,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Atlas:
@@ -244,6 +277,9 @@ def atlas(
         File that keeps finished entries; the same call takes the work up again.
     search : float, optional
         Seconds an orbit for the search of an instance without real solutions.
+    transposition : bool, optional
+        Whether an allocation and its transpose are one orbit, where that is a symmetry
+        (`algebra.symmetry`).
     seed : int, optional
     progress : callable, optional
         Told (done, all) after each orbit.
@@ -258,6 +294,7 @@ def atlas(
         budget,
         matrices=matrices,
         support=problem.support,
+        transposition=transposition,
         seed=seed,
         decide=lambda p: certify(p, seed=seed, search=search),
         store=store,

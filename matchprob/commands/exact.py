@@ -106,7 +106,11 @@ def audit(
         typer.Option("--matrix", help="Where the weights learn; each matrix by default."),
     ] = None,
     count: Annotated[
-        int | None, typer.Option(help="Random allocations; all of them by default.", min=1)
+        int | None,
+        typer.Option(
+            help="Random allocations in all, shared out among the matrices; all by default.",
+            min=1,
+        ),
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Learnable weights; dm by default.")] = None,
     corrected: Annotated[
@@ -150,6 +154,12 @@ def atlas(
     search: Annotated[
         float, typer.Option(help="Seconds an orbit to look for an instance without real roots.")
     ] = 2.0,
+    transposition: Annotated[
+        bool,
+        typer.Option(
+            "--transposition", help="Count an allocation and its transpose, where alike, as one."
+        ),
+    ] = False,
     plot: Plot = None,
     seed: Seed = 0,
     as_json: Json = False,
@@ -165,8 +175,8 @@ def atlas(
         plots.check_target(plot)
     with counter("certifying") as progress:
         found = api.atlas(
-            problem, budget, matrices=matrix, store=store, search=search, seed=seed,
-            progress=progress,
+            problem, budget, matrices=matrix, store=store, search=search,
+            transposition=transposition, seed=seed, progress=progress,
         )  # fmt: skip
     if table:
         files.write_text(table, found.to_csv())
