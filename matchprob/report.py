@@ -181,6 +181,8 @@ def _certainty(found: Certificate) -> str:
     bound = found.error_bound
     if bound:
         text = f"rank: error at most {bound.numerator / bound.denominator:.1e}"
+    elif not found.prime:
+        return "proved"
     else:
         text = f"rank proved modulo {found.prime}"
     roots = found.evidence.get("root_count")
