@@ -229,13 +229,6 @@ def _marked(count: InstanceCount) -> InstanceCount:
     return replace(count, note="; ".join(part for part in (count.note, TRACE_NOTE) if part))
 
 
-def _marked(count: InstanceCount) -> InstanceCount:
-    """A count that is complete only if a trace test was not deceived says so."""
-    if count.status != COMPLETE or TRACE_NOTE in count.note:
-        return count
-    return replace(count, note="; ".join(part for part in (count.note, TRACE_NOTE) if part))
-
-
 def _phcpy(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
     return PhcpyEngine(problem, plan.root_count, timeout=counter.timeout, process=counter._process)
 

@@ -100,11 +100,6 @@ class Estimate:
         """Name of the interval that holds: Clopper–Pearson for a fixed number of trials."""
         return "clopper-pearson" if self.running is None else "confidence sequence"
 
-    @property
-    def by_trace_test(self) -> int:
-        """Unmatched trials that rest on a root count by a trace test (a match needs none)."""
-        return sum(TRACE_NOTE in c.note and c.outcome == "unmatched" for c in self.counts)
-
     def interval(self, method: str | None = None) -> Interval:
         """Confidence interval; undetermined trials count as unmatched below, matched above.
 

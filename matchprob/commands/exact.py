@@ -120,11 +120,11 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Hold the papers' theorems, as stated, against the exact verdict."""
-    from matchprob import api, report
+    from matchprob import report, surveys
     from matchprob.progress import counter
 
     with counter("auditing") as progress:
-        found = api.audit(
+        found = surveys.audit(
             problem,
             matrices=matrix,
             count=count,
@@ -134,7 +134,7 @@ def audit(
             progress=progress,
         )
     if as_json:
-        print_json(api.audit_to_dict(found, seed))
+        print_json(surveys.audit_to_dict(found, seed))
     else:
         report.print_audit(console(), found)
 
@@ -165,7 +165,7 @@ def atlas(
     as_json: Json = False,
 ) -> None:
     """Certify every allocation of a small net, up to the symmetries that preserve MP."""
-    from matchprob import api, files, plots, report
+    from matchprob import files, plots, report, surveys
     from matchprob.progress import counter
 
     for target in (store, table):
@@ -174,7 +174,7 @@ def atlas(
     if plot:
         plots.check_target(plot)
     with counter("certifying") as progress:
-        found = api.atlas(
+        found = surveys.atlas(
             problem, budget, matrices=matrix, store=store, search=search,
             transposition=transposition, seed=seed, progress=progress,
         )  # fmt: skip
