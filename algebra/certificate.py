@@ -11,6 +11,9 @@ r"""Verdicts on an allocation, with evidence that somebody else can check.
   around it have no real solution either, and they have positive probability.
 * **undecided**: what was tried is listed.
 
+Where structural zeros leave no path from inputs to outputs, every label is 0 and every
+student matches: maximal, whatever learns.
+
 N is counted modulo primes (`algebra.rootcount`).  Where msolve is missing or too slow, a
 numerical counter may be handed in; a verdict that rests on it says so in its rule.
 
@@ -39,6 +42,7 @@ from algebra.jacobian import (
 from algebra.networks import LinearFeedForward, ShallowReLU
 from algebra.patterns import sample_pattern_ranks
 from algebra.problem import Problem
+from algebra.reachability import labels_vanish
 from algebra.rootcount import (
     LINEAR,
     NUMERICAL,
@@ -76,7 +80,7 @@ class Certificate:
     rank : int
         That of the allocation's.
     prime : int
-        Prime of the point at which `rank` was found.
+        Prime of the point at which `rank` was found; 0 where none was needed.
     error_bound : Fraction
         Bound on the probability that the verdict rests on an unlucky point; 0 where it
         is proved.
@@ -200,6 +204,21 @@ def certify(
             "the law is discrete: this is a statement about generic instances, not about MP"
         )
     theorems = what_theorems_say(network, allocation)
+    if labels_vanish(network, support):
+        return Certificate(
+            problem=problem,
+            verdict=MAXIMAL,
+            rule="structural zeros make every label 0: each student matches",
+            equations=0,
+            rank=0,
+            prime=0,
+            error_bound=Fraction(0),
+            theorems=theorems,
+            notes=tuple(notes),
+            evidence={"labels_vanish": True},
+            seed=seed,
+            seconds=time.monotonic() - start,
+        )
     if isinstance(network, ShallowReLU):
         return _certify_relu(problem, network, theorems, notes, seed, start)
     whole = network_rank(network, support, seed)

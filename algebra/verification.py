@@ -49,13 +49,9 @@ from algebra.jacobian import (
 from algebra.modular import batched_rank, matmul, random_residues, rank
 from algebra.networks import LinearFeedForward, Network, ShallowReLU
 from algebra.problem import Problem, problem_from_dict
+from algebra.reachability import inputs_that_reach
 from algebra.recount import prime_not_in, recount
-from algebra.rootcount import (
-    TRACE,
-    RootCounter,
-    modular_core,
-    preferred_forms,
-)
+from algebra.rootcount import TRACE, RootCounter, modular_core, preferred_forms
 from algebra.witness_check import check_no_real_root
 
 # Matrices up to this many label entries are ranked by our own elimination.
@@ -134,6 +130,9 @@ class _Checker:
             self.say("verdict", FAILED, f"{verdict!r} is no verdict")
             return
         self.step("learnable", self._learnable)
+        if "labels_vanish" in self.step("evidence", lambda: dict(data["evidence"])):
+            self.step("evidence.labels_vanish", self._labels_vanish)
+            return
         if isinstance(self.problem.network, ShallowReLU):
             self.step("evidence.active_rank", self._relu)
             return
@@ -159,6 +158,17 @@ class _Checker:
             raise CheckFailed(
                 "learnable", f"says {self.data['learnable']}, the masks hold {allocation.size}"
             )
+
+    def _labels_vanish(self) -> None:
+        """No path from inputs to outputs, by going along the weights that exist."""
+        data, place = self.data, "evidence.labels_vanish"
+        if data["verdict"] != MAXIMAL or data["equations"] != 0 or data["rank"] != 0:
+            raise CheckFailed("verdict", "labels that are always 0 make every student match")
+        reached = inputs_that_reach(self.problem.network, self.problem.support)
+        if reached.any():
+            raise CheckFailed(place, f"{int(reached.sum())} inputs reach the outputs")
+        self.say(place, PROVED, "no path leads from an input to an output: every label is 0")
+        self.say("verdict", PROVED, "each student matches")
 
     def _network_rank(self) -> None:
         network = self.problem.network
@@ -291,17 +301,13 @@ class _Checker:
         value = self._root_count()
         if value % 2 == 0:
             raise CheckFailed("evidence.root_count", f"{value} is even: it does not prove MP = 1")
-        known = any(c.place == "evidence.root_count" and c.status == PROVED for c in self.checks)
-        self.say(
-            "verdict",
-            PROVED if known else PROBABLE,
-            f"N = {value} is odd, so a real solution always exists"
-            + ("" if known else f" (given N{self._numerical()})"),
-        )
-
-    def _numerical(self) -> str:
-        rests = self.data["evidence"]["root_count"]["rule"] == TRACE
-        return ", which the certificate has from a trace test: numerical, no proof" * rests
+        text = f"N = {value} is odd, so a real solution always exists"
+        if any(c.place == "evidence.root_count" and c.status == PROVED for c in self.checks):
+            self.say("verdict", PROVED, text)
+            return
+        numerical = self.data["evidence"]["root_count"]["rule"] == TRACE
+        source = ", which the certificate has from a trace test: numerical, no proof" * numerical
+        self.say("verdict", PROBABLE, f"{text} (given N{source})")
 
     def _root_count(self) -> int:
         evidence = self.data["evidence"]["root_count"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, count
 from typing import Any
 
@@ -25,6 +25,8 @@ from algebra.rootcount import RootCount, preferred_forms
 from algebra.systems import build_system
 
 _GRID, _REACH = 8, 24
+# Instances tried for a second each before guesses are asked for.
+_FIRST = 8
 
 
 def rational_instance(
@@ -95,11 +97,28 @@ def find_witness(
     """
     start = time.monotonic()
     solved, least = 0, None
-    numbered = chain(((i, timeout) for i in guesses), ((i, 0.0) for i in count()))
-    for index, allowed in numbered:
-        left = max(search - (time.monotonic() - start), allowed)
+
+    def quick() -> Iterator[int]:
+        # Where exact solving is quick it needs no guesses, which take time to begin.
+        for index in range(_FIRST):
+            if time.monotonic() - start > search / 4:
+                break
+            yield index
+
+    # Number, seconds at least, seconds at most.
+    numbered = chain(
+        ((i, 0, 1) for i in quick()),
+        ((i, timeout, timeout + search) for i in guesses),
+        ((i, 0, search) for i in count()),
+    )
+    seen: set[int] = set()
+    for index, least_time, most_time in numbered:
+        left = min(max(search - (time.monotonic() - start), least_time), most_time)
         if left <= 0:
             break
+        if index in seen and not least_time:
+            continue
+        seen.add(index)
         student, teacher, X = rational_instance(problem, seed, index)
         Y = problem.network.forward(teacher, X)
         try:

@@ -17,7 +17,8 @@ from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, Shal
 from algebra.problem import Distribution, Problem, load_problem
 from algebra.sampling import RandomCells
 from algebra.systems import build_system, symbolic_system
-from matchprob.api import atlas, audit, certify, compare, count, estimate, inspect, verify
+from matchprob.api import certify, compare, count, estimate, inspect, verify
+from matchprob.surveys import atlas, audit
 from numeric.comparison import Comparison
 from numeric.counts import CountResult, InstanceCount
 from numeric.estimation import Estimate

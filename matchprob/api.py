@@ -4,21 +4,16 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from algebra import atlas as atlases
-from algebra import audit as audits
 from algebra import certificate as certificates
 from algebra import inspection, verification
-from algebra.atlas import Atlas
-from algebra.audit import AuditResult
 from algebra.certificate import Certificate
 from algebra.errors import InputError
 from algebra.inspection import Inspection
-from algebra.networks import Network
 from algebra.problem import Problem, load_problem
 from algebra.verification import Verification
 from numeric.comparison import Comparison
@@ -144,133 +139,6 @@ def verify(
         timeout=timeout,
         fallback=partial(monodromy_root_count, timeout=timeout),
     )
-
-
-def audit(
-    question: Question | Network,
-    *,
-    matrices: Sequence[str] | None = None,
-    budget: int | None = None,
-    count: int | None = None,
-    corrected: bool = False,
-    seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[AuditResult, ...]:
-    """Hold the papers' theorems, as stated, against the exact verdict.
-
-    Parameters
-    ----------
-    question : Problem, Network, str or Path
-        Of a problem only the network and its support count.
-    matrices : sequence of str, optional
-        Audited one by one; every matrix that is large enough by default.
-    budget : int, optional
-        Learnable weights; dm by default, as the theorems assume.
-    count : int, optional
-        Random allocations for each matrix; all of them by default.
-    corrected : bool, optional
-        Audit the corrected theorems too.
-    seed : int, optional
-    progress : callable, optional
-        Told (done, all) as the work goes on.
-
-    Returns
-    -------
-    tuple of AuditResult
-        One for each matrix.
-    """
-    problem = _network_of(question)
-    network = problem.network
-    size = network.outputs if budget is None else budget
-    names = list(matrices or [])
-    if not names:
-        names = [n for n, (rows, columns) in network.shapes.items() if rows * columns >= size]
-        if not names:
-            raise InputError(f"no matrix of this network has {size} weights")
-    return tuple(
-        audits.audit(
-            network,
-            name,
-            budget=budget,
-            count=count,
-            corrected=corrected,
-            support=problem.support,
-            seed=seed,
-            progress=progress,
-        )
-        for name in names
-    )
-
-
-def audit_to_dict(found: Sequence[AuditResult], seed: int) -> dict[str, Any]:
-    """The JSON object of ``matchprob audit``: totals over the matrices, and each of them."""
-    return {
-        "checked": sum(a.checked for a in found),
-        "agree": sum(t.agree for a in found for t in a.theorems),
-        "silent": sum(t.silent for a in found for t in a.theorems),
-        "theorem_says_maximal_but_minimal": sum(
-            t.says_maximal_but_minimal for a in found for t in a.theorems
-        ),
-        "theorem_says_minimal_but_not": sum(
-            t.says_minimal_but_not for a in found for t in a.theorems
-        ),
-        "examples": [example for a in found for example in a.to_dict()["examples"]],
-        "matrices": [a.to_dict() for a in found],
-        "seed": seed,
-    }
-
-
-def atlas(
-    question: Question | Network,
-    budget: int,
-    *,
-    matrices: Sequence[str] | None = None,
-    store: Path | None = None,
-    search: float = 2.0,
-    seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-) -> Atlas:
-    """Certify every allocation of a small network, up to symmetry.
-
-    Parameters
-    ----------
-    question : Problem, Network, str or Path
-        Of a problem only the network and its support count.
-    budget : int
-        Learnable weights.
-    matrices : sequence of str, optional
-        Where they may lie: W of a recurrent net, all matrices of others, by default.
-    store : Path, optional
-        File that keeps finished entries; the same call takes the work up again.
-    search : float, optional
-        Seconds an orbit for the search of an instance without real solutions.
-    seed : int, optional
-    progress : callable, optional
-        Told (done, all) after each orbit.
-
-    Returns
-    -------
-    Atlas
-    """
-    problem = _network_of(question)
-    return atlases.atlas(
-        problem.network,
-        budget,
-        matrices=matrices,
-        support=problem.support,
-        seed=seed,
-        decide=lambda p: certify(p, seed=seed, search=search),
-        store=store,
-        progress=progress,
-    )
-
-
-def _network_of(question: Question | Network) -> Problem:
-    if isinstance(question, Network):
-        return Problem(question, {})
-    if isinstance(question, Problem):
-        return question
-    return load_problem(question, need_learnable=False)
 
 
 def count(

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from algebra.allocation import Allocation
 from algebra.atlas import Atlas
-from algebra.audit import AuditResult
+from algebra.audit import AuditResult, Counterexample
 from algebra.certificate import Certificate
 from algebra.inspection import FormReport, Inspection
 from algebra.problem import Problem, problem_from_dict
@@ -181,6 +181,8 @@ def _certainty(found: Certificate) -> str:
     bound = found.error_bound
     if bound:
         text = f"rank: error at most {bound.numerator / bound.denominator:.1e}"
+    elif not found.prime:
+        return "proved"
     else:
         text = f"rank proved modulo {found.prime}"
     roots = found.evidence.get("root_count")
@@ -228,17 +230,27 @@ def print_audit(out: Console, found: Sequence[AuditResult]) -> None:
             )
         out.print(grid)
         for t in result.theorems:
-            for word, cells in (("maximal", t.example_maximal), ("minimal", t.example_minimal)):
-                if cells is not None:
-                    example = Allocation.from_cells(result.network, cells)
-                    out.print(f"  {t.theorem} says {word}, wrongly, of {example}")
-                    if max(result.network.shapes[result.matrix]) <= _WIDEST:
-                        shown = mask_text(example, result.matrix).replace("\n", "\n    ")
-                        out.print(Text(f"    {shown}", style="cyan"))
+            for found_wrong in t.examples:
+                example = Allocation.from_cells(result.network, found_wrong.cells)
+                out.print(f"  {t.theorem} says {found_wrong.says}, wrongly, of {example}")
+                if max(result.network.shapes[result.matrix]) <= _WIDEST:
+                    shown = mask_text(example, result.matrix).replace("\n", "\n    ")
+                    out.print(Text(f"    {shown}", style="cyan"))
+                out.print(f"    {_rank_shown(found_wrong)}")
         bound = result.error_bound
         out.print(
             f"  minimal verdicts: error at most {bound.numerator / bound.denominator:.1e} over all"
         )
+
+
+def _rank_shown(example: Counterexample) -> str:
+    """The ranks that refute a theorem, and where they can be seen."""
+    primes = ", ".join(str(p) for p in dict.fromkeys(p for p, _ in example.points))
+    if example.rank < example.equations:
+        where = f"at {len(example.points)} random points, modulo {primes}"
+    else:
+        where = f"at a point modulo {primes}, so it is proved"
+    return f"rank {example.rank} of {example.equations} {where}"
 
 
 def print_atlas(out: Console, found: Atlas) -> None:

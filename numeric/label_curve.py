@@ -17,6 +17,7 @@ says what follows from many of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -89,44 +90,49 @@ class LabelCurve:
             Row e, column j: derivative of equation e by weight j.
         """
         chain, count, r = self.chain, len(w), self.chain.unknowns
-        n, c, kind_of = chain.widths, chain.columns, np.result_type(w, complex)
-        p = np.repeat(self.parameters[None].astype(kind_of), count, axis=0)
+        n, c, m, kind = chain.widths, chain.columns, chain.samples, np.result_type(w, complex)
+        p = np.repeat(self.parameters[None].astype(kind), count, axis=0)
         p[:, chain.cells[:, 4]] = w
 
         def matrix(at: int, rows: int, columns: int) -> np.ndarray:
             return p[:, at : at + rows * columns].reshape(count, rows, columns)
 
-        def moved(kind: int, step: int) -> list[tuple[int, int, int]]:
-            return [
-                (j, int(row), int(column))
-                for j, (of, at, row, column, _) in enumerate(chain.cells)
-                if of == kind and (kind != IN_M or at in (0, step))
-            ]
-
+        # Derivatives have the axes (point, row, weight, column): products with a matrix on
+        # either side are then one product for each point.
         S = matrix(chain.s0_at, n[0], c)
-        dS = np.zeros((count, r, n[0], c), kind_of)
-        for j, row, column in moved(IN_S0, 0):
-            dS[:, j, row, column] = 1
+        dS = np.zeros((count, n[0], r, c), kind)
+        own, rows, columns = self._moved[0]
+        dS[:, rows, own, columns] = 1
         if chain.read_all:
-            Z = np.zeros((count, n[-1], chain.samples), kind_of)
-            dZ = np.zeros((count, r, n[-1], chain.samples), kind_of)
+            Z = np.zeros((count, n[-1], m), kind)
+            dZ = np.zeros((count, n[-1], r, m), kind)
         for k in range(1, len(n)):
             M = matrix(int(chain.m_at[k]), n[k], n[k - 1])
-            dS = M[:, None] @ dS
-            for j, row, column in moved(IN_M, k):
-                dS[:, j, row] += S[:, column]
+            dS = (M @ dS.reshape(count, n[k - 1], r * c)).reshape(count, n[k], r, c)
+            own, rows, columns = self._moved[k]
+            dS[:, rows, own] += S[:, columns]
             S = M @ S
             if chain.read_all:
-                P = matrix(int(chain.p_at[k]), c, chain.samples)
-                Z, dZ = Z + S @ P, dZ + dS @ P[:, None]
+                P = matrix(int(chain.p_at[k]), c, m)
+                Z = Z + S @ P
+                dZ = dZ + (dS.reshape(count, n[k] * r, c) @ P).reshape(count, n[k], r, m)
         if not chain.read_all:
             Z, dZ = S, dS
-        D = matrix(chain.d_at, chain.network.d, n[-1])
-        dY = D[:, None] @ dZ
-        for j, row, column in moved(IN_D, 0):
-            dY[:, j, row] += Z[:, column]
-        rows, columns = chain.equations.T
-        return (D @ Z)[:, rows, columns], dY[:, :, rows, columns].swapaxes(1, 2)
+        d = chain.network.d
+        D = matrix(chain.d_at, d, n[-1])
+        dY = (D @ dZ.reshape(count, n[-1], r * m)).reshape(count, d, r, m)
+        own, rows, columns = self._moved[-1]
+        dY[:, rows, own] += Z[:, columns]
+        at = tuple(chain.equations.T)
+        return (D @ Z)[:, *at], dY.transpose(0, 1, 3, 2)[:, *at]
+
+    @cached_property
+    def _moved(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Which weights lie in S_0, in M_1, …, in D: their numbers, rows and columns."""
+        kinds, steps, rows, columns = self.chain.cells[:, :4].T
+        inner = [(kinds == IN_M) & np.isin(steps, (0, k)) for k in range(1, len(self.chain.widths))]
+        chosen = [np.flatnonzero(x) for x in (kinds == IN_S0, *inner, kinds == IN_D)]
+        return [(own, rows[own], columns[own]) for own in chosen]
 
     def system(
         self, z: np.ndarray, Q: np.ndarray, dQ: np.ndarray

@@ -106,7 +106,11 @@ def audit(
         typer.Option("--matrix", help="Where the weights learn; each matrix by default."),
     ] = None,
     count: Annotated[
-        int | None, typer.Option(help="Random allocations; all of them by default.", min=1)
+        int | None,
+        typer.Option(
+            help="Random allocations in all, shared out among the matrices; all by default.",
+            min=1,
+        ),
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Learnable weights; dm by default.")] = None,
     corrected: Annotated[
@@ -116,11 +120,11 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Hold the papers' theorems, as stated, against the exact verdict."""
-    from matchprob import api, report
+    from matchprob import report, surveys
     from matchprob.progress import counter
 
     with counter("auditing") as progress:
-        found = api.audit(
+        found = surveys.audit(
             problem,
             matrices=matrix,
             count=count,
@@ -130,7 +134,7 @@ def audit(
             progress=progress,
         )
     if as_json:
-        print_json(api.audit_to_dict(found, seed))
+        print_json(surveys.audit_to_dict(found, seed))
     else:
         report.print_audit(console(), found)
 
@@ -150,12 +154,18 @@ def atlas(
     search: Annotated[
         float, typer.Option(help="Seconds an orbit to look for an instance without real roots.")
     ] = 2.0,
+    transposition: Annotated[
+        bool,
+        typer.Option(
+            "--transposition", help="Count an allocation and its transpose, where alike, as one."
+        ),
+    ] = False,
     plot: Plot = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Certify every allocation of a small net, up to the symmetries that preserve MP."""
-    from matchprob import api, files, plots, report
+    from matchprob import files, plots, report, surveys
     from matchprob.progress import counter
 
     for target in (store, table):
@@ -164,9 +174,9 @@ def atlas(
     if plot:
         plots.check_target(plot)
     with counter("certifying") as progress:
-        found = api.atlas(
-            problem, budget, matrices=matrix, store=store, search=search, seed=seed,
-            progress=progress,
+        found = surveys.atlas(
+            problem, budget, matrices=matrix, store=store, search=search,
+            transposition=transposition, seed=seed, progress=progress,
         )  # fmt: skip
     if table:
         files.write_text(table, found.to_csv())

@@ -203,3 +203,54 @@ def test_msolve_checks_a_numerical_root_count(msolve):
     assert verify(data).holds
     data["generic_root_count"] = data["evidence"]["root_count"]["value"] = 29
     assert "27, not 29" in str(verify(data))
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem(B11, {"W": [[1, 1], [1, 1]]}, support={"D": [[0, 0]]}),
+        Problem(B11, {"D": [[1, 1]]}, support={"W": [[0, 0], [0, 0]]}),
+        Problem(
+            ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 0], [0, 0]]}, support={"W2": [[0, 0]]}
+        ),
+        Problem(LinearEstimator(q=2, d=1, m=1), {"W": [[0, 0]]}, support={"W": [[0, 0]]}),
+    ],
+)
+def test_labels_that_are_always_zero(problem):
+    """Where no path is left every student matches: proved, and a false claim of it fails."""
+    data = data_of(problem)
+    assert (data["verdict"], data["equations"], data["error_bound"]) == ("maximal", 0, 0)
+    assert "every label 0" in data["rule"]
+    result = verify(data)
+    assert result.holds
+    assert {c.status for c in result.checks} == {"proved"}
+    without = change(data, ("problem", "support"), {})
+    assert not verify(without).holds
+    assert not verify(change(data, ("verdict",), "minimal")).holds
+
+
+@pytest.mark.parametrize(
+    ("network", "learnable", "verdict"),
+    [
+        (LinearRNN(n=1, T=3, b=1, d=1, m=1), {"W": [[1]]}, "maximal"),
+        (LinearRNN(n=1, T=3, b=1, d=1, m=2), {"W": [[1]]}, "minimal"),
+        (LinearRNN(n=2, T=1, b=1, d=2, m=1), {"W": [[1, 0], [0, 1]]}, "maximal"),
+        (LinearRNN(n=2, T=2, b=1, d=1, m=5), {"W": [[1, 1], [0, 0]]}, "maximal"),
+        (LinearRNN(n=2, T=2, b=1, d=1, m=5), {"W": [[1, 0], [0, 1]]}, "intermediate"),
+        (B11, {}, "minimal"),
+        (B11, {"W": [[1, 1], [1, 1]], "D": [[1, 1]], "B": [[1], [1]]}, "maximal"),
+        (LinearRNN(n=3, T=1, b=1, d=1, m=1), {"B": [[1], [1], [0]]}, "maximal"),
+        (LinearEstimator(q=1, d=2, m=4), {"W": [[1], [1]]}, "maximal"),
+        (LinearEstimator(q=2, d=2, m=4), {}, "minimal"),
+        (LinearFeedForward(q=2, widths=(1,), d=2, m=2), {"W1": [[1, 1]], "W2": [[1], [0]]},
+         "maximal"),
+        (ShallowReLU(q=2, n=2, d=1, m=2), {}, "intermediate"),
+    ],
+    ids=lambda value: str(value),
+)  # fmt: skip
+def test_degenerate_nets(network, learnable, verdict):
+    """T = 1, n = 1, m > Tb, r = 0, r > dm and narrow layers: the verdict, which verifies."""
+    data = data_of(Problem(network, learnable))
+    assert data["verdict"] == verdict
+    result = verify(data)
+    assert result.holds, str(result)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -120,9 +121,34 @@ def test_audit(problem, capsys):
     assert data["theorem_says_minimal_but_not"] == 0
     assert {e["theorem"] for e in data["examples"]} == {"4.1 (one of)", "4.1 (both)"}
     assert call("audit", path, "--count", "50") == 0
-    assert "says maximal, wrongly" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "says maximal, wrongly" in printed
+    assert re.search(r"rank 3 of 4 at \d+ random points, modulo \d+", printed)
     assert call("audit", path, "--matrix", "V") == 2
     assert call("audit", problem(NETWORK), "--matrix", "B") == 0
+
+
+def test_audit_shares_its_count_out(problem, capsys):
+    """--count is for the net: a matrix with fewer allocations leaves the rest to the others."""
+    path = problem('[network]\nkind = "lrnn"\nn = 3\nT = 2\nb = 2\nd = 2\nm = 2\n', "three.toml")
+    data = json_of(capsys, "audit", path, "--count", 100)
+    assert data["checked"] == 100
+    shares = {m["matrix"]: m["checked"] for m in data["matrices"]}
+    # C(6, 4) = 15 allocations in D and B, C(9, 4) = 126 in W.
+    assert shares == {"D": 15, "W": 70, "B": 15}
+    assert json_of(capsys, "audit", path, "--count", 1)["checked"] == 1
+
+
+def test_atlas_with_transposition(problem, tmp_path, capsys):
+    """With d = b and m ≥ Tb transposes are one orbit: fewer orbits, the same totals."""
+    path = problem('[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n', "n2.toml")
+    plain = json_of(capsys, "atlas", path, "--budget", 2)
+    turned = json_of(capsys, "atlas", path, "--budget", 2, "--transposition")
+    assert turned["orbits"] < plain["orbits"]
+    assert turned["totals"] == plain["totals"]
+    few = problem('[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 1\n', "few.toml")
+    assert call("atlas", few, "--budget", 1, "--transposition") == 2
+    assert "no symmetry" in capsys.readouterr().err
 
 
 def test_atlas(problem, tmp_path, capsys):
