@@ -203,7 +203,9 @@ def growth(instances: int, seed: int, cap: float) -> list[dict]:
             N = counter.plan(problem.allocation).root_count
         if N is None or N < 2:
             continue
-        done = run(problem, "homotopy", [draw_instance(problem, seed, k) for k in range(instances)], cap)
+        done = run(
+            problem, "homotopy", [draw_instance(problem, seed, k) for k in range(instances)], cap
+        )
         if not done.counts:
             continue
         r = problem.allocation.size

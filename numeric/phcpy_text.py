@@ -357,9 +357,7 @@ def _checked(terms: Terms, size: int) -> dict[tuple[int, ...], complex]:
     return {tuple(map(int, a)): complex(c) for a, c in terms.items() if c != 0}
 
 
-def _arrays(
-    terms: Mapping[tuple[int, ...], complex], scale: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def _arrays(terms: Mapping[tuple[int, ...], complex], scale: bool) -> tuple[np.ndarray, np.ndarray]:
     """Exponents and coefficients; scaled by a power of two, which rounds nothing."""
     order = sorted(terms, reverse=True)
     values = [complex(terms[a]) for a in order]

@@ -321,6 +321,5 @@ def _start_core(
         if found.complex == root_count and found.parametrization is not None:
             return FloatingCore(core).terms, complex_points(found.parametrization)
     raise InputError(
-        f"no start system: 8 random instances have other than {root_count} solutions in their "
-        "cores"
+        f"no start system: 8 random instances have other than {root_count} solutions in their cores"
     )

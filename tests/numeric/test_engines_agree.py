@@ -67,7 +67,9 @@ def compare(problem: Problem, roots: int, instances: int, engines: list[str]) ->
         with Counter(problem, name, timeout=60) as counter:
             found[name] = counter.count_many(drawn)
     for k, counts in enumerate(zip(*found.values(), strict=True)):
-        complete = {name: c for name, c in zip(found, counts, strict=True) if c.status == "complete"}
+        complete = {
+            name: c for name, c in zip(found, counts, strict=True) if c.status == "complete"
+        }
         assert len({c.real for c in complete.values()}) <= 1, (str(problem.allocation), k, counts)
         assert all(c.complex == roots for c in complete.values()), (str(problem.allocation), k)
     return {name: sum(c.status != "complete" for c in counts) for name, counts in found.items()}

@@ -93,9 +93,7 @@ def test_audit(real, count, generic, square, doubtful):
 
 def test_one_unknown_against_sympy():
     """Cores of one unknown: FLINT's isolation counts as many real roots as SymPy's."""
-    problem = Problem(
-        LinearRNN(n=3, T=3, b=1, d=1, m=3), {"W": [[1, 1, 0], [0, 0, 0], [0, 1, 0]]}
-    )
+    problem = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=3), {"W": [[1, 1, 0], [0, 0, 0], [0, 1, 0]]})
     roots = generic_root_count(problem.allocation).value
     engine = ExactEngine(problem, roots)
     x = sympy.Symbol("x")

@@ -65,7 +65,11 @@ def test_engine_needs_no_root_count():
         assert counter.plan(allocation).root_count is None
     for instance, count in zip(instances, counts, strict=True):
         alone = multistart_newton(instance)
-        assert (count.real, count.solutions, count.note) == (alone.real, alone.solutions, alone.note)
+        assert (count.real, count.solutions, count.note) == (
+            alone.real,
+            alone.solutions,
+            alone.note,
+        )
         assert count.status == "undetermined"
         assert count.paths == 400
 
