@@ -62,7 +62,7 @@ NETS: dict[str, tuple[Network, list[tuple[str, int, int]]]] = {
     "three": (LinearRNN(n=3, T=3, b=1, d=1, m=2), rows("0", "", "2")),
     "four": (LinearRNN(n=4, T=3, b=1, d=2, m=2), rows("0", "1", "2", "3")),
     # Figure 2a: 16 weights in five rows, and in six (examples/six_rows.toml).
-    "rows5": (FIGURE2, rows("0146", "027", "3457", "156", "13")),
+    "rows5": (FIGURE2, rows("1357", "0257", "14", "046", "067")),
     "rows5a": (FIGURE2, rows("0246", "267", "145", "127", "124")),
     "rows6": (FIGURE2, rows("24", "067", "057", "6", "0123", "127")),
     "diagonal": (TWO_OUT, rows(*"01234567")),
@@ -82,7 +82,7 @@ GROWTH: list[tuple[str, Network, list[tuple[str, int, int]]]] = [
     ("r=2", LinearRNN(n=8, T=4, b=1, d=1, m=2), rows("0", "1")),
     ("r=4", LinearRNN(n=8, T=4, b=1, d=2, m=2), rows("03", "1", "2")),
     ("r=12", LinearRNN(n=8, T=4, b=1, d=3, m=4), rows("0146", "027", "34", "156")),
-    ("r=16", FIGURE2, rows("0146", "027", "3457", "156", "13")),
+    ("r=16", FIGURE2, rows("1357", "0257", "14", "046", "067")),
     ("N=36", LinearRNN(n=4, T=3, b=1, d=2, m=2), rows("0", "1", "2", "3")),
     ("rows6", FIGURE2, rows("24", "067", "057", "6", "0123", "127")),
     ("shuffled", TWO_OUT, rows(*"14725036")),
