@@ -291,6 +291,9 @@ def linear_root_count(
 ) -> RootCount | None:
     """N = 1 where elimination leaves a linear system, else None: no Gröbner basis is needed.
 
+    Tried only where counting makes it likely, so that it is quick: one matrix learns, and
+    the auxiliary unknowns of its rows (or columns) are as many as the equations.
+
     Parameters
     ----------
     allocation : Allocation
@@ -298,12 +301,18 @@ def linear_root_count(
     support : mapping of str to mask, optional
     seed : int, optional
     """
+    network = allocation.network
+    form = preferred_forms(network, allocation)[0]
+    if len(allocation.matrices) > 1:
+        return None
+    if isinstance(network, LinearRNN) and "W" in allocation.matrices:
+        rows = sum(c > 0 for c in allocation.row_counts("W")) * network.T * network.b
+        columns = sum(c > 0 for c in allocation.column_counts("W")) * network.T * network.d
+        if min(rows, columns) > allocation.size:
+            return None
     p = random_prime(random.Random(f"root-count/{seed}"))
-    for form in preferred_forms(allocation.network, allocation):
-        core, _ = modular_core(allocation, p, seed, form, support)
-        if core.is_linear:
-            return RootCount(1, LINEAR, form, (), (p,), seed)
-    return None
+    core, _ = modular_core(allocation, p, seed, form, support)
+    return RootCount(1, LINEAR, form, (), (p,), seed) if core.is_linear else None
 
 
 def _modular_count(
