@@ -1,0 +1,110 @@
+"""Kept trials and comparisons on the command line."""
+
+import csv
+import json
+
+import pytest
+
+from matchprob.cli import app, run
+
+NETWORK = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+ROW = NETWORK + "[learnable]\nW = [[1, 1], [0, 0]]\n"
+DIAGONAL = NETWORK + "[learnable]\nW = [[1, 0], [0, 1]]\n"
+
+
+def call(*words):
+    """Run the command line in this process; its exit status."""
+    return run(lambda: app([str(w) for w in words], standalone_mode=False))
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "row.toml").write_text(ROW)
+    (tmp_path / "diagonal.toml").write_text(DIAGONAL)
+    return tmp_path
+
+
+def test_estimate_with_a_store(files, capsys):
+    """Trials are kept, listed, shown and exported; a second run adds what is missing."""
+    store, problem = files / "s.sqlite", files / "diagonal.toml"
+    assert call("estimate", problem, "--trials", 20, "--store", store, "--json") == 0
+    first = json.loads(capsys.readouterr().out)
+    assert call("estimate", problem, "--trials", 30, "--store", store, "--json") == 0
+    second = json.loads(capsys.readouterr().out)
+    assert (first["trials"], second["trials"]) == (20, 30)
+    assert call("study", "list", store, "--json") == 0
+    (study,) = json.loads(capsys.readouterr().out)["studies"]
+    assert (study["trials"], study["matched"]) == (30, second["matched"])
+    assert call("study", "list", store) == 0
+    assert "2 cells" in capsys.readouterr().out
+    assert call("study", "show", store, "--json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["low"], shown["high"]) == (second["low"], second["high"])
+    assert call("study", "show", store, "1") == 0
+    assert "30 trials by homotopy" in capsys.readouterr().out
+    assert call("study", "export", store, "--out", files / "t.csv") == 0
+    rows = list(csv.DictReader((files / "t.csv").open()))
+    assert [int(row["index"]) for row in rows] == list(range(30))
+    assert sum(row["outcome"] == "matched" for row in rows) == second["matched"]
+
+
+def test_parquet(files, capsys):
+    """A .parquet export holds the same trials as the CSV one."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    store = files / "s.sqlite"
+    assert call("estimate", files / "row.toml", "--trials", 7, "--store", store) == 0
+    assert call("study", "export", store, "--out", files / "t.parquet") == 0
+    assert parquet.read_table(files / "t.parquet").num_rows == 7
+    assert call("study", "export", store, "--out", files / "t.xlsx") == 2
+    assert ".csv or .parquet" in capsys.readouterr().err
+
+
+def test_merge(files, capsys):
+    """Two stores of other seeds become one."""
+    for seed in (0, 1):
+        words = ("estimate", files / "row.toml", "--trials", 5, "--seed", seed)
+        assert call(*words, "--store", files / f"{seed}.sqlite") == 0
+    capsys.readouterr()
+    assert call("study", "merge", files / "0.sqlite", files / "1.sqlite", "--json") == 0
+    assert json.loads(capsys.readouterr().out) == {"studies": 1, "trials": 5}
+    assert call("study", "show", files / "0.sqlite") == 2
+    assert "has 2 studies" in capsys.readouterr().err
+    assert call("study", "merge", files / "0.sqlite", files / "none.sqlite") == 2
+
+
+def test_compare(files, capsys):
+    """A row matches more often than the diagonal, on common instances."""
+    words = ("compare", files / "row.toml", files / "diagonal.toml", "--trials", 60)
+    assert call(*words, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["low"] > 0
+    assert found["table"][0][1] == 60 - found["second"]["matched"]
+    assert call(*words) == 0
+    assert "the first matches more often" in capsys.readouterr().out
+
+
+def test_compare_needs_one_network(files, capsys):
+    """Allocations of different networks have no common instances."""
+    other = files / "other.toml"
+    other.write_text(ROW.replace("m = 2", "m = 1"))
+    assert call("compare", files / "row.toml", other) == 2
+    assert "different networks" in capsys.readouterr().err
+
+
+def test_half_width(files, capsys):
+    """The interval that stopped the trials is reported; too few trials end with status 3."""
+    words = ("estimate", files / "diagonal.toml", "--half-width", "0.1", "--json")
+    assert call(*words, "--trials", 5000) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["interval"] == "confidence sequence"
+    assert (found["high"] - found["low"]) / 2 <= 0.1
+    assert call(*words, "--trials", 60) == 3
+    assert "not yet 0.1" in capsys.readouterr().err
+
+
+def test_foreign_store(files, capsys):
+    """A problem file given as a store is refused and left alone."""
+    problem = files / "row.toml"
+    assert call("estimate", problem, "--store", problem) == 2
+    assert "not a matchprob store" in capsys.readouterr().err
+    assert problem.read_text() == ROW
