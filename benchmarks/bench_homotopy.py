@@ -70,7 +70,7 @@ NETS: dict[str, tuple[Network, list[tuple[str, int, int]]]] = {
 }
 ENGINES = ("homotopy", "phcpy", "phcpy-track", "phcpy-core", "exact", "fsolve", "multistart")
 # Nets for the table of growth: W has one or two weights in some rows, dm in all.
-GROWTH: list[tuple[str, Network, list[tuple[str, int, int]]]] = [
+GROWTH: list[tuple[str, LinearRNN, list[tuple[str, int, int]]]] = [
     ("T=2", LinearRNN(n=8, T=2, b=1, d=2, m=2), rows("03", "14")),
     ("T=3", LinearRNN(n=8, T=3, b=1, d=2, m=3), rows("03", "14", "2", "5")),
     ("T=4", LinearRNN(n=8, T=4, b=1, d=2, m=4), rows("03", "14", "25", "36")),

@@ -21,7 +21,7 @@ from algebra.errors import InputError
 from algebra.networks import Network
 from algebra.problem import Problem
 from numeric.chain import make_chain
-from numeric.counts import COMPLETE, TRACE_NOTE, UNDETERMINED, InstanceCount
+from numeric.counts import COMPLETE, SEARCHING, TRACE_NOTE, UNDETERMINED, InstanceCount
 from numeric.exact_engine import ExactEngine
 from numeric.fsolve_engine import FsolveEngine
 from numeric.homotopy import HomotopyEngine
@@ -36,8 +36,6 @@ from numeric.plans import Plan, linear_plan, rank_plan, root_plan
 _MOST_ENGINES = 64
 # Newton starts of the quick search for one real solution.
 _QUICK_STARTS = 192
-# Engines that search without knowing how many solutions there are: lower bounds only.
-SEARCHING = ("multistart", "fsolve")
 
 
 class InstanceEngine(Protocol):

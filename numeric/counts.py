@@ -14,6 +14,8 @@ from typing import Any
 
 COMPLETE = "complete"
 UNDETERMINED = "undetermined"
+# Engines that search without knowing how many solutions there are: lower bounds only.
+SEARCHING = ("multistart", "fsolve")
 # In the note of a count that is complete if the root count is what a trace test says.
 TRACE_NOTE = "N by trace test"
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from algebra.errors import InputError
 from algebra.problem import Problem
-from numeric.counts import TRACE_NOTE, InstanceCount, real_root_histogram
+from numeric.counts import SEARCHING, TRACE_NOTE, InstanceCount, real_root_histogram
 from numeric.instances import Instance, draw_instance
 from numeric.intervals import Interval, proportion_interval
 
@@ -86,7 +86,13 @@ class Estimate:
 
     @property
     def estimate(self) -> float | None:
-        """Matched share of the decided trials; None where none is decided."""
+        """Matched share of the decided trials; None where none is decided.
+
+        None too where an engine that only searches left trials open: it decides no trial
+        without a match, so the share would be 1 whatever the truth.
+        """
+        if self.engine in SEARCHING and self.undetermined:
+            return None
         decided = self.matched + self.unmatched
         return self.matched / decided if decided else None
 

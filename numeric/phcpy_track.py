@@ -9,10 +9,10 @@ of the family's systems are its parameters.  Two formulations:
     Unknowns are the learnable weights, every state ``S_0, …, S_K`` and Z:
     ``S_0 = given``, ``S_k = M_k S_{k-1}``, ``Z = Σ S_k P_k`` (or S_K), ``D Z = Y``.  Each
     coefficient is one parameter.  (Where there are as many samples as inputs, the P_k are
-    blocks of the identity and Z is not needed.)  Dividing by ``γ (1 - t)² + t²`` shows that all parameters
-    move on one complex line, the same for every equation as long as none is scaled by
-    itself.  The family is not left, so no path is lost but by the tracker.  The price is the
-    number of unknowns, which phcpy's tracker pays in every step.
+    blocks of the identity and Z is not needed.)  Dividing by ``γ (1 - t)² + t²`` shows that
+    all parameters move on one complex line, the same for every equation as long as none is
+    scaled by itself.  The family is not left, so no path is lost but by the tracker.  The
+    price is the number of unknowns, which phcpy's tracker pays in every step.
 
 ``"core"``
     The core after elimination, a few unknowns.  Its coefficients depend on the parameters in
@@ -26,6 +26,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from flint import ctx
@@ -287,7 +288,8 @@ def complex_points(points: Parametrization, digits: int = 60) -> np.ndarray:
     try:
         out = []
         denominator = points.denominator * points.scale
-        for t, _ in points.w.complex_roots():
+        found: Any = points.w.complex_roots()  # pairs (root, multiplicity)
+        for t, _ in found:
             below = denominator(t)
             out.append([complex(x(t) / below) for x in points.numerators])
         return np.array(out, complex).reshape(len(out), len(points.numerators))

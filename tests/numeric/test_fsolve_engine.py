@@ -10,6 +10,7 @@ from algebra.networks import LinearFeedForward, LinearRNN
 from algebra.problem import Problem
 from numeric.chain import make_chain
 from numeric.counting import Counter
+from numeric.estimation import Estimate
 from numeric.exact_engine import ExactEngine
 from numeric.fsolve_engine import FsolveEngine, paper_equations
 from numeric.instances import draw_instance
@@ -92,3 +93,16 @@ def test_bad_numbers_of_starts_are_refused():
     """The number of starts is checked."""
     with pytest.raises(InputError, match="`starts` \\(0\\)"):
         FsolveEngine(NETS[0][0], starts=0)
+
+
+def test_estimates_are_bounds_not_shares():
+    """Trials without a match stay open, so the matched share of the others is not given."""
+    problem, _ = NETS[0]
+    with Counter(problem, "fsolve", complete=False, certify=False) as counter:
+        counts = counter.count_many([draw_instance(problem, 5, k) for k in range(8)])
+    found = Estimate(problem, "fsolve", 5, tuple(counts), 8)
+    assert found.undetermined
+    assert found.unmatched == 0
+    assert found.estimate is None
+    assert found.interval().high == 1.0
+    assert found.interval().low > 0

@@ -75,7 +75,7 @@ def test_bad_arguments_are_named():
     """Unknown forms and unknown root counts are bad input."""
     with pytest.raises(InputError, match="`form` \\('dense'\\)"):
         PhcpyTracker(WIDE, 6, form="dense")
-    with pytest.raises(InputError, match="`root_count` \\(None\\).*multistart"):
+    with pytest.raises(InputError, match=r"`root_count` \(None\).*multistart"):
         PhcpyTracker(WIDE, None)
 
 
