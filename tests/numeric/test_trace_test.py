@@ -44,13 +44,13 @@ def complete(allocation, seed=0):
     raise AssertionError("no complete section found")
 
 
-@pytest.mark.parametrize("case", [0, 6, 9], ids=lambda k: str(CASES[k][0]))
+@pytest.mark.parametrize("case", [0, 7, 12], ids=lambda k: str(CASES[k][0]))
 def test_one_point_dropped_fails(case):
     """Whichever point is dropped, a solution or another, the test does not pass."""
     search = complete(CASES[case][0])
     everything = search.points
     assert search._measure() == ""
-    for k in range(0, len(everything), max(1, len(everything) // 8)):
+    for k in range(0, len(everything), max(1, len(everything) // 5)):
         search.points = np.delete(everything, k, axis=0)
         assert search._measure() != ""
         assert search.residual > 1e3 * TOLERANCE or not np.isfinite(search.residual)
