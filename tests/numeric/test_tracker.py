@@ -102,3 +102,19 @@ def test_no_paths():
     none = np.zeros(0, np.int64)
     tracked = track(chain, first[None], first[None], none, none, np.zeros((0, 2)))
     assert tracked.roots.shape == (0, 2)
+
+
+def test_batching_changes_nothing():
+    """One path at a time, backwards or all together: bitwise the same endpoints and steps."""
+    chain = CHAINS[9]
+    first, second, start, together = ends(chain, 40)
+    zero = np.zeros(1, np.int64)
+    for k in (0, 7, 39):
+        alone = track(chain, first[None], second[k][None], zero, zero, start[None])
+        assert np.array_equal(alone.roots[0], together.roots[k], equal_nan=True)
+        assert alone.steps[0] == together.steps[k]
+    order = np.arange(40)[::-1].copy()
+    backwards = track(
+        chain, first[None], second, np.zeros(40, np.int64), order, np.repeat(start[None], 40, 0)
+    )
+    assert np.array_equal(backwards.roots, together.roots[::-1], equal_nan=True)
