@@ -173,7 +173,7 @@ def count(
         raise InputError(f"`instances` ({instances!r}) must be a whole number, at least 1")
     start = time.perf_counter()
     counts: list[InstanceCount] = []
-    with Counter(problem, engine, timeout=timeout) as counter:
+    with Counter(problem, engine, timeout=timeout, root_timeout=min(timeout, 60.0)) as counter:
         counter.prepare()
         root_count, source = None, "differs by trial: the allocation is random"
         if not problem.is_random:

@@ -18,6 +18,7 @@ References
 from __future__ import annotations
 
 import itertools
+import time
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -158,6 +159,7 @@ def find_start(
     generators: int = 3,
     most_roots: int = 20_000,
     trace_seconds: float = 60.0,
+    timeout: float = np.inf,
     settings: Settings | None = None,
     threads: int = 1,
 ) -> StartSystem:
@@ -179,6 +181,8 @@ def find_start(
         Give up beyond so many roots.
     trace_seconds : float, optional
         Without N: seconds for one trace test; 0 for none.
+    timeout : float, optional
+        Seconds after which no further loop is begun; the start system is then incomplete.
     settings : Settings, optional
     threads : int, optional
 
@@ -200,7 +204,8 @@ def find_start(
     permutations: list[np.ndarray] = []
     quiet = loops = tested = 0
     wanted = root_count  # or what a trace test says
-    while loops < most_loops and len(roots) <= most_roots:
+    end = time.monotonic() + timeout
+    while loops < most_loops and len(roots) <= most_roots and time.monotonic() < end:
         full = wanted is not None and len(roots) >= wanted
         if full and (len(permutations) >= generators or quiet > 3 * generators):
             break
@@ -221,9 +226,9 @@ def find_start(
         where = match(ends, roots)
         fresh = ends[(where < 0) & np.isfinite(ends).all(axis=1)]
         before = len(roots)
-        for end in fresh:
-            if match(end[None], roots)[0] < 0:
-                roots = np.vstack([roots, end])
+        for new in fresh:
+            if match(new[None], roots)[0] < 0:
+                roots = np.vstack([roots, new])
         if len(roots) > before:
             permutations.clear()
             quiet = 0

@@ -16,7 +16,7 @@ from algebra.allocation import Allocation
 from algebra.errors import InputError
 from algebra.rootcount import TRACE, RootCount, RootCountError, TraceEvidence, preferred_forms
 from numeric.chain import make_chain
-from numeric.monodromy import find_start
+from numeric.monodromy import INCOMPLETE, find_start
 from numeric.trace_test import FAILED, TOLERANCE, trace_test
 
 # Loops of solutions alone before the trace test takes over: it finds the rest itself.
@@ -74,10 +74,15 @@ def monodromy_root_count(
     for instance in _INSTANCES:
         start = find_start(
             chain, None, seed + instance, patience=_PATIENCE, most_roots=_MOST_ROOTS,
-            trace_seconds=0,
+            trace_seconds=0, timeout=end - time.monotonic(),
         )  # fmt: skip
         if start.root_count > _MOST_ROOTS:
             raise RootCountError(f"no trace test: more than {_MOST_ROOTS} solutions")
+        if start.source == INCOMPLETE:
+            raise RootCountError(
+                f"no trace test: monodromy still found new solutions ({start.root_count}) after "
+                f"{timeout:g} s"
+            )
         test = trace_test(
             chain, start.parameters, start.roots, seed=seed, most_points=most_points,
             timeout=end - time.monotonic(),
