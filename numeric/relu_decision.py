@@ -1,0 +1,246 @@
+"""One ReLU instance decided: floating point searches, exact arithmetic answers.
+
+A match is reported only with a rational witness that reproduces the labels through the whole
+network.  "No match" comes from a complete tree; where rounding leaves a leaf in doubt, or
+where evidence is asked for, every leaf's Farkas vector is solved for over Q and checked.
+Whatever fails there is "undetermined".
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.networks import ShallowReLU
+from algebra.relu_certificate import Leaf, decision_data, refutes
+from algebra.relu_system import ReluSystem, relu_system
+from numeric.instances import Instance
+from numeric.relu_kernel import CANDIDATE, NO_MATCH, search, start_tableau
+
+MATCH, NONE, UNDETERMINED = "match", "no match", "undetermined"
+MOST_NODES = 2_000_000
+
+
+@dataclass(frozen=True)
+class ReluDecision:
+    """The answer for one instance.
+
+    Attributes
+    ----------
+    verdict : str
+        "match", "no match" or "undetermined".
+    witness : tuple of fmpq or None
+        Values of the learnable cells in the allocation's order, verified over Q.
+    leaves : tuple of Leaf or None
+        The verified refutation, where it was asked for or needed.
+    system : ReluSystem or None
+        The exact equations, where they were needed.
+    nodes, leaf_count, doubtful : int
+        Size of the tree, and leaves that rounding left in doubt.
+    note : str
+    seconds : float
+    """
+
+    verdict: str
+    witness: tuple[Any, ...] | None
+    leaves: tuple[Leaf, ...] | None
+    system: ReluSystem | None
+    nodes: int
+    leaf_count: int
+    doubtful: int
+    note: str
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``."""
+        return {
+            "verdict": self.verdict,
+            "witness": None if self.witness is None else [str(v) for v in self.witness],
+            "certified": self.witness is not None or self.leaves is not None,
+            "nodes": self.nodes,
+            "leaves": self.leaf_count,
+            "note": self.note,
+            "seconds": self.seconds,
+        }
+
+    def certificate(self) -> dict[str, Any]:
+        """The content of a decision file, which ``matchprob verify`` re-checks.
+
+        Raises
+        ------
+        InputError
+            Where there is no evidence: undetermined, or decided without asking for it.
+        """
+        if self.system is None or (self.witness is None and self.leaves is None):
+            raise InputError(f"there is no certificate of this decision ({self.verdict})")
+        witness = None if self.witness is None else list(self.witness)
+        return decision_data(self.system, witness, self.leaves)
+
+    def __str__(self) -> str:
+        evidence = "certified over Q" if self.witness or self.leaves else "not certified"
+        return f"{self.verdict} ({evidence}; {self.nodes} nodes, {self.leaf_count} leaves)"
+
+
+def decide(
+    instance: Instance, *, certify: bool = False, most_nodes: int = MOST_NODES
+) -> ReluDecision:
+    """Decide whether an instance of a shallow ReLU net has a match.
+
+    Parameters
+    ----------
+    instance : Instance
+    certify : bool, optional
+        Whether "no match" comes with verified Farkas vectors of all leaves.
+    most_nodes : int, optional
+        Nodes after which the instance is given up as undetermined.
+
+    Returns
+    -------
+    ReluDecision
+
+    Raises
+    ------
+    InputError
+        For another network, or where both W1 and W2 learn.
+    """
+    began = time.perf_counter()
+    learns = set(instance.allocation.matrices)
+    if not isinstance(instance.problem.network, ShallowReLU) or {"W1", "W2"} <= learns:
+        relu_system(instance.allocation, *instance.exact)
+    if "W1" not in learns:
+        return _decide_linear(instance, began)
+    A, b, pairs = _equations(instance)
+    T, beta, basic, other, rest = start_tableau(A, b)
+    scale = max(1.0, float(np.abs(b).max(initial=0.0)))
+    k = len(b) and pairs // instance.problem.network.m
+    shape = (k, instance.problem.network.m)
+
+    def run(room: int) -> Any:
+        fixes = np.zeros((room, pairs), np.int8)
+        bases = np.zeros((room, len(basic)), np.int64)
+        rows = np.zeros(room, np.int64)
+        cost = _costs(pairs)
+        out = search(T, beta, basic, other, pairs, cost, most_nodes, fixes, bases, rows)
+        return (*out, fixes, bases, rows)
+
+    def answer(verdict: str, note: str = "", witness: Any = None, leaves: Any = None, system=None):
+        seconds = time.perf_counter() - began
+        return ReluDecision(
+            verdict, witness, leaves, system, nodes, leaf_count, doubtful, note, seconds
+        )
+
+    nodes = leaf_count = doubtful = 0
+    if rest > 1e-9 * scale:
+        return answer(UNDETERMINED, "the equations are dependent and seem inconsistent")
+    status, nodes, leaf_count, doubtful, last, values, *_ = run(0)
+    if status == CANDIDATE:
+        system = relu_system(instance.allocation, *instance.exact)
+        witness = system.solve_pattern(*_pattern(last, values, shape))
+        if witness is None:
+            return answer(UNDETERMINED, "no exact witness near the solution found")
+        return answer(MATCH, "", tuple(witness), None, system)
+    if status != NO_MATCH:
+        return answer(UNDETERMINED, f"given up after {nodes} nodes")
+    if not certify and not doubtful:
+        return answer(NONE, f"{leaf_count} leaves refuted in floating point, none in doubt")
+    *_, fixes, bases, rows = run(leaf_count)
+    system = relu_system(instance.allocation, *instance.exact)
+    leaves = []
+    for fix, basis, row in zip(fixes, bases, rows, strict=True):
+        leaf = _leaf(system, fix.reshape(shape), basis, int(row))
+        if leaf is None:
+            return answer(UNDETERMINED, "a leaf could not be refuted over Q")
+        leaves.append(leaf)
+    if not refutes(system, tuple(leaves)):
+        return answer(UNDETERMINED, "a leaf could not be refuted over Q")
+    return answer(NONE, f"{len(leaves)} leaves, refuted over Q", None, tuple(leaves), system)
+
+
+def _decide_linear(instance: Instance, began: float) -> ReluDecision:
+    """No learnable weight in W1: linear equations over Q, decided exactly."""
+    system = relu_system(instance.allocation, *instance.exact)
+    empty = np.zeros((0, system.X.shape[1]), bool)
+    witness = system.solve_pattern(empty, empty)
+    if witness is not None:
+        seconds = time.perf_counter() - began
+        return ReluDecision(MATCH, tuple(witness), None, system, 1, 0, 0, "linear", seconds)
+    mu = system.linear_farkas()
+    verdict, leaves = UNDETERMINED, None
+    if mu is not None:
+        leaf = Leaf(np.zeros(empty.shape, int), np.empty(empty.shape, dtype=object), mu)
+        if refutes(system, (leaf,)):
+            verdict, leaves = NONE, (leaf,)
+    seconds = time.perf_counter() - began
+    return ReluDecision(verdict, None, leaves, system, 1, 1, 0, "linear", seconds)
+
+
+@lru_cache(maxsize=32)
+def _costs(pairs: int) -> np.ndarray:
+    # Slightly different costs: no two reduced costs tie, so the simplex does not cycle.
+    return 1.0 + 0.1 * np.random.default_rng(12345).random(2 * pairs)
+
+
+def _equations(instance: Instance) -> tuple[np.ndarray, np.ndarray, int]:
+    """A z = b with z = (u, v), the weights eliminated; rows of about unit size."""
+    network = instance.problem.network
+    W1, W2, X, Y = instance.weights["W1"], instance.weights["W2"], instance.X, instance.labels
+    mask = np.asarray(instance.allocation.masks["W1"]) != 0
+    units = np.flatnonzero(mask.any(axis=1))
+    m, pairs = network.m, len(units) * network.m
+    fixed = [i for i in range(network.n) if not mask[i].any()]
+    G = Y - W2[:, fixed] @ np.maximum(W1[fixed] @ X, 0.0)
+    rows: list[np.ndarray] = []
+    right: list[float] = []
+    for t, i in enumerate(units):
+        own = X[mask[i]]
+        _, sizes, V = np.linalg.svd(own)
+        null = V[int((sizes > 1e-10 * max(sizes.max(initial=0.0), 1e-300)).sum()) :]
+        c = (W1[i] * ~mask[i]) @ X
+        for vector in null:
+            row = np.zeros(2 * pairs)
+            row[t * m : (t + 1) * m] = vector
+            row[pairs + t * m : pairs + (t + 1) * m] = -vector
+            rows.append(row)
+            right.append(float(vector @ c))
+    for s in range(m):
+        for o in range(network.d):
+            row = np.zeros(2 * pairs)
+            row[s:pairs:m] = W2[o, units]
+            size = float(np.abs(row).max()) or 1.0
+            rows.append(row / size)
+            right.append(float(G[o, s]) / size)
+    return np.array(rows), np.array(right), pairs
+
+
+def _flags(basis: np.ndarray, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    pairs = shape[0] * shape[1]
+    flags = np.zeros(2 * pairs, bool)
+    flags[basis] = True
+    return flags[:pairs].reshape(shape), flags[pairs:].reshape(shape)
+
+
+def _pattern(
+    basis: np.ndarray, values: np.ndarray, shape: tuple[int, int]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The activation pattern of a vertex, and the pairs whose input is 0 there."""
+    pairs = shape[0] * shape[1]
+    z = np.zeros(2 * pairs)
+    z[basis] = values
+    u_basic, v_basic = _flags(basis, shape)
+    u, v = z[:pairs].reshape(shape), z[pairs:].reshape(shape)
+    return u_basic & (~v_basic | (u >= v)), ~(u_basic | v_basic)
+
+
+def _leaf(system: ReluSystem, fixed: np.ndarray, basis: np.ndarray, row: int) -> Leaf | None:
+    pairs = fixed.size
+    leaving = int(basis[abs(row) - 1])
+    kind = "u" if leaving < pairs else "v"
+    i, s = divmod(leaving % pairs, fixed.shape[1])
+    u_basic, v_basic = _flags(basis, fixed.shape)
+    vector = system.farkas(u_basic, v_basic, (i, s, kind, 1 if row > 0 else -1))
+    return None if vector is None else Leaf(fixed.astype(int), *vector)
