@@ -31,6 +31,8 @@ from numeric.phcpy_engine import PhcpyEngine
 from numeric.phcpy_process import PhcpyProcess
 from numeric.phcpy_track import PhcpyTracker
 from numeric.plans import Plan, linear_plan, rank_plan, root_plan
+from numeric.relu_engine import ComplementarityEngine
+from numeric.scip_engine import ScipEngine
 
 # Engines kept: each allocation of a random problem needs one of its own.
 _MOST_ENGINES = 64
@@ -85,10 +87,15 @@ class Counter:
         engine = engine or default_engine(problem.network)
         if engine not in ENGINES:
             raise InputError(f"`engine` ({engine!r}) must be one of " + ", ".join(ENGINES))
-        if not problem.network.is_linear:
+        if problem.network.is_linear and engine in RELU_ENGINES:
+            raise InputError(
+                f"engine {engine!r} decides ReLU nets; for a {problem.network.title} take one of "
+                + ", ".join(name for name in ENGINES if name not in RELU_ENGINES)
+            )
+        if not problem.network.is_linear and engine not in RELU_ENGINES:
             raise InputError(
                 f"engine {engine!r} solves polynomial systems; a {problem.network.title} "
-                "network has none"
+                "network has none: take one of " + ", ".join(RELU_ENGINES)
             )
         self.problem = problem
         self.name = engine
@@ -119,6 +126,8 @@ class Counter:
 
     def plan(self, allocation: Allocation) -> Plan:
         """What is known of an allocation; found once."""
+        if not self.problem.network.is_linear:
+            return _no_plan(self.problem, allocation)
         plan = self._rank_plan(allocation)
         if plan.root_count is None and self.name in SEARCHING:
             return replace(plan, source=f"not counted: {self.name} gives lower bounds")
@@ -151,6 +160,11 @@ class Counter:
     def _count_alike(
         self, allocation: Allocation, instances: Sequence[Instance]
     ) -> list[InstanceCount]:
+        if not self.problem.network.is_linear:
+            # Decided one by one; the allocation, rank or pattern, needs no plan.
+            return ENGINES[self.name](
+                self, self.problem, _no_plan(self.problem, allocation)
+            ).count_many(instances)
         plan = self._rank_plan(allocation)
         if plan.is_minimal and self.certify:
             note = f"no solution, with probability 1 ({plan.source})"
@@ -224,7 +238,7 @@ def _settled(plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
 
 def default_engine(network: Network) -> str:
     """The engine for a network where none is named."""
-    if not network.is_linear and "complementarity" in ENGINES:
+    if not network.is_linear:
         return "complementarity"
     return "homotopy"
 
@@ -294,6 +308,23 @@ def _exact(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
     return ExactEngine(problem, plan.root_count, timeout=counter.timeout)
 
 
+def _complementarity(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
+    return ComplementarityEngine()
+
+
+def _scip(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
+    return ScipEngine(timeout=counter.timeout)
+
+
+def _no_plan(problem: Problem, allocation: Allocation) -> Plan:
+    """Of a ReLU net: its equations change with the pattern, so there is no root count."""
+    outputs = problem.network.outputs
+    return Plan(allocation, outputs, min(allocation.size, outputs), None, "ReLU: no root count")
+
+
+# Engines that decide ReLU nets; they serve no other.
+RELU_ENGINES = ("complementarity", "scip")
+
 ENGINES: dict[str, Callable[[Counter, Problem, Plan], InstanceEngine]] = {
     "homotopy": _homotopy,
     "phcpy": _phcpy,
@@ -302,4 +333,6 @@ ENGINES: dict[str, Callable[[Counter, Problem, Plan], InstanceEngine]] = {
     "exact": _exact,
     "fsolve": _fsolve,
     "multistart": _multistart,
+    "complementarity": _complementarity,
+    "scip": _scip,
 }

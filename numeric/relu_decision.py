@@ -1,8 +1,8 @@
 """One ReLU instance decided: floating point searches, exact arithmetic answers.
 
 A match is reported only with a rational witness that reproduces the labels through the whole
-network.  "No match" comes from a complete tree; where rounding leaves a leaf in doubt, or
-where evidence is asked for, every leaf's Farkas vector is solved for over Q and checked.
+network.  "No match" comes from a complete tree; a leaf that rounding leaves in doubt is
+refuted over Q, and where evidence is asked for, every leaf is.
 Whatever fails there is "undetermined".
 """
 
@@ -17,13 +17,15 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.networks import ShallowReLU
-from algebra.relu_certificate import Leaf, decision_data, refutes
+from algebra.relu_certificate import Leaf, covers, decision_data, refutes
 from algebra.relu_system import ReluSystem, relu_system
 from numeric.instances import Instance
 from numeric.relu_kernel import CANDIDATE, NO_MATCH, search, start_tableau
 
 MATCH, NONE, UNDETERMINED = "match", "no match", "undetermined"
 MOST_NODES = 2_000_000
+# Doubtful leaves that are looked at over Q without being asked.
+_DOUBTFUL = 256
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class ReluDecision:
     witness : tuple of fmpq or None
         Values of the learnable cells in the allocation's order, verified over Q.
     leaves : tuple of Leaf or None
-        The verified refutation, where it was asked for or needed.
+        The verified refutation, where it was asked for.
     system : ReluSystem or None
         The exact equations, where they were needed.
     nodes, leaf_count, doubtful : int
@@ -120,12 +122,12 @@ def decide(
     k = len(b) and pairs // instance.problem.network.m
     shape = (k, instance.problem.network.m)
 
-    def run(room: int) -> Any:
+    def run(room: int, every: bool) -> Any:
         fixes = np.zeros((room, pairs), np.int8)
         bases = np.zeros((room, len(basic)), np.int64)
         rows = np.zeros(room, np.int64)
         cost = _costs(pairs)
-        out = search(T, beta, basic, other, pairs, cost, most_nodes, fixes, bases, rows)
+        out = search(T, beta, basic, other, pairs, cost, most_nodes, every, fixes, bases, rows)
         return (*out, fixes, bases, rows)
 
     def answer(verdict: str, note: str = "", witness: Any = None, leaves: Any = None, system=None):
@@ -137,7 +139,7 @@ def decide(
     nodes = leaf_count = doubtful = 0
     if rest > 1e-9 * scale:
         return answer(UNDETERMINED, "the equations are dependent and seem inconsistent")
-    status, nodes, leaf_count, doubtful, last, values, *_ = run(0)
+    status, nodes, leaf_count, doubtful, last, values, fixes, bases, rows = run(_DOUBTFUL, False)
     if status == CANDIDATE:
         system = relu_system(instance.allocation, *instance.exact)
         witness = system.solve_pattern(*_pattern(last, values, shape))
@@ -148,16 +150,22 @@ def decide(
         return answer(UNDETERMINED, f"given up after {nodes} nodes")
     if not certify and not doubtful:
         return answer(NONE, f"{leaf_count} leaves refuted in floating point, none in doubt")
-    *_, fixes, bases, rows = run(leaf_count)
+    if certify:
+        *_, fixes, bases, rows = run(leaf_count, True)
+    elif doubtful > _DOUBTFUL:
+        return answer(UNDETERMINED, f"rounding leaves {doubtful} leaves in doubt")
     system = relu_system(instance.allocation, *instance.exact)
     leaves = []
-    for fix, basis, row in zip(fixes, bases, rows, strict=True):
+    asked = leaf_count if certify else doubtful
+    for fix, basis, row in zip(fixes[:asked], bases[:asked], rows[:asked], strict=True):
         leaf = _leaf(system, fix.reshape(shape), basis, int(row))
-        if leaf is None:
+        if leaf is None or not system.is_farkas(leaf.fixed, leaf.lam, leaf.mu):
             return answer(UNDETERMINED, "a leaf could not be refuted over Q")
         leaves.append(leaf)
-    if not refutes(system, tuple(leaves)):
-        return answer(UNDETERMINED, "a leaf could not be refuted over Q")
+    if not certify:
+        return answer(NONE, f"{leaf_count} leaves refuted, the {doubtful} in doubt over Q")
+    if not covers([leaf.fixed for leaf in leaves]):
+        return answer(UNDETERMINED, "the leaves do not cover every pattern")
     return answer(NONE, f"{len(leaves)} leaves, refuted over Q", None, tuple(leaves), system)
 
 

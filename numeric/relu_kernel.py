@@ -13,7 +13,7 @@ import numpy as np
 
 FEASIBLE = 1e-9
 PIVOT = 1e-7
-NOISE = 1e-11
+NOISE = 1e-10
 
 NO_MATCH, CANDIDATE, LIMIT = 0, 1, 2
 
@@ -165,7 +165,9 @@ def _increase(T, cost, other, fixed, r, value):
 
 
 @numba.njit(cache=True)
-def search(T0, beta0, basic0, other0, pairs, weights, most_nodes, fixes, bases, rows_out):
+def search(
+    T0, beta0, basic0, other0, pairs, weights, most_nodes, every, fixes, bases, rows_out
+):
     """Depth-first search of the tree of fixings.
 
     Parameters
@@ -176,6 +178,8 @@ def search(T0, beta0, basic0, other0, pairs, weights, most_nodes, fixes, bases, 
     weights : float64[2 pairs]
         Cost of each unknown, positive.
     most_nodes : int
+    every : bool
+        Whether all leaves are recorded, or only those that rounding leaves in doubt.
     fixes, bases, rows_out : int8[L, pairs], int64[L, rows], int64[L]
         Leaves are recorded while there is room; row + 1 with the sign of the refutation.
 
@@ -237,11 +241,12 @@ def search(T0, beta0, basic0, other0, pairs, weights, most_nodes, fixes, bases, 
             source, new = depth, first
             depth += 1
         else:
-            if leaves < len(rows_out):
+            place = leaves if every else doubtful
+            if (every or doubt) and place < len(rows_out):
                 for t in range(pairs):
-                    fixes[leaves, t] = 1 * fixed[depth, t] + 2 * fixed[depth, t + pairs]
-                bases[leaves] = basic[depth]
-                rows_out[leaves] = (row + 1) if beta[depth, row] < 0 else -(row + 1)
+                    fixes[place, t] = 1 * fixed[depth, t] + 2 * fixed[depth, t + pairs]
+                bases[place] = basic[depth]
+                rows_out[place] = (row + 1) if beta[depth, row] < 0 else -(row + 1)
             leaves += 1
             doubtful += doubt
             depth -= 1
