@@ -16,6 +16,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.allocation import Allocation
+from algebra.checks import FAILED, PROVED, Check, Verification
 from algebra.errors import InputError
 from algebra.messages import shown
 from algebra.networks import ShallowReLU
@@ -31,35 +32,6 @@ class Leaf:
     fixed: np.ndarray
     lam: np.ndarray
     mu: np.ndarray
-
-
-@dataclass(frozen=True)
-class ReluVerification:
-    """What a check of a decision found.
-
-    Attributes
-    ----------
-    verdict : str
-        "match" or "no match", as the file claims.
-    checks : tuple of (str, bool)
-    """
-
-    verdict: str
-    checks: tuple[tuple[str, bool], ...]
-
-    @property
-    def ok(self) -> bool:
-        """Whether every check passed."""
-        return bool(self.checks) and all(passed for _, passed in self.checks)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for ``--json``."""
-        checks = [{"check": what, "passed": passed} for what, passed in self.checks]
-        return {"verdict": self.verdict, "ok": self.ok, "checks": checks}
-
-    def __str__(self) -> str:
-        lines = [f"{'ok  ' if passed else 'FAIL'} {what}" for what, passed in self.checks]
-        return "\n".join([f"{self.verdict}: {'verified' if self.ok else 'NOT verified'}", *lines])
 
 
 def covers(leaves: list[np.ndarray]) -> bool:
@@ -131,7 +103,7 @@ def decision_data(
     return data
 
 
-def verify_decision(data: Mapping[str, Any]) -> ReluVerification:
+def verify_decision(data: Mapping[str, Any]) -> Verification:
     """Check a decision file from scratch, in exact arithmetic.
 
     Parameters
@@ -141,7 +113,7 @@ def verify_decision(data: Mapping[str, Any]) -> ReluVerification:
 
     Returns
     -------
-    ReluVerification
+    Verification
 
     Raises
     ------
@@ -171,7 +143,8 @@ def verify_decision(data: Mapping[str, Any]) -> ReluVerification:
             # The file's own order of cells is that of its values.
             given = dict(zip(cells, map(_rational, data["witness"]), strict=True))
             passed = system.is_witness([given[cell] for cell in allocation.cells])
-            checks = [("the witness, put through the whole network, gives the labels", passed)]
+            text = "the witness, put through the whole network, gives the labels"
+            checks = [Check("witness", PROVED if passed else FAILED, text)]
         elif verdict == "no match":
             pairs = system.pairs
             leaves = [
@@ -183,12 +156,18 @@ def verify_decision(data: Mapping[str, Any]) -> ReluVerification:
                 for leaf in data["leaves"]
             ]
             bad = sum(not system.is_farkas(leaf.fixed, leaf.lam, leaf.mu) for leaf in leaves)
+            covered = covers([leaf.fixed for leaf in leaves])
             checks = [
-                (
-                    f"{len(leaves)} leaves cover every activation pattern once",
-                    covers([leaf.fixed for leaf in leaves]),
+                Check(
+                    "leaves",
+                    PROVED if covered else FAILED,
+                    f"{len(leaves)} leaves hold every activation pattern exactly once",
                 ),
-                (f"each leaf's Farkas vector refutes it ({bad} do not)", bad == 0),
+                Check(
+                    "leaves",
+                    FAILED if bad else PROVED,
+                    f"Farkas vectors refute all but {bad} of the leaves",
+                ),
             ]
         else:
             raise InputError(f"`verdict` ({shown(verdict)}) must be 'match' or 'no match'")
@@ -196,7 +175,7 @@ def verify_decision(data: Mapping[str, Any]) -> ReluVerification:
         raise
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise InputError(f"the ReLU decision is damaged: {type(error).__name__}: {error}") from None
-    return ReluVerification(verdict, tuple(checks))
+    return Verification(verdict, tuple(checks))
 
 
 def _texts(array: np.ndarray) -> list[list[str]]:

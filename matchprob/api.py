@@ -133,6 +133,8 @@ def verify(
         except (OSError, ValueError, RecursionError) as error:
             raise InputError(f"{path}: not a certificate: {error}") from None
     assert not isinstance(certificate, (Certificate, str, Path))
+    if isinstance(certificate, Mapping) and certificate.get("format") == relu_certificate.FORMAT:
+        return relu_certificate.verify_decision(certificate)
     return verification.verify(
         certificate,
         seed=seed,

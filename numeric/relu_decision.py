@@ -25,7 +25,7 @@ from numeric.relu_kernel import CANDIDATE, NO_MATCH, search, start_tableau
 MATCH, NONE, UNDETERMINED = "match", "no match", "undetermined"
 MOST_NODES = 2_000_000
 # Doubtful leaves that are looked at over Q without being asked.
-_DOUBTFUL = 256
+_DOUBTFUL = 1024
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,15 @@ def start_tableau(A, b):
 
 
 @numba.njit(cache=True)
+def _noise(T, r):
+    """Entries of row r up to this size may be rounding."""
+    largest = 1.0
+    for k in range(T.shape[1]):
+        largest = max(largest, abs(T[r, k]))
+    return min(NOISE * largest, PIVOT)
+
+
+@numba.njit(cache=True)
 def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
     """0 feasible, 1 infeasible, 2 step limit; the row; 1 where the refutation is doubtful."""
     rows, columns = T.shape
@@ -112,6 +121,7 @@ def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
             return 0, -1, 0
         sign = 1.0 if beta[r] > 0 else -1.0
         j, ratio, entry, doubt = -1, np.inf, 0.0, 0
+        noise = _noise(T, r)
         for k in range(columns):
             if fixed[other[k]]:
                 continue
@@ -120,10 +130,24 @@ def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
                 value = max(cost[k], 0.0) / a
                 if value < ratio - 1e-12 or (value <= ratio + 1e-12 and a > entry):
                     j, ratio, entry = k, min(value, ratio), a
-            elif a > NOISE:
+            elif a > noise:
                 doubt = 1
         if j < 0:
-            return 1, r, 1 if doubt or worst < 1e-7 else 0
+            if not doubt and worst >= 1e-7:
+                return 1, r, 0
+            # Another row may refute beyond doubt.
+            for i in range(rows):
+                clean = beta[i] < -1e-7 or (fixed[basic[i]] and beta[i] > 1e-7)
+                side = 1.0 if beta[i] > 0 else -1.0
+                noise = _noise(T, i)
+                for k in range(columns):
+                    if not clean:
+                        break
+                    if not fixed[other[k]] and side * T[i, k] > noise:
+                        clean = False
+                if clean:
+                    return 1, i, 0
+            return 1, r, 1
         _pivot(T, beta, cost, basic, other, r, j)
     return 2, -1, 1
 
