@@ -130,8 +130,10 @@ class Study:
             self.workers = DaskWorkers(scheduler)
         elif isinstance(workers, int):
             self.workers = make_workers(workers)
-        else:
+        elif hasattr(workers, "run"):
             self.workers = workers
+        else:
+            raise InputError(f"`workers` ({workers!r}) must be a whole number, at least 1")
         self._own_workers = scheduler is not None or isinstance(workers, int)
         self._own_store = not isinstance(store, Store)
         self.store = Store(store) if isinstance(store, str | Path) else store
