@@ -283,6 +283,20 @@ def generic_root_count(
             raise RootCountError(f"{error}; {other}") from None
 
 
+def core_dimension(allocation: Allocation) -> int | None:
+    """Auxiliary unknowns that the linear block of a recurrent net leaves; None for others.
+
+    k rows of W that learn have k T b of them in the B form, k columns k T d in the D form;
+    the labels fix as many as there are weights.
+    """
+    network = allocation.network
+    if not isinstance(network, LinearRNN) or allocation.matrices != ("W",):
+        return None
+    rows = sum(c > 0 for c in allocation.row_counts("W")) * network.T * network.b
+    columns = sum(c > 0 for c in allocation.column_counts("W")) * network.T * network.d
+    return max(0, min(rows, columns) - allocation.size)
+
+
 def linear_root_count(
     allocation: Allocation,
     support: Mapping[str, np.ndarray] | None = None,
@@ -305,11 +319,8 @@ def linear_root_count(
     form = preferred_forms(network, allocation)[0]
     if len(allocation.matrices) > 1:
         return None
-    if isinstance(network, LinearRNN) and "W" in allocation.matrices:
-        rows = sum(c > 0 for c in allocation.row_counts("W")) * network.T * network.b
-        columns = sum(c > 0 for c in allocation.column_counts("W")) * network.T * network.d
-        if min(rows, columns) > allocation.size:
-            return None
+    if core_dimension(allocation) not in (0, None):
+        return None
     p = random_prime(random.Random(f"root-count/{seed}"))
     core, _ = modular_core(allocation, p, seed, form, support)
     return RootCount(1, LINEAR, form, (), (p,), seed) if core.is_linear else None

@@ -18,6 +18,7 @@ from algebra.problem import Distribution, Problem, load_problem
 from algebra.sampling import RandomCells
 from algebra.systems import build_system, symbolic_system
 from matchprob.api import certify, compare, count, estimate, inspect, verify
+from matchprob.designs import design
 from matchprob.surveys import atlas, audit
 from numeric.comparison import Comparison
 from numeric.counts import CountResult, InstanceCount
@@ -50,6 +51,7 @@ __all__ = [
     "certify",
     "compare",
     "count",
+    "design",
     "draw_instance",
     "estimate",
     "inspect",

@@ -20,6 +20,7 @@ from algebra.allocation import Allocation
 from algebra.errors import InputError
 from algebra.networks import Network
 from algebra.problem import Problem
+from algebra.rootcount import core_dimension
 from numeric.chain import make_chain
 from numeric.counts import COMPLETE, SEARCHING, TRACE_NOTE, UNDETERMINED, InstanceCount
 from numeric.exact_engine import ExactEngine
@@ -36,8 +37,9 @@ from numeric.scip_engine import ScipEngine
 
 # Engines kept: each allocation of a random problem needs one of its own.
 _MOST_ENGINES = 64
-# Newton starts of the quick search for one real solution.
-_QUICK_STARTS = 192
+# Newton starts of the quick search for one real solution: few where a complete count is
+# quick too, because elimination leaves few unknowns.
+_FEW_STARTS, _QUICK_STARTS, _FEW_UNKNOWNS = 12, 192, 5
 
 
 class InstanceEngine(Protocol):
@@ -193,12 +195,14 @@ class Counter:
         found: dict[int, InstanceCount] = {}
         if plan.allocation.size != plan.equations:
             return found
+        left = core_dimension(plan.allocation)
+        starts = _FEW_STARTS if left is not None and left <= _FEW_UNKNOWNS else _QUICK_STARTS
         chain = None
         for k, instance in enumerate(instances):
             part = replace(instance, allocation=plan.allocation)
             try:
                 chain = chain or make_chain(plan.allocation, self.problem.support)
-                count = multistart_newton(part, _QUICK_STARTS, chain=chain, enough=1)
+                count = multistart_newton(part, starts, chain=chain, enough=1)
             except InputError:
                 continue
             if count.real:

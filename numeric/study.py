@@ -68,6 +68,11 @@ class Here:
         forget()
 
 
+def make_workers(count: int) -> Workers:
+    """This process for one worker, processes of their own for more."""
+    return Here() if count == 1 and not isinstance(count, bool) else LocalWorkers(count)
+
+
 class Study:
     """Trials of a problem, wherever they are computed and kept.
 
@@ -79,8 +84,9 @@ class Study:
         By default the network's.
     store : str, Path or Store, optional
         Where trials are kept; only in memory by default.
-    workers : int, optional
-        Local processes; 1 computes in this one.
+    workers : int or Workers, optional
+        Local processes; 1 computes in this one.  Workers that several studies share are
+        left open.
     scheduler : str, optional
         Address of a Dask scheduler, instead of local workers.
     confidence : float, optional
@@ -103,7 +109,7 @@ class Study:
         seed: int = 0,
         engine: str | None = None,
         store: str | Path | Store | None = None,
-        workers: int = 1,
+        workers: int | Workers = 1,
         scheduler: str | None = None,
         confidence: float = 0.95,
         **settings: Any,
@@ -122,10 +128,13 @@ class Study:
             from numeric.cluster import DaskWorkers
 
             self.workers = DaskWorkers(scheduler)
-        elif workers == 1:
-            self.workers = Here()
+        elif isinstance(workers, int):
+            self.workers = make_workers(workers)
+        elif hasattr(workers, "run"):
+            self.workers = workers
         else:
-            self.workers = LocalWorkers(workers)
+            raise InputError(f"`workers` ({workers!r}) must be a whole number, at least 1")
+        self._own_workers = scheduler is not None or isinstance(workers, int)
         self._own_store = not isinstance(store, Store)
         self.store = Store(store) if isinstance(store, str | Path) else store
         self._id = self.store.study(self.work, _version()) if self.store else 0
@@ -139,7 +148,8 @@ class Study:
 
     def close(self) -> None:
         """End the workers and close the store."""
-        self.workers.close()
+        if self._own_workers:
+            self.workers.close()
         if self.store and self._own_store:
             self.store.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ from matchprob.figures import Run
 from matchprob.progress import progress
 from numeric.estimation import Estimate
 from numeric.store import Store
-from numeric.study import Study
+from numeric.study import Study, Workers, make_workers
 
 
 @dataclass(frozen=True)
@@ -114,14 +115,17 @@ def measure(run: Run, curves: Mapping[str, Sequence[Point]]) -> dict[str, list[M
     from numeric.counting import ENGINES
 
     out: dict[str, list[Measured]] = {name: [] for name in curves}
-    with Store(run.store) as store:
+    workers = make_workers(run.workers)
+    with Store(run.store) as store, closing(workers):
         for name, points in curves.items():
             for point in points:
-                found = _estimate(run, store, point, name, run.trials, point.engine)
+                found = _estimate(run, store, workers, point, name, run.trials, point.engine)
                 baseline = None
                 if run.baseline and "fsolve" in ENGINES and found.trials:
                     size = min(run.baseline, run.trials)
-                    baseline = _estimate(run, store, point, f"{name}, fsolve", size, "fsolve")
+                    baseline = _estimate(
+                        run, store, workers, point, f"{name}, fsolve", size, "fsolve"
+                    )
                 out[name].append(Measured(point, found, baseline))
                 if found.trials < run.trials:
                     return out
@@ -129,7 +133,13 @@ def measure(run: Run, curves: Mapping[str, Sequence[Point]]) -> dict[str, list[M
 
 
 def _estimate(
-    run: Run, store: Store, point: Point, name: str, trials: int, engine: str
+    run: Run,
+    store: Store,
+    workers: Workers,
+    point: Point,
+    name: str,
+    trials: int,
+    engine: str,
 ) -> Estimate:
     settings = dict(point.settings)
     if engine == "fsolve":
@@ -137,7 +147,7 @@ def _estimate(
         settings |= {"certify": False, "complete": True}
     with (
         Study(
-            point.problem, seed=run.seed, engine=engine, store=store, workers=run.workers,
+            point.problem, seed=run.seed, engine=engine, store=store, workers=workers,
             **settings,
         ) as study,
         progress(f"{name}, x = {point.x:g}", trials, 0.95) as advance,

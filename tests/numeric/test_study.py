@@ -193,29 +193,43 @@ def test_half_width_does_not_depend_on_workers():
     assert first.running.half_width > exact.half_width
 
 
-def test_cluster_gives_the_same_records():
-    """A Dask cluster of processes, one of them killed: the records of one process."""
+def cluster_records(trials, kill_at):
+    """Records by a Dask cluster of two processes, one of which is killed at some trials."""
     distributed = pytest.importorskip("distributed")
-    environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    os.environ.update(PYTHONPATH=str(ROOT))
+    os.environ["PYTHONPATH"] = str(ROOT)
     with (
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
-            env=environment,
+            env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
         ) as cluster,
         Study(DIAGONAL, scheduler=cluster.scheduler_address) as study,
     ):  # fmt: skip
-        pids = [worker.pid for worker in cluster.workers.values()]
         killed = []
 
-        def kill_one(count):
-            if count.index == 40 and not killed:
-                os.kill(pids[0], signal.SIGKILL)
-                killed.append(pids[0])
+        def kill_sometimes(count):
+            if count.index in kill_at:
+                pids = list(study.workers.client.run(os.getpid, on_error="ignore").values())
+                if pids:
+                    os.kill(pids[0], signal.SIGKILL)
+                    killed.append(pids[0])
 
-        found = study.run(150, advance=kill_one)
+        found = study.run(trials, advance=kill_sometimes)
+    return [record(c) for c in found.counts], killed
+
+
+def test_cluster_gives_the_same_records():
+    """A Dask cluster of processes, one of them killed: the records of one process."""
+    found, killed = cluster_records(150, {40})
     assert killed
-    assert [record(c) for c in found.counts] == records_of(DIAGONAL, 150)
+    assert found == records_of(DIAGONAL, 150)
+
+
+@pytest.mark.long
+def test_cluster_whose_workers_keep_dying():
+    """Ten Dask workers killed during the work: the records of one process."""
+    found, killed = cluster_records(6000, set(range(500, 5500, 500)))
+    assert len(killed) >= 8
+    assert found == records_of(DIAGONAL, 6000)
 
 
 def test_bad_arguments(tmp_path):

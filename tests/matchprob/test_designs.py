@@ -1,0 +1,68 @@
+"""The design verb: a problem file in, one that is not minimal out."""
+
+import json
+
+import pytest
+
+from algebra.problem import load_problem
+from matchprob.cli import app, run
+
+NETWORK = '[network]\nkind = "lrnn"\nn = 4\nT = 2\nb = 1\nd = 2\nm = 2\n'
+ALLOWED = NETWORK + "[learnable]\nW = [[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1]]\n"
+
+
+def call(*words):
+    """Run the command line in this process; its exit status."""
+    return run(lambda: app([str(w) for w in words], standalone_mode=False))
+
+
+@pytest.fixture
+def net(tmp_path):
+    path = tmp_path / "N.toml"
+    path.write_text(ALLOWED)
+    (tmp_path / "costs.csv").write_text("9,1,1,1\n1,1,1,1\n1/2,1,1,1\n1,1,7,1\n")
+    return path
+
+
+def test_design(net, capsys):
+    """The result reads back, is certified not minimal, and is drawn."""
+    folder = net.parent
+    words = ("design", net, "--costs", f"W={folder}/costs.csv", "--write", folder / "D.toml")
+    words += ("--out", folder / "c.json", "--plot", folder / "d.png")
+    assert call(*words, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["learnable"], found["equations"]) == (4, 4)
+    assert [cell for cell in found["cells"] if cell == ["W", 0, 0]] == []
+    made = load_problem(folder / "D.toml")
+    assert [list(c) for c in made.allocation.cells] == found["cells"]
+    assert json.loads((folder / "c.json").read_text())["verdict"] != "minimal"
+    assert (folder / "d.png").read_bytes().startswith(b"\x89PNG")
+    assert call(*words[:2]) == 0
+    assert "weights at cost" in capsys.readouterr().out
+
+
+def test_caps_and_goals(net, capsys):
+    """A cap is kept; the spread goal needs none; impossible caps are refused with numbers."""
+    assert call("design", net, "--row-cap", 1, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["largest"]["row"] == 1
+    assert call("design", net, "--goal", "spread", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["largest"]["row"] == 1
+    assert call("design", net, "--matrix-cap", 3) == 2
+    assert "of 4" in capsys.readouterr().err
+    assert call("design", net, "--row-cap", 2, "--column-cap", 2) == 2
+    assert "one kind of cap" in capsys.readouterr().err
+    assert call("design", net, "--goal", "best") == 2
+
+
+def test_bad_tables(net, capsys):
+    """Tables that cannot be read are refused by name."""
+    bad = net.parent / "bad.csv"
+    bad.write_text("1,x\n")
+    assert call("design", net, "--costs", f"W={bad}") == 2
+    assert "'x' is no number" in capsys.readouterr().err
+    assert call("design", net, "--must", f"W={bad}") == 2
+    assert "is not 0 or 1" in capsys.readouterr().err
+    assert call("design", net, "--costs", "costs.csv") == 2
+    assert "MATRIX=FILE" in capsys.readouterr().err
+    assert call("design", net, "--must", f"W={net.parent}/none.csv") == 2
