@@ -1,7 +1,10 @@
 """Evidence for one ReLU instance, as a file that somebody else can check.
 
 A match is a rational witness.  "No match" is a list of leaves: each fixes u = 0 or v = 0
-for some pairs (unit, sample) and carries a Farkas vector (see `algebra.relu_system`).  The
+for some pairs (unit, sample) and carries μ, for the convex hulls of the units'
+activations (see `algebra.relu_arrangement`), or a Farkas vector (λ, μ) of the weaker linear
+program in u and v (see `algebra.relu_system`), whose check needs no vertices, or nothing where
+it is a single cell, whose linear equations are solved again.  The
 leaves cover every activation pattern if no two are compatible and Σ 2^(−fixed) = 1: each
 leaf holds a share 2^(−fixed) of the patterns and none is held twice.
 """
@@ -20,6 +23,7 @@ from algebra.checks import FAILED, PROVED, Check, Verification
 from algebra.errors import InputError
 from algebra.messages import shown
 from algebra.networks import ShallowReLU
+from algebra.relu_arrangement import Refuter
 from algebra.relu_system import ReluSystem, relu_system
 
 FORMAT, VERSION = "matchprob relu decision", 1
@@ -27,11 +31,15 @@ FORMAT, VERSION = "matchprob relu decision", 1
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf of the tree: fixings (k×m; see `FREE`, `U_ZERO`, `V_ZERO`) and Farkas vector."""
+    """A leaf of the tree: fixings (k×m; see `FREE`, `U_ZERO`, `V_ZERO`) and their refutation.
+
+    λ is None where μ alone refutes the convex hulls, μ too where the leaf is a single cell whose
+    linear equations have no solution in it.
+    """
 
     fixed: np.ndarray
-    lam: np.ndarray
-    mu: np.ndarray
+    mu: np.ndarray | None
+    lam: np.ndarray | None = None
 
 
 def covers(leaves: list[np.ndarray]) -> bool:
@@ -58,10 +66,20 @@ def covers(leaves: list[np.ndarray]) -> bool:
     return True
 
 
+def is_refuted(refuter: Refuter, leaf: Leaf) -> bool:
+    """Whether a leaf's vector proves that the leaf has no match."""
+    if leaf.mu is None:
+        return refuter.system.refutes_cell(leaf.fixed)
+    if leaf.lam is None:
+        return refuter.refutes(leaf.fixed, leaf.mu)
+    return refuter.system.is_farkas(leaf.fixed, leaf.lam, leaf.mu)
+
+
 def refutes(system: ReluSystem, leaves: tuple[Leaf, ...]) -> bool:
     """Whether the leaves prove that the instance has no match."""
+    refuter = Refuter(system)
     return covers([leaf.fixed for leaf in leaves]) and all(
-        system.is_farkas(leaf.fixed, leaf.lam, leaf.mu) for leaf in leaves
+        is_refuted(refuter, leaf) for leaf in leaves
     )
 
 
@@ -97,7 +115,9 @@ def decision_data(
         data["witness"] = [str(value) for value in witness]
     else:
         data["leaves"] = [
-            {"fixed": leaf.fixed.tolist(), "lambda": _texts(leaf.lam), "mu": _texts(leaf.mu)}
+            {"fixed": leaf.fixed.tolist()}
+            | ({} if leaf.mu is None else {"mu": _texts(leaf.mu)})
+            | ({} if leaf.lam is None else {"lambda": _texts(leaf.lam)})
             for leaf in leaves or ()
         ]
     return data
@@ -132,8 +152,7 @@ def verify_decision(data: Mapping[str, Any]) -> Verification:
         cells = [(str(name), int(i), int(j)) for name, i, j in data["cells"]]
         allocation = Allocation.from_cells(network, cells)
         weights = {
-            name: _rationals(data["weights"][name], shape)
-            for name, shape in network.shapes.items()
+            name: _rationals(data["weights"][name], shape) for name, shape in network.shapes.items()
         }
         X = _rationals(data["X"], network.input_shape)
         Y = _rationals(data["Y"], (network.d, network.m))
@@ -150,12 +169,13 @@ def verify_decision(data: Mapping[str, Any]) -> Verification:
             leaves = [
                 Leaf(
                     np.array(leaf["fixed"], dtype=int).reshape(pairs),
-                    _rationals(leaf["lambda"], pairs),
-                    _rationals(leaf["mu"], (network.d, network.m)),
+                    _rationals(leaf["mu"], (network.d, network.m)) if "mu" in leaf else None,
+                    _rationals(leaf["lambda"], pairs) if "lambda" in leaf else None,
                 )
                 for leaf in data["leaves"]
             ]
-            bad = sum(not system.is_farkas(leaf.fixed, leaf.lam, leaf.mu) for leaf in leaves)
+            refuter = Refuter(system)
+            bad = sum(not is_refuted(refuter, leaf) for leaf in leaves)
             covered = covers([leaf.fixed for leaf in leaves])
             checks = [
                 Check(
@@ -166,7 +186,7 @@ def verify_decision(data: Mapping[str, Any]) -> Verification:
                 Check(
                     "leaves",
                     FAILED if bad else PROVED,
-                    f"Farkas vectors refute all but {bad} of the leaves",
+                    f"Farkas vectors refute {len(leaves) - bad} of {len(leaves)} leaves",
                 ),
             ]
         else:

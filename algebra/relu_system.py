@@ -112,6 +112,57 @@ class ReluSystem:
         list of fmpq or None
             Values of the learnable cells in the allocation's order; verified by `is_witness`.
         """
+        rows, right, order = self._pattern_equations(active, zero)
+        solution = solve_rational(rows, right, len(order))
+        if solution is None:
+            return None
+        place = dict(zip(order, solution, strict=True))
+        values = [place[cell] for cell in self.allocation.cells]
+        return values if self.is_witness(values) else None
+
+    def has_one_solution(self, active: np.ndarray) -> bool:
+        """Whether the linear equations of a pattern determine all learnable weights."""
+        rows, _, order = self._pattern_equations(active, np.zeros(self.pairs, bool))
+        if not rows or len(rows) < len(order):
+            return not order
+        return fmpq_mat(len(rows), len(order), [x for row in rows for x in row]).rank() == len(
+            order
+        )
+
+    def refutes_cell(self, fixed: np.ndarray) -> bool:
+        """Whether a single cell has no match because its equations have no solution in it.
+
+        They must be inconsistent, or have just one solution, on the wrong side of a hyperplane.
+
+        Parameters
+        ----------
+        fixed : ndarray of int, k×m
+            `U_ZERO` or `V_ZERO` everywhere.
+        """
+        if fixed.shape != self.pairs or not np.isin(fixed, (U_ZERO, V_ZERO)).all():
+            return False
+        active = fixed == V_ZERO
+        rows, right, order = self._pattern_equations(active, np.zeros(self.pairs, bool))
+        solution = solve_rational(rows, right, len(order))
+        if solution is None:
+            return True
+        if not self.has_one_solution(active):
+            return False
+        place = dict(zip(order, solution, strict=True))
+        k, m = self.pairs
+        for i in range(k):
+            for s in range(m):
+                h = self.c[i, s]
+                for j in self.cells[i]:
+                    h = h + place["W1", self.units[i], j] * self.X[j, s]
+                if (h < 0) if active[i, s] else (h > 0):
+                    return True
+        return False
+
+    def _pattern_equations(
+        self, active: np.ndarray, zero: np.ndarray
+    ) -> tuple[list[list[Any]], list[Any], list[tuple[str, int, int]]]:
+        """Rows, right-hand sides and unknown cells of the linear equations of a pattern."""
         k, m = self.pairs
         d, W2, X = len(self.G), self.W2, self.X
         order = [(i, j) for i in range(k) for j in self.cells[i]]
@@ -133,14 +184,8 @@ class ReluSystem:
             rows.append([X[j, s] if i2 == i else fmpq(0) for i2, j in order])
             rows[-1] += [fmpq(0)] * len(self.second)
             right.append(-self.c[i, s])
-        solution = solve_rational(rows, right, len(order) + len(self.second))
-        if solution is None:
-            return None
-        place = {("W1", self.units[i], j): v for (i, j), v in zip(order, solution, strict=False)}
-        tail = solution[len(order) :]
-        place |= {("W2", o, i): v for (o, i), v in zip(self.second, tail, strict=True)}
-        values = [place[cell] for cell in self.allocation.cells]
-        return values if self.is_witness(values) else None
+        cells = [("W1", self.units[i], j) for i, j in order]
+        return rows, right, cells + [("W2", o, i) for o, i in self.second]
 
     def farkas(
         self, u_basic: np.ndarray, v_basic: np.ndarray, leaving: tuple[int, int, str, int]
@@ -300,9 +345,7 @@ def relu_system(
                 hidden[i, s] = h if h > 0 else zero
     for cell in second:
         W2[cell] = zero
-    return ReluSystem(
-        allocation, weights, X, Y, units, cells, c, Y - W2 @ hidden, hidden, second
-    )
+    return ReluSystem(allocation, weights, X, Y, units, cells, c, Y - W2 @ hidden, hidden, second)
 
 
 def solve_rational(rows: list[list[Any]], right: list[Any], unknowns: int) -> list[Any] | None:

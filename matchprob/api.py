@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from algebra import certificate as certificates
-from algebra import inspection, verification
+from algebra import inspection, relu_certificate, verification
 from algebra.certificate import Certificate
 from algebra.errors import InputError
 from algebra.inspection import Inspection

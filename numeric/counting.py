@@ -313,7 +313,7 @@ def _exact(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
 
 
 def _complementarity(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
-    return ComplementarityEngine()
+    return ComplementarityEngine(complete=counter.complete)
 
 
 def _scip(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:

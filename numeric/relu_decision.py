@@ -9,7 +9,7 @@ Whatever fails there is "undetermined".
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -17,15 +17,22 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.networks import ShallowReLU
-from algebra.relu_certificate import Leaf, covers, decision_data, refutes
+from algebra.relu_arrangement import Refuter
+from algebra.relu_certificate import Leaf, covers, decision_data, is_refuted, refutes
 from algebra.relu_system import ReluSystem, relu_system
 from numeric.instances import Instance
-from numeric.relu_kernel import CANDIDATE, NO_MATCH, search, start_tableau
+from numeric.relu_cells import CellTree
+from numeric.relu_hull import hull_fits
+from numeric.relu_hull_kernel import CANDIDATE, KEEP, LIMIT, NO_MATCH
+from numeric.relu_kernel import search, start_tableau
 
 MATCH, NONE, UNDETERMINED = "match", "no match", "undetermined"
 MOST_NODES = 2_000_000
+# Nodes of the first tree.  One costs 6 µs there and 35 µs in the second, which needs as many
+# where units have three weights or more, and far fewer where they have less.
+FIRST_NODES, FIRST_NODES_WIDE = 3_000, 60_000
 # Doubtful leaves that are looked at over Q without being asked.
-_DOUBTFUL = 1024
+_DOUBTFUL = 64
 
 
 @dataclass(frozen=True)
@@ -49,14 +56,14 @@ class ReluDecision:
     """
 
     verdict: str
-    witness: tuple[Any, ...] | None
-    leaves: tuple[Leaf, ...] | None
-    system: ReluSystem | None
-    nodes: int
-    leaf_count: int
-    doubtful: int
-    note: str
-    seconds: float
+    witness: tuple[Any, ...] | None = None
+    leaves: tuple[Leaf, ...] | None = None
+    system: ReluSystem | None = None
+    nodes: int = 0
+    leaf_count: int = 0
+    doubtful: int = 0
+    note: str = ""
+    seconds: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
@@ -97,7 +104,7 @@ def decide(
     ----------
     instance : Instance
     certify : bool, optional
-        Whether "no match" comes with verified Farkas vectors of all leaves.
+        Whether "no match" comes with verified refutations of all leaves.
     most_nodes : int, optional
         Nodes after which the instance is given up as undetermined.
 
@@ -109,18 +116,96 @@ def decide(
     ------
     InputError
         For another network, or where both W1 and W2 learn.
+
+    Notes
+    -----
+    A first, cheap tree branches on the pairs (u, v) of `numeric.relu_kernel`; where it grows
+    large, or evidence is asked for, a second one branches on cells with the tighter programs of
+    `numeric.relu_hull`, unless its columns are too many.
     """
     began = time.perf_counter()
     learns = set(instance.allocation.matrices)
     if not isinstance(instance.problem.network, ShallowReLU) or {"W1", "W2"} <= learns:
         relu_system(instance.allocation, *instance.exact)
     if "W1" not in learns:
-        return _decide_linear(instance, began)
+        found = _decide_linear(instance)
+    elif not hull_fits(instance):
+        found = decide_pairs(instance, certify=certify, most_nodes=most_nodes)
+    else:
+        found = ReluDecision(UNDETERMINED)
+        if not certify:
+            units = sum(count > 0 for count in instance.allocation.row_counts("W1"))
+            wide = instance.allocation.size >= 3 * units
+            first = FIRST_NODES_WIDE if wide else FIRST_NODES
+            found = decide_pairs(instance, most_nodes=min(first, most_nodes))
+        if found.verdict == UNDETERMINED:
+            found = decide_cells(instance, certify=certify, most_nodes=most_nodes)
+    return replace(found, seconds=time.perf_counter() - began)
+
+
+def decide_cells(
+    instance: Instance, *, certify: bool = False, most_nodes: int = MOST_NODES
+) -> ReluDecision:
+    """Decide by branching on activation cells; see `decide` for the parameters."""
+    tree = CellTree(instance)
+    found = tree.search(every=certify, most_nodes=most_nodes)
+    if found.status == LIMIT:
+        note = f"given up after {found.nodes} nodes"
+        return ReluDecision(UNDETERMINED, nodes=found.nodes, note=note)
+    nodes = found.nodes
+    if found.status == CANDIDATE:
+        witness = tree.system.solve_pattern(*tree.pattern(found))
+        if witness is not None:
+            return _matched(tree, witness, nodes)
+        # A solution within rounding only: go on, and look at all such leaves exactly.
+        found = tree.search(mode=KEEP, every=certify, most_nodes=most_nodes)
+        nodes += found.nodes
+        if found.status == LIMIT:
+            note = f"given up after {nodes} nodes"
+            return ReluDecision(UNDETERMINED, nodes=nodes, note=note)
+    settled = tree.settle(found)
+    blank = ReluDecision(
+        UNDETERMINED, nodes=nodes, leaf_count=found.leaves, doubtful=settled.doubtful
+    )
+    if settled.witnesses:
+        return _matched(tree, settled.witnesses[0], nodes)
+    if settled.open:
+        return replace(blank, note=f"{settled.open} leaves could not be refuted over Q")
+    if not certify:
+        note = f"{found.leaves} leaves refuted in floating point"
+        if settled.doubtful:
+            note += f", the {settled.doubtful} in doubt over Q"
+        return replace(blank, verdict=NONE, note=note)
+    if not covers([leaf.fixed for leaf in settled.leaves]):
+        return replace(blank, note="the leaves do not cover every pattern")
+    note = f"{len(settled.leaves)} leaves, refuted over Q"
+    return replace(blank, verdict=NONE, leaves=tuple(settled.leaves), system=tree.system, note=note)
+
+
+def _matched(tree: CellTree, witness: list[Any], nodes: int) -> ReluDecision:
+    return ReluDecision(MATCH, tuple(witness), system=tree.system, nodes=nodes)
+
+
+def decide_pairs(
+    instance: Instance,
+    *,
+    certify: bool = False,
+    most_nodes: int = MOST_NODES,
+) -> ReluDecision:
+    """Decide by branching on complementary pairs.
+
+    Parameters
+    ----------
+    instance, certify, most_nodes
+        As of `decide`.
+    """
     A, b, pairs = _equations(instance)
     T, beta, basic, other, rest = start_tableau(A, b)
     scale = max(1.0, float(np.abs(b).max(initial=0.0)))
-    k = len(b) and pairs // instance.problem.network.m
-    shape = (k, instance.problem.network.m)
+    m = instance.problem.network.m
+    shape = (pairs // m, m)
+    if rest > 1e-9 * scale:
+        return ReluDecision(UNDETERMINED, note="the equations are dependent and seem inconsistent")
 
     def run(room: int, every: bool) -> Any:
         fixes = np.zeros((room, pairs), np.int8)
@@ -130,61 +215,54 @@ def decide(
         out = search(T, beta, basic, other, pairs, cost, most_nodes, every, fixes, bases, rows)
         return (*out, fixes, bases, rows)
 
-    def answer(verdict: str, note: str = "", witness: Any = None, leaves: Any = None, system=None):
-        seconds = time.perf_counter() - began
-        return ReluDecision(
-            verdict, witness, leaves, system, nodes, leaf_count, doubtful, note, seconds
-        )
-
-    nodes = leaf_count = doubtful = 0
-    if rest > 1e-9 * scale:
-        return answer(UNDETERMINED, "the equations are dependent and seem inconsistent")
     status, nodes, leaf_count, doubtful, last, values, fixes, bases, rows = run(_DOUBTFUL, False)
+    blank = ReluDecision(UNDETERMINED, nodes=nodes, leaf_count=leaf_count, doubtful=doubtful)
     if status == CANDIDATE:
         system = relu_system(instance.allocation, *instance.exact)
         witness = system.solve_pattern(*_pattern(last, values, shape))
         if witness is None:
-            return answer(UNDETERMINED, "no exact witness near the solution found")
-        return answer(MATCH, "", tuple(witness), None, system)
+            return replace(blank, note="no exact witness near the solution found")
+        return replace(blank, verdict=MATCH, witness=tuple(witness), system=system)
     if status != NO_MATCH:
-        return answer(UNDETERMINED, f"given up after {nodes} nodes")
+        return replace(blank, note=f"given up after {nodes} nodes")
     if not certify and not doubtful:
-        return answer(NONE, f"{leaf_count} leaves refuted in floating point, none in doubt")
+        note = f"{leaf_count} leaves refuted in floating point, none in doubt"
+        return replace(blank, verdict=NONE, note=note)
     if certify:
         *_, fixes, bases, rows = run(leaf_count, True)
     elif doubtful > _DOUBTFUL:
-        return answer(UNDETERMINED, f"rounding leaves {doubtful} leaves in doubt")
+        return replace(blank, note=f"rounding leaves {doubtful} leaves in doubt")
     system = relu_system(instance.allocation, *instance.exact)
     leaves = []
     asked = leaf_count if certify else doubtful
     for fix, basis, row in zip(fixes[:asked], bases[:asked], rows[:asked], strict=True):
         leaf = _leaf(system, fix.reshape(shape), basis, int(row))
-        if leaf is None or not system.is_farkas(leaf.fixed, leaf.lam, leaf.mu):
-            return answer(UNDETERMINED, "a leaf could not be refuted over Q")
+        if leaf is None or not is_refuted(Refuter(system), leaf):
+            return replace(blank, note="a leaf could not be refuted over Q")
         leaves.append(leaf)
     if not certify:
-        return answer(NONE, f"{leaf_count} leaves refuted, the {doubtful} in doubt over Q")
+        note = f"{leaf_count} leaves refuted, the {doubtful} in doubt over Q"
+        return replace(blank, verdict=NONE, note=note)
     if not covers([leaf.fixed for leaf in leaves]):
-        return answer(UNDETERMINED, "the leaves do not cover every pattern")
-    return answer(NONE, f"{len(leaves)} leaves, refuted over Q", None, tuple(leaves), system)
+        return replace(blank, note="the leaves do not cover every pattern")
+    note = f"{len(leaves)} leaves, refuted over Q"
+    return replace(blank, verdict=NONE, leaves=tuple(leaves), system=system, note=note)
 
 
-def _decide_linear(instance: Instance, began: float) -> ReluDecision:
+def _decide_linear(instance: Instance) -> ReluDecision:
     """No learnable weight in W1: linear equations over Q, decided exactly."""
     system = relu_system(instance.allocation, *instance.exact)
     empty = np.zeros((0, system.X.shape[1]), bool)
+    one = ReluDecision(UNDETERMINED, system=system, nodes=1, note="linear")
     witness = system.solve_pattern(empty, empty)
     if witness is not None:
-        seconds = time.perf_counter() - began
-        return ReluDecision(MATCH, tuple(witness), None, system, 1, 0, 0, "linear", seconds)
+        return replace(one, verdict=MATCH, witness=tuple(witness))
     mu = system.linear_farkas()
-    verdict, leaves = UNDETERMINED, None
     if mu is not None:
-        leaf = Leaf(np.zeros(empty.shape, int), np.empty(empty.shape, dtype=object), mu)
+        leaf = Leaf(np.zeros(empty.shape, int), mu, np.empty(empty.shape, dtype=object))
         if refutes(system, (leaf,)):
-            verdict, leaves = NONE, (leaf,)
-    seconds = time.perf_counter() - began
-    return ReluDecision(verdict, None, leaves, system, 1, 1, 0, "linear", seconds)
+            return replace(one, verdict=NONE, leaves=(leaf,), leaf_count=1)
+    return one
 
 
 @lru_cache(maxsize=32)
@@ -200,7 +278,7 @@ def _equations(instance: Instance) -> tuple[np.ndarray, np.ndarray, int]:
     mask = np.asarray(instance.allocation.masks["W1"]) != 0
     units = np.flatnonzero(mask.any(axis=1))
     m, pairs = network.m, len(units) * network.m
-    fixed = [i for i in range(network.n) if not mask[i].any()]
+    fixed = [i for i in range(len(mask)) if not mask[i].any()]
     G = Y - W2[:, fixed] @ np.maximum(W1[fixed] @ X, 0.0)
     rows: list[np.ndarray] = []
     right: list[float] = []
@@ -251,4 +329,7 @@ def _leaf(system: ReluSystem, fixed: np.ndarray, basis: np.ndarray, row: int) ->
     i, s = divmod(leaving % pairs, fixed.shape[1])
     u_basic, v_basic = _flags(basis, fixed.shape)
     vector = system.farkas(u_basic, v_basic, (i, s, kind, 1 if row > 0 else -1))
-    return None if vector is None else Leaf(fixed.astype(int), *vector)
+    if vector is None:
+        return None
+    lam, mu = vector
+    return Leaf(fixed.astype(int), mu, lam)

@@ -189,9 +189,7 @@ def _increase(T, cost, other, fixed, r, value):
 
 
 @numba.njit(cache=True)
-def search(
-    T0, beta0, basic0, other0, pairs, weights, most_nodes, every, fixes, bases, rows_out
-):
+def search(T0, beta0, basic0, other0, pairs, weights, most_nodes, every, fixes, bases, rows_out):
     """Depth-first search of the tree of fixings.
 
     Parameters
@@ -226,9 +224,7 @@ def search(
     for k in range(columns):
         cost[0, k] = weights[other0[k]]
     nodes, leaves, doubtful, depth = 1, 0, 0, 0
-    state, row, doubt = _dual_simplex(
-        T[0], beta[0], cost[0], basic[0], other[0], fixed[0], steps
-    )
+    state, row, doubt = _dual_simplex(T[0], beta[0], cost[0], basic[0], other[0], fixed[0], steps)
     if state == 0:
         for k in range(columns):
             cost[0, k] = weights[other[0, k]]
