@@ -33,6 +33,7 @@ from numeric.phcpy_process import PhcpyProcess
 from numeric.phcpy_track import PhcpyTracker
 from numeric.plans import Plan, linear_plan, rank_plan, root_plan
 from numeric.relu_engine import ComplementarityEngine
+from numeric.relu_optimizers import OptimizerEngine
 from numeric.scip_engine import ScipEngine
 
 # Engines kept: each allocation of a random problem needs one of its own.
@@ -326,8 +327,16 @@ def _no_plan(problem: Problem, allocation: Allocation) -> Plan:
     return Plan(allocation, outputs, min(allocation.size, outputs), None, "ReLU: no root count")
 
 
-# Engines that decide ReLU nets; they serve no other.
-RELU_ENGINES = ("complementarity", "scip")
+def _adam(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
+    return OptimizerEngine("adam")
+
+
+def _levenberg(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
+    return OptimizerEngine("levenberg-marquardt")
+
+
+# Engines of ReLU nets; they serve no other.
+RELU_ENGINES = ("complementarity", "scip", "adam", "levenberg-marquardt")
 
 ENGINES: dict[str, Callable[[Counter, Problem, Plan], InstanceEngine]] = {
     "homotopy": _homotopy,
@@ -339,4 +348,6 @@ ENGINES: dict[str, Callable[[Counter, Problem, Plan], InstanceEngine]] = {
     "multistart": _multistart,
     "complementarity": _complementarity,
     "scip": _scip,
+    "adam": _adam,
+    "levenberg-marquardt": _levenberg,
 }

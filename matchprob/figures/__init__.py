@@ -86,7 +86,7 @@ class Figure:
 
 FIGURES: dict[str, Figure] = {}
 # Modules that register figures when they are imported.
-_MODULES = ("small_nets", "first_paper")
+_MODULES = ("small_nets", "first_paper", "relu")
 
 
 def register_figure(

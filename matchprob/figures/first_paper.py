@@ -26,6 +26,7 @@ from matchprob.figures.points import (
     Point,
     draw_baseline,
     draw_curve,
+    increases,
     markdown_table,
     measure,
 )
@@ -86,20 +87,6 @@ def _baseline_text(curves: Mapping[str, Sequence[Measured]]) -> str:
     )
 
 
-def _increases(measured: Sequence[Measured]) -> str:
-    """What the intervals say of a curve that the paper calls increasing."""
-    below = [
-        (a.point.x, b.point.x)
-        for a in measured
-        for b in measured
-        if a.point.x < b.point.x and b.estimate.interval().high < a.estimate.interval().low
-    ]
-    if not below:
-        return "no point lies significantly below one to its left"
-    a, b = below[0]
-    return f"not monotone: x = {b:g} lies significantly below x = {a:g}"
-
-
 def _certified_text(measured: Sequence[Measured]) -> str:
     total = sum(m.estimate.trials for m in measured)
     maximal = sum(m.kinds["certified maximal"] for m in measured)
@@ -115,7 +102,7 @@ def _text(run: Run, title: str, curves: Mapping[str, Sequence[Measured]], remark
     lines = [f"# {title}", "", f"{run.trials} trials a point, seed {run.seed}.", ""]
     for name, measured in curves.items():
         if measured:
-            lines.append(f"* {name}: {_certified_text(measured)}; {_increases(measured)}.")
+            lines.append(f"* {name}: {_certified_text(measured)}; {increases(measured)}.")
     lines.append(_baseline_text(curves) + remarks)
     rows = [m.row(name) for name, measured in curves.items() for m in measured]
     return "\n".join([*lines, "", markdown_table(rows), ""])

@@ -194,3 +194,17 @@ def markdown_table(rows: Sequence[Mapping[str, object]]) -> str:
     lines = ["| " + " | ".join(keys) + " |", "|" + "---|" * len(keys)]
     lines += ["| " + " | ".join(str(row[k]) for k in keys) + " |" for row in rows]
     return "\n".join(lines)
+
+
+def increases(measured: Sequence[Measured]) -> str:
+    """What the intervals say of a curve that the paper calls increasing."""
+    below = [
+        (a.point.x, b.point.x)
+        for a in measured
+        for b in measured
+        if a.point.x < b.point.x and b.estimate.interval().high < a.estimate.interval().low
+    ]
+    if not below:
+        return "no point lies significantly below one to its left"
+    a, b = below[0]
+    return f"not monotone: x = {b:g} lies significantly below x = {a:g}"
