@@ -29,7 +29,7 @@ from numeric.trials import Work, record
 
 # "mprb": what SQLite files of ours carry in their header.
 APPLICATION_ID = 0x6D707262
-SCHEMA = 1
+SCHEMA = 2
 # A process that has not said anything for so long is taken to be gone (seconds).
 _STALE = 3600.0
 
@@ -53,6 +53,7 @@ CREATE TABLE trials (
     retried INTEGER NOT NULL,
     certified INTEGER NOT NULL,
     seconds REAL NOT NULL,
+    paper_match INTEGER,
     PRIMARY KEY (study, number)
 ) WITHOUT ROWID;
 CREATE TABLE claims (
@@ -63,7 +64,7 @@ CREATE TABLE claims (
     PRIMARY KEY (study, number)
 ) WITHOUT ROWID;
 """
-_COLUMNS = "number, real, complex, status, note, paths, retried, certified, seconds"
+_COLUMNS = "number, real, complex, status, note, paths, retried, certified, seconds, paper_match"
 
 
 @dataclass(frozen=True)
@@ -271,7 +272,7 @@ class Store:
         rows = [
             (
                 study, c.index, c.real, c.complex, c.status, c.note, c.paths, c.retried,
-                c.certified, c.seconds,
+                c.certified, c.seconds, c.paper_match,
             )
             for c in counts
         ]  # fmt: skip
@@ -279,7 +280,7 @@ class Store:
             before = db.total_changes
             db.executemany(
                 f"INSERT OR IGNORE INTO trials (study, {_COLUMNS})"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
             new = db.total_changes - before
@@ -365,10 +366,11 @@ class Store:
 
 
 def _count(row: Sequence[Any]) -> InstanceCount:
-    number, real, complex_, status, note, paths, retried, certified, seconds = row
+    number, real, complex_, status, note, paths, retried, certified, seconds, paper = row
     return InstanceCount(
         number, real, complex_, status, note,
         paths=paths, retried=retried, certified=certified, seconds=seconds,
+        paper_match=None if paper is None else bool(paper),
     )  # fmt: skip
 
 

@@ -30,6 +30,10 @@ def reproduce(
         int,
         typer.Option(help="Trials a point given to the paper's own method too.", min=0),
     ] = 0,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", metavar="DIR", help="MNIST's IDX files, for fig3c."),
+    ] = None,
     workers: WorkersOption = 1,
     seed: Seed = 0,
     as_json: Json = False,
@@ -61,6 +65,7 @@ def reproduce(
         workers=workers,
         baseline=baseline,
         say=say,
+        data=data,
     )
     made = figure.make(run)
     plots.save(made.picture, picture)

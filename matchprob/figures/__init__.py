@@ -33,6 +33,8 @@ class Run:
         Trials for each point that the paper's own method is given too; 0 for none.
     say : callable
         Told what is being done, a line at a time.
+    data : Path or None
+        Folder of the user's own data, for figures on structured data.
     """
 
     trials: int
@@ -41,6 +43,7 @@ class Run:
     workers: int
     baseline: int
     say: Callable[[str], None]
+    data: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ class Figure:
 
 FIGURES: dict[str, Figure] = {}
 # Modules that register figures when they are imported.
-_MODULES = ("small_nets", "first_paper", "relu")
+_MODULES = ("small_nets", "first_paper", "relu", "digits")
 
 
 def register_figure(

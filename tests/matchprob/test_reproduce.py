@@ -7,8 +7,8 @@ import pytest
 from algebra.errors import InputError
 from matchprob.cli import app, run
 from matchprob.figures import FIGURES, figures, find_figure, register_figure
-from matchprob.figures.first_paper import _increases, _layer_points, _lrnn_points
-from matchprob.figures.points import Measured, Point
+from matchprob.figures.first_paper import _layer_points, _lrnn_points
+from matchprob.figures.points import Measured, Point, increases
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.estimation import Estimate
 
@@ -93,8 +93,8 @@ def measured(x, matched, unmatched, missed=0):
 
 def test_words_follow_the_numbers():
     """A significant decrease is told, an increase is not; misses are counted."""
-    assert "no point" in _increases([measured(0.5, 50, 50), measured(0.6, 90, 10)])
-    assert "not monotone: x = 0.6" in _increases([measured(0.5, 95, 5), measured(0.6, 50, 50)])
+    assert "no point" in increases([measured(0.5, 50, 50), measured(0.6, 90, 10)])
+    assert "not monotone: x = 0.6" in increases([measured(0.5, 95, 5), measured(0.6, 50, 50)])
     assert measured(0.5, 3, 3, missed=5).missed == 3
 
 
