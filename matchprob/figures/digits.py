@@ -88,9 +88,8 @@ def fig3c(run: Run) -> Reproduction:
 def _draw(rows: list[dict[str, object]], title: str) -> Picture:
     picture = Picture(figsize=(6, 4), layout="constrained")
     axes = picture.subplots()
-    for colour, weights in zip(
-        _COLOURS, sorted({str(row["weights"]) for row in rows}), strict=False
-    ):
+    sizes = dict.fromkeys(str(row["weights"]) for row in rows)
+    for colour, weights in zip(_COLOURS, sizes, strict=False):
         done = [row for row in rows if row["trials"] and str(row["weights"]) == weights]
         xs = [int(str(row["rows"])) for row in done]
         lows = [float(str(row["low"])) for row in done]
