@@ -69,7 +69,7 @@ class Shortage:
     capped: int
 
 
-class _Tableau:
+class Tableau:
     """Columns in coordinates of an independent set, kept by pivoting modulo p."""
 
     def __init__(self, columns: np.ndarray, p: int) -> None:
@@ -146,7 +146,7 @@ def common_basis(
     if E and max(abs(int(c)) for c in costs) * scale * (E + 1) >= _FAR:
         raise InputError("costs are too large: give them in larger units")
     c = np.array([int(x) * scale for x in costs], np.int64)
-    tableau = _Tableau(columns, p)
+    tableau = Tableau(columns, p)
     chosen = np.zeros(E, bool)
     while chosen.sum() < size:
         path = _shortest_path(tableau, chosen, group, cap, c)
@@ -165,7 +165,7 @@ def common_basis(
 
 
 def _arcs(
-    tableau: _Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray
+    tableau: Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Elements in and out of the set, arcs y → x of M1, what may join in M1 and in M2."""
     inside, outside = np.flatnonzero(chosen), np.flatnonzero(~chosen)
@@ -196,7 +196,7 @@ def _relax_inside(
 
 
 def _shortest_path(
-    tableau: _Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray
+    tableau: Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray
 ) -> list[int] | np.ndarray:
     """Elements x0, y1, x1, … of a shortest augmenting path, or the set S where there is none."""
     inside, outside, swaps, joins, fits = _arcs(tableau, chosen, group, cap)
@@ -236,7 +236,7 @@ def _shortest_path(
 
 
 def _splitting(
-    tableau: _Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray
+    tableau: Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Costs c1 + c2 = c from shortest distances in the exchange graph, which has no bad cycle."""
     inside, outside, swaps, _, fits = _arcs(tableau, chosen, group, cap)
@@ -280,7 +280,7 @@ def is_optimal(
     used = np.bincount([groups[k] for k in chosen], minlength=len(caps))
     if (used > np.array(caps)).any():
         return False
-    tableau = _Tableau(columns, p)
+    tableau = Tableau(columns, p)
     total = found = 0
     for x in np.argsort(basis.first, kind="stable").tolist():
         if found == len(chosen):
@@ -291,7 +291,7 @@ def is_optimal(
             found += 1
     if found < len(chosen) or total != int(basis.first[chosen].sum()):
         return False
-    again = _Tableau(columns, p)
+    again = Tableau(columns, p)
     try:
         again.exchange((), chosen)
     except ArithmeticError:

@@ -36,7 +36,7 @@ def main() -> None:
         free = least_cost(network, allowed=cells, costs=costs)
         middle = time.perf_counter()
         cap = -(-d * d // n) + 1
-        capped = least_cost(network, allowed=cells, costs=costs, cap=("row", cap))
+        capped = least_cost(network, allowed=cells, costs=costs, caps={"row": cap})
         end = time.perf_counter()
         print(
             f"{n:4d}  {d * d:9d}  {len(cells):10d}  {cap:3d}  {middle - began:8.2f}  "
