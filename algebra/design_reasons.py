@@ -23,9 +23,9 @@ def shortage_text(found: Shortage, asked: Demand) -> str:
     more = f", {asked.extra} of them beyond the equations" if asked.extra else ""
     return (
         f"no allocation with at most {plural(cap, f'{cap} weight')} in a {line}: {free - inside} "
-        f"of the allowed weights lie in {line}s whose caps leave {found.capped}, and the other {inside} take "
-        f"part in only {found.rank} independent equations{after}: {found.capped} + {found.rank} "
-        f"= {found.largest} of {asked.wanted}{more}"
+        f"of the allowed weights lie in {line}s whose caps leave {found.capped}, and the other "
+        f"{inside} take part in only {found.rank} independent equations{after}: "
+        f"{found.capped} + {found.rank} = {found.largest} of {asked.wanted}{more}"
     )
 
 

@@ -13,11 +13,12 @@ from algebra.allocation import Cell
 from algebra.demand import Demand, demand
 from algebra.design import Design, cheapest, most_spread
 from algebra.errors import InputError
+from algebra.fewest_neurons import fewest_neurons
 from algebra.jacobian import all_cells
 from algebra.problem import Problem, load_problem
 from numeric.cap_relaxation import linear_relaxation
 
-GOALS = ("cheapest", "spread")
+GOALS = ("cheapest", "spread", "neurons")
 
 
 def allowed_cells(problem: Problem) -> list[Cell]:
@@ -105,8 +106,9 @@ def design(
     ----------
     question : Problem, str or Path
         Its [learnable] weights are the ones to choose among; all of them where it is empty.
-    goal : {"cheapest", "spread"}, optional
-        Least cost, or least cost among those whose fullest line is as empty as can be.
+    goal : {"cheapest", "spread", "neurons"}, optional
+        Least cost; least cost among those whose fullest line is as empty as can be; fewest
+        lines that learn at all, then least cost.
     budget : int, optional
         Number of weights; that of the independent equations by default.
     costs : mapping of cell to Fraction, optional
@@ -118,7 +120,8 @@ def design(
     caps : mapping, optional
         At most so many in each "row", "column", "matrix"; any of the three at once.
     line : {"row", "column"}, optional
-        What 'spread' spreads over.
+        What 'spread' spreads over, and what 'neurons' counts: weights onto a neuron lie in a
+        row, weights from it in a column.
     seconds : float, optional
         Time for a search; the result says how far it got.
     seed : int, optional
@@ -145,6 +148,8 @@ def design(
     asked = wishes.demand(problem, allowed_cells(problem), seed)
     if goal == "spread":
         found = most_spread(asked, line, linear_relaxation, seconds)
+    elif goal == "neurons":
+        found = fewest_neurons(asked, line, relaxation=linear_relaxation, seconds=seconds)
     else:
         found = cheapest(asked, "cheapest", linear_relaxation, seconds)
     return found, problem.with_allocation(found.allocation)

@@ -56,7 +56,11 @@ def caps_of(row: int | None, column: int | None, matrix: int | None) -> dict[str
 def design(
     problem: NetworkFile,
     goal: Annotated[
-        str, typer.Option(help="cheapest, or spread: the fullest line as empty as can be.")
+        str,
+        typer.Option(
+            help="cheapest; spread: the fullest line as empty as can be; neurons: the fewest "
+            "lines that learn."
+        ),
     ] = "cheapest",
     budget: Annotated[
         int | None, typer.Option(help="Weights that learn; as many as equations by default.")

@@ -59,6 +59,32 @@ def test_caps_and_goals(net, capsys):
     assert call("design", net, "--goal", "best") == 2
 
 
+def test_neurons(net, capsys):
+    """The fewest rows, and by column the fewest columns, with the bound that proves it."""
+    for by in ("row", "column"):
+        assert call("design", net, "--goal", "neurons", "--by", by, "--json") == 0
+        found = json.loads(capsys.readouterr().out)
+        touched = {cell[1 if by == "row" else 2] for cell in found["cells"]}
+        assert found["optimal"]
+        assert found["value"] == found["bound"] == str(len(touched))
+    assert call("design", net, "--goal", "neurons", "--by", "matrix") == 2
+    assert call("design", net, "--goal", "neurons") == 0
+    assert "rows (neurons that receive)" in capsys.readouterr().out
+
+
+def test_forbidden_weights_and_matrices(net, capsys):
+    """Forbidden weights do not learn; a matrix without enough weights is refused."""
+    table = net.parent / "not.csv"
+    table.write_text("1,0,0,0\n0,0,0,0\n0,0,0,0\n0,0,0,0\n")
+    words = ("design", net, "--forbid", f"W={table}", "--matrix", "W", "--json")
+    assert call(*words) == 0
+    assert ["W", 0, 0] not in json.loads(capsys.readouterr().out)["cells"]
+    assert call("design", net, "--matrix", "B") == 2
+    assert "only 0 weights may learn" in capsys.readouterr().err
+    assert call("design", net, "--matrix", "V") == 2
+    assert "no matrix `V`" in capsys.readouterr().err
+
+
 def test_bad_tables(net, capsys):
     """Tables that cannot be read are refused by name."""
     bad = net.parent / "bad.csv"
