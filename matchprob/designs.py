@@ -6,6 +6,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from algebra.design import Design, cheapest, most_spread
 from algebra.errors import InputError
 from algebra.fewest_neurons import fewest_neurons
 from algebra.jacobian import all_cells
+from algebra.maximal_design import cheapest_maximal
 from algebra.problem import Problem, load_problem
 from numeric.cap_relaxation import linear_relaxation
+from numeric.monodromy_count import monodromy_root_count
 
-GOALS = ("cheapest", "spread", "neurons")
+GOALS = ("cheapest", "spread", "neurons", "maximal")
 
 
 def allowed_cells(problem: Problem) -> list[Cell]:
@@ -98,6 +101,7 @@ def design(
     caps: Mapping[str, int] | None = None,
     line: str = "row",
     seconds: float = 60.0,
+    timeout: float = 10.0,
     seed: int = 0,
 ) -> tuple[Design, Problem]:
     """Choose an allocation that is not minimal.
@@ -106,9 +110,9 @@ def design(
     ----------
     question : Problem, str or Path
         Its [learnable] weights are the ones to choose among; all of them where it is empty.
-    goal : {"cheapest", "spread", "neurons"}, optional
+    goal : {"cheapest", "spread", "neurons", "maximal"}, optional
         Least cost; least cost among those whose fullest line is as empty as can be; fewest
-        lines that learn at all, then least cost.
+        lines that learn at all, then least cost; least cost among the certified maximal.
     budget : int, optional
         Number of weights; that of the independent equations by default.
     costs : mapping of cell to Fraction, optional
@@ -124,6 +128,8 @@ def design(
         row, weights from it in a column.
     seconds : float, optional
         Time for a search; the result says how far it got.
+    timeout : float, optional
+        Seconds for one root count ('maximal').
     seed : int, optional
 
     Returns
@@ -150,6 +156,11 @@ def design(
         found = most_spread(asked, line, linear_relaxation, seconds)
     elif goal == "neurons":
         found = fewest_neurons(asked, line, relaxation=linear_relaxation, seconds=seconds)
+    elif goal == "maximal":
+        found = cheapest_maximal(
+            asked, relaxation=linear_relaxation, seconds=seconds, timeout=timeout,
+            fallback=partial(monodromy_root_count, timeout=timeout),
+        )  # fmt: skip
     else:
         found = cheapest(asked, "cheapest", linear_relaxation, seconds)
     return found, problem.with_allocation(found.allocation)

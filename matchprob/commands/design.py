@@ -39,6 +39,9 @@ MatrixCap = Annotated[int | None, typer.Option(help="At most so many in a matrix
 Seconds = Annotated[
     float, typer.Option(help="Time for a search; the result says how far it got.", min=0.1)
 ]
+CountTimeout = Annotated[
+    float, typer.Option("--timeout", help="Seconds for one root count.", min=0.1)
+]
 Write = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the result as a problem file.")
 ]
@@ -59,7 +62,7 @@ def design(
         str,
         typer.Option(
             help="cheapest; spread: the fullest line as empty as can be; neurons: the fewest "
-            "lines that learn."
+            "lines that learn; maximal: certified MP = 1, at least cost."
         ),
     ] = "cheapest",
     budget: Annotated[
@@ -76,6 +79,7 @@ def design(
         "row"
     ),
     seconds: Seconds = 60.0,
+    timeout: CountTimeout = 10.0,
     write: Write = None,
     out: Out = None,
     plot: Plot = None,
@@ -103,6 +107,7 @@ def design(
             caps=caps_of(row_cap, column_cap, matrix_cap),
             line=by,
             seconds=seconds,
+            timeout=timeout,
             seed=seed,
         )
     except SearchUnfinished as error:

@@ -72,6 +72,22 @@ def test_neurons(net, capsys):
     assert "rows (neurons that receive)" in capsys.readouterr().out
 
 
+def test_maximal(tmp_path, capsys):
+    """A design that is certified maximal, the certificate with it; a definite no is status 2."""
+    path = tmp_path / "N.toml"
+    net = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]\n'
+    path.write_text(net + "W = [[1, 0], [1, 1]]\n")
+    words = ("design", path, "--goal", "maximal", "--out", tmp_path / "c.json")
+    assert call(*words, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["cells"] in ([["W", 1, 0], ["W", 1, 1]], [["W", 0, 0], ["W", 1, 0]])
+    assert found["optimal"]
+    assert json.loads((tmp_path / "c.json").read_text())["verdict"] == "maximal"
+    path.write_text(net + "W = [[1, 0], [0, 1]]\n")
+    assert call(*words) == 2
+    assert "are even" in capsys.readouterr().err
+
+
 def test_forbidden_weights_and_matrices(net, capsys):
     """Forbidden weights do not learn; a matrix without enough weights is refused."""
     table = net.parent / "not.csv"
