@@ -50,6 +50,10 @@ _FORM_TRIES, _PARTS = 60, 12
 _SHARES = (0.25, 0.75)
 
 
+class NoneMaximal(InputError):
+    """All designs were counted, and none is certified maximal."""
+
+
 @dataclass(frozen=True)
 class Ruling:
     """What is known of one allocation.
@@ -166,7 +170,7 @@ def cheapest_maximal(
 
     Raises
     ------
-    InputError
+    NoneMaximal
         Where no design under these demands is certified maximal, all having been counted.
     SearchUnfinished
         Where none was found in the time given.
@@ -202,7 +206,7 @@ def cheapest_maximal(
         _exchange(asked, judge, best, best.allocation, began + seconds)
     if best.allocation is None:
         if notes == _ALL:
-            raise InputError(
+            raise NoneMaximal(
                 "no allocation under these demands is certified maximal: the root counts of all "
                 f"{len(getattr(judge, 'known', ()))} kinds that are not minimal are even"
             )

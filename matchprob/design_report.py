@@ -15,6 +15,7 @@ from algebra.design import Design, float_text
 from algebra.networks import Network
 from algebra.problem import Problem
 from matchprob.designs import allowed_cells, network_of
+from matchprob.probable import ProbableDesign, print_race
 from matchprob.report import mask_text
 
 _WIDEST = 48
@@ -35,13 +36,17 @@ def print_design(out: Console, found: Design) -> None:
     allocation = found.allocation
     caps = "".join(f", at most {number} in a {line}" for line, number in found.caps)
     title = f"{allocation.size} weights at cost {found.cost}{caps}"
-    if found.measure:
+    if isinstance(found, ProbableDesign):
+        title = f"{title}, for the highest match probability"
+    elif found.measure:
         title = f"{found.value} {found.measure}: {title}"
     out.print(Text(title, style="bold"))
     print_masks(out, allocation)
     out.print(f"\n  not minimal  proved: rank {found.rank.rank} modulo {found.rank.p}")
     what = found.measure or "cost"
-    if found.is_optimal:
+    if isinstance(found, ProbableDesign):
+        print_race(out, found)
+    elif found.is_optimal:
         out.print(
             f"  optimal      {found.proof}; a better design exists with probability at most "
             f"{float_text(found.error)}"

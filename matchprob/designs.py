@@ -18,10 +18,11 @@ from algebra.fewest_neurons import fewest_neurons
 from algebra.jacobian import all_cells
 from algebra.maximal_design import cheapest_maximal
 from algebra.problem import Problem, load_problem
+from matchprob.probable import most_probable
 from numeric.cap_relaxation import linear_relaxation
 from numeric.monodromy_count import monodromy_root_count
 
-GOALS = ("cheapest", "spread", "neurons", "maximal")
+GOALS = ("cheapest", "spread", "neurons", "maximal", "probable")
 
 
 def allowed_cells(problem: Problem) -> list[Cell]:
@@ -102,6 +103,9 @@ def design(
     line: str = "row",
     seconds: float = 60.0,
     timeout: float = 10.0,
+    candidates: int = 16,
+    trials: int = 1024,
+    workers: int = 1,
     seed: int = 0,
 ) -> tuple[Design, Problem]:
     """Choose an allocation that is not minimal.
@@ -110,9 +114,10 @@ def design(
     ----------
     question : Problem, str or Path
         Its [learnable] weights are the ones to choose among; all of them where it is empty.
-    goal : {"cheapest", "spread", "neurons", "maximal"}, optional
+    goal : {"cheapest", "spread", "neurons", "maximal", "probable"}, optional
         Least cost; least cost among those whose fullest line is as empty as can be; fewest
-        lines that learn at all, then least cost; least cost among the certified maximal.
+        lines that learn at all, then least cost; least cost among the certified maximal;
+        highest match probability (`matchprob.probable`).
     budget : int, optional
         Number of weights; that of the independent equations by default.
     costs : mapping of cell to Fraction, optional
@@ -129,7 +134,9 @@ def design(
     seconds : float, optional
         Time for a search; the result says how far it got.
     timeout : float, optional
-        Seconds for one root count ('maximal').
+        Seconds for one root count ('maximal', 'probable').
+    candidates, trials, workers : int, optional
+        For 'probable': designs raced, trials of each at most, processes.
     seed : int, optional
 
     Returns
@@ -152,6 +159,7 @@ def design(
         raise InputError(f"`line` ({line!r}) must be row or column")
     wishes = Wishes(dict(costs or {}), must, forbidden, matrices, caps, budget)
     asked = wishes.demand(problem, allowed_cells(problem), seed)
+    found: Design
     if goal == "spread":
         found = most_spread(asked, line, linear_relaxation, seconds)
     elif goal == "neurons":
@@ -160,6 +168,11 @@ def design(
         found = cheapest_maximal(
             asked, relaxation=linear_relaxation, seconds=seconds, timeout=timeout,
             fallback=partial(monodromy_root_count, timeout=timeout),
+        )  # fmt: skip
+    elif goal == "probable":
+        found = most_probable(
+            problem, asked, candidates=candidates, trials=trials, seconds=seconds,
+            timeout=timeout, workers=workers,
         )  # fmt: skip
     else:
         found = cheapest(asked, "cheapest", linear_relaxation, seconds)

@@ -13,6 +13,7 @@ from matchprob.commands.common import (
     NetworkFile,
     Plot,
     Seed,
+    WorkersOption,
     console,
     print_json,
     say,
@@ -62,7 +63,8 @@ def design(
         str,
         typer.Option(
             help="cheapest; spread: the fullest line as empty as can be; neurons: the fewest "
-            "lines that learn; maximal: certified MP = 1, at least cost."
+            "lines that learn; maximal: certified MP = 1, at least cost; probable: the highest "
+            "estimated MP."
         ),
     ] = "cheapest",
     budget: Annotated[
@@ -80,6 +82,9 @@ def design(
     ),
     seconds: Seconds = 60.0,
     timeout: CountTimeout = 10.0,
+    candidates: Annotated[int, typer.Option(help="Designs raced at most (probable).", min=1)] = 16,
+    trials: Annotated[int, typer.Option(help="Trials of each at most (probable).", min=1)] = 1024,
+    workers: WorkersOption = 1,
     write: Write = None,
     out: Out = None,
     plot: Plot = None,
@@ -108,6 +113,9 @@ def design(
             line=by,
             seconds=seconds,
             timeout=timeout,
+            candidates=candidates,
+            trials=trials,
+            workers=workers,
             seed=seed,
         )
     except SearchUnfinished as error:
