@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from algebra.modular import echelon
+from algebra.matroid_intersection import greedy
 
 # Multipliers are whole multiples of 1/SCALE of a cost unit.
 SCALE = 1 << 12
@@ -104,17 +104,6 @@ class CappedBasis:
     def is_optimal(self) -> bool:
         """Whether cost and bound meet."""
         return self.cost is not None and self.cost == self.bound
-
-
-def greedy(columns: np.ndarray, p: int, order: Sequence[int], size: int) -> list[int]:
-    """The first independent columns in an order, at most `size`."""
-    order = list(order)
-    stop = min(len(order), 2 * size + 16)
-    while True:
-        _, pivots = echelon(columns[:, order[:stop]], p)
-        if len(pivots) >= size or stop == len(order):
-            return [order[k] for k in pivots[:size]]
-        stop = min(len(order), 2 * stop)
 
 
 class _Search:

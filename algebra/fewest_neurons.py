@@ -25,11 +25,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from algebra.crossing_caps import capped_basis, greedy
+from algebra.crossing_caps import capped_basis
 from algebra.demand import TARGET, Demand, line_name, line_of
 from algebra.design import Design, RelaxationMaker, allocation_of, cheapest, made
 from algebra.errors import InputError
-from algebra.matroid_intersection import CommonBasis, common_basis
+from algebra.matroid_intersection import CommonBasis, common_basis, greedy
 from algebra.modular import rank as rank_of
 
 # Rounds of the heuristic, and the price of a line that was not used.

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.modular import echelon
 
 _FAR = np.iinfo(np.int64).max // 4
 
@@ -67,6 +68,17 @@ class Shortage:
     elements: tuple[int, ...]
     rank: int
     capped: int
+
+
+def greedy(columns: np.ndarray, p: int, order: Sequence[int], size: int) -> list[int]:
+    """The first independent columns in an order, at most `size`."""
+    order = list(order)
+    stop = min(len(order), 2 * size + 16)
+    while True:
+        _, pivots = echelon(columns[:, order[:stop]], p)
+        if len(pivots) >= size or stop == len(order):
+            return [order[k] for k in pivots[:size]]
+        stop = min(len(order), 2 * stop)
 
 
 class Tableau:
@@ -146,6 +158,15 @@ def common_basis(
     if E and max(abs(int(c)) for c in costs) * scale * (E + 1) >= _FAR:
         raise InputError("costs are too large: give them in larger units")
     c = np.array([int(x) * scale for x in costs], np.int64)
+    if (np.bincount(group, minlength=len(cap)) <= cap).all():
+        # No cap can be broken: the greedy run, whose costs need no splitting.
+        order = np.argsort(c, kind="stable").tolist()
+        basis = greedy(columns, p, order, size)
+        if len(basis) < size:
+            return Shortage(len(basis), tuple(range(E)), len(basis), 0)
+        return CommonBasis(
+            tuple(sorted(basis)), int(sum(cost[basis])), c, np.zeros(E, np.int64), scale
+        )
     tableau = Tableau(columns, p)
     chosen = np.zeros(E, bool)
     while chosen.sum() < size:
@@ -280,21 +301,10 @@ def is_optimal(
     used = np.bincount([groups[k] for k in chosen], minlength=len(caps))
     if (used > np.array(caps)).any():
         return False
-    tableau = Tableau(columns, p)
-    total = found = 0
-    for x in np.argsort(basis.first, kind="stable").tolist():
-        if found == len(chosen):
-            break
-        if any(tableau.table[k, x] for k in tableau.free):
-            tableau.exchange((), (x,))
-            total += int(basis.first[x])
-            found += 1
-    if found < len(chosen) or total != int(basis.first[chosen].sum()):
+    best = greedy(columns, p, np.argsort(basis.first, kind="stable").tolist(), len(chosen))
+    if len(best) < len(chosen) or basis.first[best].sum() != basis.first[chosen].sum():
         return False
-    again = Tableau(columns, p)
-    try:
-        again.exchange((), chosen)
-    except ArithmeticError:
+    if len(greedy(columns, p, chosen, len(chosen))) < len(chosen):
         return False
     left = np.array(caps, np.int64)
     total = found = 0

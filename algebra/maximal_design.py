@@ -33,10 +33,10 @@ import numpy as np
 
 from algebra.allocation import Allocation, Cell
 from algebra.bases import candidate_bases
-from algebra.crossing_caps import greedy
 from algebra.demand import TARGET, Demand, SearchUnfinished, line_of
 from algebra.design import Design, RelaxationMaker, allocation_of, cheapest, made
 from algebra.errors import InputError
+from algebra.matroid_intersection import greedy
 from algebra.modular import echelon
 from algebra.networks import LinearRNN
 from algebra.ranked_bases import ranked_bases

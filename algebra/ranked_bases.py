@@ -20,9 +20,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.crossing_caps import capped_basis, greedy
+from algebra.crossing_caps import capped_basis
 from algebra.demand import Demand
-from algebra.matroid_intersection import CommonBasis, Tableau, common_basis
+from algebra.matroid_intersection import CommonBasis, Tableau, common_basis, greedy
 from algebra.modular import echelon
 
 Ranked = tuple[int, tuple[int, ...]]
