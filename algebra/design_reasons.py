@@ -14,10 +14,10 @@ def shortage_text(found: Shortage, asked: Demand) -> str:
     """The reason of Edmonds' theorem in words."""
     inside, free = len(found.elements), len(asked.free)
     after = f" beyond those of the {len(asked.must)} that must learn" if asked.must else ""
-    if not asked.caps:
+    if not asked.caps or inside == free:
         return (
-            f"no allocation of the {free} weights that may learn is free of MP = 0: they "
-            f"take part in only {found.rank} of {asked.wanted} independent equations{after}"
+            f"no allocation of the {free} weights that may learn is free of MP = 0: all "
+            f"together they take part in only {found.rank} of {asked.wanted} independent equations{after}"
         )
     ((line, cap),) = asked.caps
     more = f", {asked.extra} of them beyond the equations" if asked.extra else ""

@@ -32,6 +32,7 @@ import numpy as np
 import matchprob as mp
 from matchprob import plots
 from matchprob.design_report import draw_masks
+from matchprob.repairs import draw_repair
 
 DATA = Path(__file__).parent / "data"
 INPUTS, READOUTS = 2, 4
@@ -91,7 +92,7 @@ def main() -> None:
     parser.add_argument("--contacts", default="contacts")
     parser.add_argument("--only", help="COLUMN=WORD: only these lines of the edge list")
     parser.add_argument("--steps", type=int, default=5)
-    parser.add_argument("--samples", type=int, default=8)
+    parser.add_argument("--samples", type=int, default=9)
     options = parser.parse_args()
     folder = Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -112,9 +113,10 @@ def main() -> None:
 
     cheap = sorted(costs, key=lambda c: (costs[c], c))[: found.allocation.size]
     naive = problem.with_allocation(mp.Allocation.from_cells(problem.network, cheap))
-    done = mp.repair(naive, costs=costs, goal="positive")
+    done = mp.repair(naive, costs=costs, goal="positive", timeout=2.0)
     print(f"the {len(cheap)} smallest synapses: {done.before.verdict} ({done.before.rule})")
     if done.repair:
+        plots.save(draw_repair(done), folder / "connectome_repair.png")
         pairs = zip(done.repair.removed, done.repair.added, strict=True)
         print(f"  repaired with {done.repair.moves} moves, then {done.after.verdict}; for example")
         for out, into in list(pairs)[:3]:
@@ -124,14 +126,14 @@ def main() -> None:
 
     spare, _ = mp.design(problem, costs=costs, caps=CAPS, budget=found.allocation.size + 6)
     lost = mp.robust(problem.with_allocation(spare.allocation), seconds=10.0)
-    print(f"with 6 synapses to spare: {lost}")
+    print(f"with 6 synapses to spare: {lost}; {len(lost.coloops)} are indispensable each")
 
     (folder / "connectome_design.toml").write_text(made.to_toml(), encoding="utf-8")
     words = ("no synapse", "synapse, fixed", "synapse that learns")
     before = problem.allocation.cells
     figure = draw_masks(problem.network, before, found.allocation.cells, words)
     plots.save(figure, folder / "connectome_design.png")
-    print(f"wrote {folder / 'connectome_design.toml'}, {folder / 'connectome_design.png'}")
+    print("wrote " + ", ".join(sorted(str(path) for path in folder.glob("connectome_*"))))
 
 
 if __name__ == "__main__":

@@ -34,7 +34,8 @@ def make(seed: int = 302) -> nx.DiGraph:
         for post, b in graph.nodes(data=True):
             chance = CHANCE[a["kind"], b["kind"]] * min(3.0, a["hub"] * b["hub"]) / 1.6
             if pre != post and rng.random() < chance:
-                graph.add_edge(pre, post, contacts=min(40, int(rng.paretovariate(1.3))))
+                contacts = max(1, round(rng.lognormvariate(1.8, 0.7)))
+                graph.add_edge(pre, post, contacts=contacts)
     return graph
 
 
