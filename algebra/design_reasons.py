@@ -17,13 +17,20 @@ def shortage_text(found: Shortage, asked: Demand) -> str:
     if not asked.caps or inside == free:
         return (
             f"no allocation of the {free} weights that may learn is free of MP = 0: all "
-            f"together they take part in only {found.rank} of {asked.wanted} independent equations{after}"
+            f"together they take part in only {found.rank} of {asked.wanted} independent "
+            f"equations{after}"
         )
     ((line, cap),) = asked.caps
+    most = plural(cap, f"{cap} weight")
+    if not inside:
+        return (
+            f"no allocation with at most {most} in a {line}: the caps leave {found.capped} of the "
+            f"{free} allowed weights, {asked.wanted} are needed"
+        )
     more = f", {asked.extra} of them beyond the equations" if asked.extra else ""
     return (
-        f"no allocation with at most {plural(cap, f'{cap} weight')} in a {line}: {free - inside} "
-        f"of the allowed weights lie in {line}s whose caps leave {found.capped}, and the other "
+        f"no allocation with at most {most} in a {line}: {free - inside} of the "
+        f" allowed weights lie in {line}s whose caps leave {found.capped}, and the other "
         f"{inside} take part in only {found.rank} independent equations{after}: "
         f"{found.capped} + {found.rank} = {found.largest} of {asked.wanted}{more}"
     )

@@ -8,11 +8,11 @@ has an odd N.  Three searches work together:
   (or columns of min(Td, Tm)), and the allocations inside one single matrix.  Sets of rows are
   gone through in the order of a bound on their cost.  This gives a good design early, also
   for large nets.
+* *A few rows (columns) more than that*, and exchange moves, one weight for a cheaper one: fewer
+  constraints, lower cost, and still few roots, so that counting them is quick.
 * *All designs in the order of their cost* (`algebra.ranked_bases`): the first that is certified
   is the cheapest of all, and that is the proof of optimality.  The search ends where the next
   design is no cheaper than the one in hand.
-* *Exchange moves*, where the time for the second search is over: one weight for a cheaper one,
-  as long as the root count stays odd.
 
 The bound is the cost up to which every design was counted.  A design whose roots could not be
 counted in time counts as one that might be maximal.  Verdicts are the same for allocations that
@@ -32,7 +32,6 @@ from typing import Any
 import numpy as np
 
 from algebra.allocation import Allocation, Cell
-from algebra.bases import candidate_bases
 from algebra.demand import TARGET, Demand, SearchUnfinished, line_of
 from algebra.design import Design, RelaxationMaker, allocation_of, cheapest, made
 from algebra.errors import InputError
@@ -40,91 +39,17 @@ from algebra.matroid_intersection import greedy
 from algebra.modular import echelon
 from algebra.networks import LinearRNN
 from algebra.ranked_bases import ranked_bases
-from algebra.rootcount import RootCount, RootCounter, RootCountError, generic_root_count
-from algebra.symmetry import SymmetryGroup
+from algebra.rootcount import RootCounter
+from algebra.rulings import Judge, Ruling
 
-# Root counts: of one allocation, or raising `RootCountError`.
-Count = Callable[[Allocation], RootCount]
-_LARGEST_GROUP = 2_000
-_FORM_TRIES, _PARTS = 60, 12
-_SHARES = (0.25, 0.75)
+_FORM_TRIES = 60
+_WIDER, _WIDE_SETS, _WIDE_RANKS = 3, 20, 8
+# Parts of the time after which the three quick searches end.
+_SHARES = (0.15, 0.4, 0.6)
 
 
 class NoneMaximal(InputError):
     """All designs were counted, and none is certified maximal."""
-
-
-@dataclass(frozen=True)
-class Ruling:
-    """What is known of one allocation.
-
-    Attributes
-    ----------
-    odd : bool or None
-        Whether an odd root count certifies it as maximal; None where counting failed.
-    text : str
-        In words.
-    """
-
-    odd: bool | None
-    text: str
-
-
-class Judge:
-    """Rules on allocations by their root counts, once for each orbit.
-
-    Parameters
-    ----------
-    asked : Demand
-    timeout : float
-        Seconds for one root count.
-    fallback : callable, optional
-        As for `algebra.rootcount.generic_root_count`.
-    """
-
-    def __init__(self, asked: Demand, timeout: float, fallback: RootCounter | None = None) -> None:
-        self.asked, self.timeout, self.fallback = asked, timeout, fallback
-        self.known: dict[tuple[Cell, ...], Ruling] = {}
-        self.group: SymmetryGroup | None = None
-        try:
-            names = [n for n in asked.network.shapes if any(c[0] == n for c in asked.cells)]
-            group = SymmetryGroup(asked.network, names, asked.support)
-            if group.order <= _LARGEST_GROUP:
-                self.group = group
-        except InputError:
-            pass
-
-    def __call__(self, allocation: Allocation) -> Ruling:
-        """The ruling of an allocation that is not minimal."""
-        if self.group is not None:
-            allocation = self.group.canonical(allocation)
-        if allocation.cells not in self.known:
-            self.known[allocation.cells] = self._rule(allocation)
-        return self.known[allocation.cells]
-
-    def _rule(self, allocation: Allocation) -> Ruling:
-        asked = self.asked
-        parts: Iterator[tuple[Cell, ...]] = iter([allocation.cells])
-        if allocation.size > asked.equations:
-            parts = candidate_bases(allocation, asked.equations, asked.support, asked.seed, _PARTS)
-        failed, even = "", []
-        for cells in parts:
-            part = Allocation.from_cells(asked.network, cells)
-            try:
-                roots = generic_root_count(
-                    part, asked.support, seed=asked.seed, timeout=self.timeout,
-                    fallback=self.fallback,
-                )  # fmt: skip
-            except RootCountError as error:
-                failed = str(error)
-                continue
-            if roots.value % 2:
-                where = "" if part.size == allocation.size else f"{part.size} of the weights have "
-                return Ruling(True, f"{where}N = {roots.value}, {roots.how}")
-            even.append(roots.value)
-        if failed:
-            return Ruling(None, failed)
-        return Ruling(False, "N = " + ", ".join(map(str, even)))
 
 
 @dataclass
@@ -143,7 +68,7 @@ def cheapest_maximal(
     *,
     relaxation: RelaxationMaker | None = None,
     seconds: float = 60.0,
-    timeout: float = 10.0,
+    timeout: float = 3.0,
     fallback: RootCounter | None = None,
     judge: Callable[[Allocation], Ruling] | None = None,
 ) -> Design:
@@ -184,14 +109,19 @@ def cheapest_maximal(
     """
     judge = judge or Judge(asked, timeout, fallback)
     # Refuses, with a reason, what is impossible.
-    cheapest(asked, "maximal", relaxation, seconds)
+    free = cheapest(asked, "maximal", relaxation, seconds)
     began = time.monotonic()
+    form_ends, wide_ends, exchange_ends = (began + share * seconds for share in _SHARES)
     best = _Best()
-    for design in _forms(asked, relaxation, began + seconds * _SHARES[0]):
+    for design in _forms(asked, relaxation, form_ends):
         if best.cost is None or design.cost < best.cost:
             ruling = judge(design.allocation)
             if ruling.odd:
                 best.offer(design.cost, design.allocation, ruling.text)
+    if best.cost is None or best.cost > free.cost:
+        _wider(asked, judge, best, wide_ends)
+    if best.allocation is not None and best.cost != free.cost:
+        _exchange(asked, judge, best, best.allocation, exchange_ends)
     points: list[tuple[int, int]] = []
     error, bound, notes = Fraction(1), None, ""
     for p, number in asked.points():
@@ -199,11 +129,9 @@ def cheapest_maximal(
             break
         points.append((p, number))
         error *= asked.point_error
-        reached, notes = _in_order(asked, judge, best, p, number, began + seconds * _SHARES[1])
+        reached, notes = _in_order(asked, judge, best, p, number, began + seconds)
         bound = reached if bound is None else min(bound, reached)
     assert bound is not None
-    if best.allocation is not None and best.cost is not None and bound < best.cost:
-        _exchange(asked, judge, best, best.allocation, began + seconds)
     if best.allocation is None:
         if notes == _ALL:
             raise NoneMaximal(
@@ -265,12 +193,10 @@ def _forms(asked: Demand, relaxation: RelaxationMaker | None, ends: float) -> It
             yield design
     if not isinstance(network, LinearRNN):
         return
-    size = {"row": network.b, "column": network.d}
-    for line, share in size.items():
-        full = min(network.T * share, network.T * network.m)
+    for line, full in _lines(network):
         if asked.equations % full or dict(asked.caps).get(line, full) < full:
             continue
-        for lines in islice(_line_sets(asked, line, full), _FORM_TRIES):
+        for lines in islice(_line_sets(asked, line, full, asked.equations // full), _FORM_TRIES):
             if time.monotonic() > ends:
                 return
             inside = [c for c in asked.cells if c[0] == "W" and line_of(c, line) in lines]
@@ -294,7 +220,40 @@ def _inside(
         return None
 
 
-def _line_sets(asked: Demand, line: str, full: int) -> Iterator[frozenset[Any]]:
+def _lines(network: LinearRNN) -> Iterator[tuple[str, int]]:
+    """Rows and columns, and how many weights count in one."""
+    yield "row", network.T * min(network.b, network.m)
+    yield "column", network.T * min(network.d, network.m)
+
+
+def _wider(asked: Demand, judge: Callable[[Allocation], Ruling], best: _Best, ends: float) -> None:
+    """A few more rows (or columns) than the form has: cheaper, and few roots."""
+    if not isinstance(asked.network, LinearRNN) or asked.extra:
+        return
+    p, number = next(asked.points())
+    for more in range(_WIDER):
+        for line, full in _lines(asked.network):
+            want = -(-asked.equations // full) + more
+            for lines in islice(_line_sets(asked, line, full, want), _WIDE_SETS):
+                cells = [c for c in asked.cells if c[0] == "W" and line_of(c, line) in lines]
+                if not asked.must <= set(cells):
+                    continue
+                part = replace(asked, cells=tuple(cells))
+                ranked = ranked_bases(part, part.columns(p, number), p)
+                for units, elements in islice(ranked, _WIDE_RANKS):
+                    if time.monotonic() > ends:
+                        return
+                    cost = Fraction(units, part.unit) + asked.cost(sorted(asked.must))
+                    if best.cost is not None and cost >= best.cost:
+                        break
+                    allocation = allocation_of(part, elements)
+                    ruling = judge(allocation)
+                    if ruling.odd:
+                        best.offer(cost, allocation, ruling.text)
+                        break
+
+
+def _line_sets(asked: Demand, line: str, full: int, want: int) -> Iterator[frozenset[Any]]:
     """Sets of lines of W with enough weights, in the order of a lower bound on their cost."""
     p, number = next(asked.points())
     columns = replace(asked, must=frozenset()).columns(p, number)
@@ -307,7 +266,6 @@ def _line_sets(asked: Demand, line: str, full: int) -> Iterator[frozenset[Any]]:
         basis = greedy(columns, p, [place[c] for c in cells], full)
         if len(basis) == full:
             priced.append((asked.cost([asked.cells[k] for k in basis]), key))
-    want = asked.equations // full
     priced.sort(key=lambda entry: (entry[1] not in needed, entry[0]))
     if want > len(priced):
         return

@@ -103,7 +103,7 @@ def repair(
     *,
     relaxation: RelaxationMaker | None = None,
     seconds: float = 60.0,
-    timeout: float = 10.0,
+    timeout: float = 3.0,
     fallback: RootCounter | None = None,
 ) -> Repair:
     """Move as few weights as possible.

@@ -102,7 +102,7 @@ def design(
     caps: Mapping[str, int] | None = None,
     line: str = "row",
     seconds: float = 60.0,
-    timeout: float = 10.0,
+    timeout: float = 3.0,
     candidates: int = 16,
     trials: int = 1024,
     workers: int = 1,

@@ -18,9 +18,10 @@ from algebra.demand import Demand, SearchUnfinished
 from algebra.design import Design, allocation_of, cheapest, made, most_spread
 from algebra.errors import InputError
 from algebra.fewest_neurons import fewest_neurons
-from algebra.maximal_design import Judge, NoneMaximal, cheapest_maximal
+from algebra.maximal_design import NoneMaximal, cheapest_maximal
 from algebra.problem import Problem
 from algebra.ranked_bases import ranked_bases
+from algebra.rulings import Judge
 from numeric.cap_relaxation import linear_relaxation
 from numeric.counts import InstanceCount
 from numeric.halving import Race, successive_halving
@@ -76,7 +77,7 @@ def most_probable(
     trials: int = 1024,
     confidence: float = 0.95,
     seconds: float = 60.0,
-    timeout: float = 10.0,
+    timeout: float = 3.0,
     workers: int | Workers = 1,
     advance: Callable[[InstanceCount], None] | None = None,
 ) -> ProbableDesign:

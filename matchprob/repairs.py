@@ -29,6 +29,8 @@ from matchprob.designs import Wishes
 from numeric.cap_relaxation import linear_relaxation
 from numeric.monodromy_count import monodromy_root_count
 
+# Seconds for a root count of the two allocations that are certified, at least.
+_PATIENCE = 10.0
 _GOALS = {"positive": NOT_MINIMAL, "maximal": MAXIMAL}
 
 
@@ -78,7 +80,7 @@ def repair(
     matrices: Sequence[str] = (),
     caps: Mapping[str, int] | None = None,
     seconds: float = 60.0,
-    timeout: float = 10.0,
+    timeout: float = 3.0,
     seed: int = 0,
 ) -> Mended:
     """Move as few weights as possible; certify before and after.
@@ -119,7 +121,7 @@ def repair(
     allocation, network = problem.allocation, problem.network
     if not network.is_linear:
         raise InputError(f"a {network.title} network has no minimal allocations to repair")
-    before = certify(problem, seed=seed, timeout=timeout)
+    before = certify(problem, seed=seed, timeout=max(timeout, _PATIENCE))
     wishes = bool(must or forbidden or caps)
     if goal is None:
         goal = "positive" if before.verdict == "minimal" else "maximal"
@@ -136,7 +138,9 @@ def repair(
         allocation, asked, _GOALS[goal], relaxation=linear_relaxation, seconds=seconds,
         timeout=timeout, fallback=partial(monodromy_root_count, timeout=timeout),
     )  # fmt: skip
-    after = certify(problem.with_allocation(found.after), seed=seed, timeout=timeout)
+    after = certify(
+        problem.with_allocation(found.after), seed=seed, timeout=max(timeout, _PATIENCE)
+    )
     return Mended(found, before, after)
 
 

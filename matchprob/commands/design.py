@@ -81,7 +81,7 @@ def design(
         "row"
     ),
     seconds: Seconds = 60.0,
-    timeout: CountTimeout = 10.0,
+    timeout: CountTimeout = 3.0,
     candidates: Annotated[int, typer.Option(help="Designs raced at most (probable).", min=1)] = 16,
     trials: Annotated[int, typer.Option(help="Trials of each at most (probable).", min=1)] = 1024,
     workers: WorkersOption = 1,

@@ -48,7 +48,7 @@ def repair(
     column_cap: ColumnCap = None,
     matrix_cap: MatrixCap = None,
     seconds: Seconds = 60.0,
-    timeout: CountTimeout = 10.0,
+    timeout: CountTimeout = 3.0,
     write: Write = None,
     out: Out = None,
     plot: Plot = None,

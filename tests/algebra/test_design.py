@@ -51,7 +51,7 @@ def test_cheapest_is_the_brute_force_optimum(network):
     for number in (1, 2, 3):
         capped = [price[a] for a in everything if fullest_row(a) <= number]
         if not capped:
-            with pytest.raises(InputError, match="independent equations"):
+            with pytest.raises(InputError, match=r"independent equations|the caps leave"):
                 least_cost(network, costs=costs, caps={"row": number})
         else:
             design = least_cost(network, costs=costs, caps={"row": number})
@@ -91,7 +91,7 @@ def test_impossible_demands():
     one_row = [("W", 0, j) for j in range(3)] + [("W", 1, 0)]
     with pytest.raises(InputError, match="take part in only 3 of 4"):
         least_cost(network, allowed=one_row)
-    with pytest.raises(InputError, match=r"2 \+ 0 = 2 of 4|= 2 of 4"):
+    with pytest.raises(InputError, match="the caps leave 2 of the 6 allowed weights, 4 are needed"):
         least_cost(network, caps={"row": 1})
     with pytest.raises(InputError, match="must be one of row, column, matrix"):
         least_cost(network, caps={"diagonal": 1})

@@ -12,9 +12,10 @@ from algebra.certificate import certify
 from algebra.demand import SearchUnfinished, demand
 from algebra.errors import InputError
 from algebra.jacobian import all_cells
-from algebra.maximal_design import Ruling, _Best, _exchange, cheapest_maximal
+from algebra.maximal_design import _Best, _exchange, cheapest_maximal
 from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN
 from algebra.problem import Problem
+from algebra.rulings import Ruling
 
 NETS = [
     LinearEstimator(q=3, d=2, m=2),
