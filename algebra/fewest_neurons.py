@@ -34,6 +34,8 @@ from algebra.modular import rank as rank_of
 
 # Rounds of the heuristic, and the price of a line that was not used.
 _REWEIGHTINGS, _SHARP = 12, 720_720
+# Projections kept for the nodes that come next.
+_KEPT = 40
 # This part of the time is for settling the cost once the number of lines is.
 _COST_SHARE = 5
 _FAR = np.iinfo(np.int64).max // 4
@@ -64,6 +66,7 @@ class _Search:
         limits = asked.groups(line, own)[1] if own is not None else None
         self.limits = limits or [asked.size] * len(names)
         self.systems = asked.all_groups()
+        self.quotients: dict[frozenset[int], tuple[np.ndarray, int]] = {}
         self.prefixes = [self._prefix(k) for k in range(len(names))]
 
     def _prefix(self, k: int) -> np.ndarray:
@@ -83,10 +86,25 @@ class _Search:
             return np.zeros(0, np.int64)
         return np.sort(np.concatenate([self.lines[k] for k in lines]))
 
+    def quotient(self, chosen: frozenset[int]) -> tuple[np.ndarray, int]:
+        """Columns with some lines projected away, and the rank of these lines."""
+        if chosen not in self.quotients:
+            # Most nodes add one line to another node's.
+            less = next((chosen - {k} for k in chosen if chosen - {k} in self.quotients), None)
+            if less is None:
+                made = _quotient(self.columns, self.elements(chosen), self.p)
+            else:
+                table, found = self.quotients[less]
+                table, more = _quotient(table, self.elements(chosen - less), self.p)
+                made = table, found + more
+            if len(self.quotients) >= _KEPT:
+                self.quotients.pop(next(iter(self.quotients)))
+            self.quotients[chosen] = made
+        return self.quotients[chosen]
+
     def gains(self, node: _Node) -> tuple[int, dict[int, int]]:
         """Rank of the chosen lines, and what each open line would add to it."""
-        inside = self.elements(node.chosen)
-        table, found = _quotient(self.columns, inside, self.p)
+        table, found = self.quotient(node.chosen)
         found = min(found, sum(min(self.limits[k], len(self.lines[k])) for k in node.chosen))
         adds = {}
         for k, members in enumerate(self.lines):
@@ -204,17 +222,16 @@ class _Search:
 
 def _quotient(columns: np.ndarray, inside: np.ndarray, p: int) -> tuple[np.ndarray, int]:
     """Columns with some of them projected away, and the rank of those."""
-    table, found = np.array(columns), 0
+    table, left = np.array(columns), np.ones(len(columns), bool)
     for e in inside:
-        rows = np.flatnonzero(table[:, e])
+        rows = np.flatnonzero(left & (table[:, e] != 0))
         if not len(rows):
             continue
+        left[rows[0]] = False
         pivot = table[rows[0]] * pow(int(table[rows[0], e]), -1, p) % p
         others = rows[1:]
         table[others] = (table[others] - table[others, e][:, None] * pivot % p) % p
-        table = np.delete(table, rows[0], axis=0)
-        found += 1
-    return table, found
+    return table[left], len(left) - int(left.sum())
 
 
 def fewest_neurons(
@@ -271,7 +288,7 @@ def fewest_neurons(
         error *= asked.point_error
         search = _Search(asked, line, asked.columns(p, number), p, relaxation)
         best = search.rated(best[2])
-        if len(points) == 1 and asked.caps:
+        if len(points) == 1:
             best = search.concentrate(best, began + seconds / 2)
         found, least, done = _branch(search, best, began + seconds, began + seconds / _COST_SHARE)
         best = min(best, search.rated(found[2]))
