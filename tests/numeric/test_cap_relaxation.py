@@ -1,4 +1,4 @@
-"""The linear program behind the multipliers: its bound, where that is known, and no point at all."""
+"""The linear program behind the multipliers: its bound where that is known, or no point at all."""
 
 from itertools import combinations
 
