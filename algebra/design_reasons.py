@@ -30,7 +30,7 @@ def shortage_text(found: Shortage, asked: Demand) -> str:
     more = f", {asked.extra} of them beyond the equations" if asked.extra else ""
     return (
         f"no allocation with at most {most} in a {line}: {free - inside} of the "
-        f" allowed weights lie in {line}s whose caps leave {found.capped}, and the other "
+        f"allowed weights lie in {line}s whose caps leave {found.capped}, and the other "
         f"{inside} take part in only {found.rank} independent equations{after}: "
         f"{found.capped} + {found.rank} = {found.largest} of {asked.wanted}{more}"
     )

@@ -3,8 +3,8 @@ r"""The fewest neurons that need to learn: a branch and bound over rows (or colu
 A neuron learns where one of the weights *onto* it does: a row of a weight matrix.  Synaptic
 change is the business of the receiving cell (its dendrites hold the synapse's machinery), and a
 row is also what Theorem 3.5 counts.  With ``line="column"`` the weights *from* a neuron are
-counted instead.  A row of W and the same row of B belong to the same neuron but are told apart
-only by matrix here: each matrix's lines are counted by themselves.
+counted instead.  In a recurrent net row i of W and row i of B are the same neuron, and so are
+column j of W and column j of D.
 
 For a set R of lines let f(R) be the rank of the Jacobian's columns in them: a polymatroid rank
 function, so what a line adds never grows as R does.  With R chosen and no other line adding more
@@ -25,12 +25,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from algebra.allocation import Cell
 from algebra.crossing_caps import capped_basis
-from algebra.demand import TARGET, Demand, line_name, line_of
+from algebra.demand import TARGET, Demand
 from algebra.design import Design, RelaxationMaker, allocation_of, cheapest, made
 from algebra.errors import InputError
 from algebra.matroid_intersection import CommonBasis, common_basis, greedy
 from algebra.modular import rank as rank_of
+from algebra.networks import LinearRNN, Network
 
 # Rounds of the heuristic, and the price of a line that was not used.
 _REWEIGHTINGS, _SHARP = 12, 720_720
@@ -38,7 +40,27 @@ _REWEIGHTINGS, _SHARP = 12, 720_720
 _KEPT = 40
 # This part of the time is for settling the cost once the number of lines is.
 _COST_SHARE = 5
+# Which neurons the rows and the columns of a recurrent net's matrices are.
+_POPULATIONS = {
+    "row": {"D": "output", "W": "hidden", "B": "hidden"},
+    "column": {"D": "hidden", "W": "hidden", "B": "input"},
+}
 _FAR = np.iinfo(np.int64).max // 4
+
+
+def neuron_of(network: Network, cell: Cell, line: str = "row") -> tuple[str, int]:
+    """The neuron that receives (or, by "column", sends) through a weight.
+
+    Returns
+    -------
+    population : str
+        Of a recurrent net "input", "hidden" or "output"; otherwise the matrix.
+    index : int
+    """
+    name, i, j = cell
+    if isinstance(network, LinearRNN):
+        name = _POPULATIONS[line][name]
+    return name, i if line == "row" else j
 
 
 @dataclass(frozen=True)
@@ -55,16 +77,21 @@ class _Search:
         relaxation: RelaxationMaker | None,
     ) -> None:  # fmt: skip
         self.asked, self.columns, self.p, self.relaxation = asked, columns, p, relaxation
-        keys = [line_of(cell, line) for cell in asked.free]
+        keys = [neuron_of(asked.network, cell, line) for cell in asked.free]
         names = list(dict.fromkeys(keys))
         self.lines = [np.flatnonzero([k == name for k in keys]) for name in names]
         # Lines in which something must learn are touched already.
-        touched = {line_of(cell, line) for cell in asked.must}
+        touched = {neuron_of(asked.network, cell, line) for cell in asked.must}
         self.start = frozenset(k for k, name in enumerate(names) if name in touched)
         self.base = len(touched - set(names))
+        self.limits = [asked.size] * len(names)
         own = dict(asked.caps).get(line)
-        limits = asked.groups(line, own)[1] if own is not None else None
-        self.limits = limits or [asked.size] * len(names)
+        if own is not None:
+            # A neuron's cap is that of its lines, which are in different matrices, together.
+            group, left = asked.groups(line, own)
+            self.limits = [
+                sum(left[g] for g in {group[e] for e in members}) for members in self.lines
+            ]
         self.systems = asked.all_groups()
         self.quotients: dict[frozenset[int], tuple[np.ndarray, int]] = {}
         self.prefixes = [self._prefix(k) for k in range(len(names))]
@@ -295,11 +322,11 @@ def fewest_neurons(
         bound = least if bound is None else min(bound, least)
         settled = settled and done
     assert bound is not None
-    noun = "rows (neurons that receive)" if line == "row" else "columns (neurons that send)"
-    proof = f"a search of the {line}s at {len(points)} random points leaves nothing smaller"
+    noun = f"neurons that {'receive' if line == 'row' else 'send'} what learns"
+    proof = f"a search of the neurons at {len(points)} random points leaves nothing smaller"
     if bound == best[0]:
         proof += (
-            f", nor as many {line}s at less cost"
+            ", nor as many at less cost"
             if settled
             else "; whether as many can cost less was not settled in the time given"
         )
@@ -353,15 +380,15 @@ def _branch(
     return best, best[0], True
 
 
-def touched_lines(design: Design, line: str = "row") -> list[str]:
-    """The lines in which a design learns, in words.
+def touched_neurons(design: Design, line: str = "row") -> list[tuple[str, int]]:
+    """The neurons that learn in a design.
 
     Examples
     --------
     >>> from algebra.demand import demand
     >>> from algebra.networks import LinearEstimator
-    >>> touched_lines(fewest_neurons(demand(LinearEstimator(q=3, d=1, m=2))))
-    ['row 0 of W']
+    >>> touched_neurons(fewest_neurons(demand(LinearEstimator(q=3, d=1, m=2))))
+    [('W', 0)]
     """
-    keys = dict.fromkeys(line_of(cell, line) for cell in design.allocation.cells)
-    return [line_name(line, key) for key in keys]
+    allocation = design.allocation
+    return sorted({neuron_of(allocation.network, cell, line) for cell in allocation.cells})

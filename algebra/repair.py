@@ -159,9 +159,11 @@ def repair(
     after = design.allocation
     moves = len(set(after.cells) - old)
     bound = min(moves, max(0, floor((design.bound + total) / move)))
+    proof = design.proof.replace("design that costs less", "allocation that is nearer")
+    proof = proof.replace("cheaper designs", "nearer or as near allocations")
     return Repair(
         before, after, goal, moves, bound, asked.cost(after.cells),
-        _reason(before, asked, goal, moves), design.proof, design.error,
+        _reason(before, asked, goal, moves), proof, design.error,
     )  # fmt: skip
 
 

@@ -193,7 +193,7 @@ def _fatal_lines(
 ) -> list[str]:
     found = []
     for line in ("row", "column"):
-        for key in dict.fromkeys(line_of(cell, line) for cell in allocation.cells):
+        for key in sorted({line_of(cell, line) for cell in allocation.cells}):
             rest = allocation.without(c for c in allocation.cells if line_of(c, line) == key)
             if rest.size < whole or allocation_rank(rest, support, whole, seed).rank < whole:
                 found.append(line_name(line, key))

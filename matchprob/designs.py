@@ -116,7 +116,7 @@ def design(
         Its [learnable] weights are the ones to choose among; all of them where it is empty.
     goal : {"cheapest", "spread", "neurons", "maximal", "probable"}, optional
         Least cost; least cost among those whose fullest line is as empty as can be; fewest
-        lines that learn at all, then least cost; least cost among the certified maximal;
+        neurons that learn at all, then least cost; least cost among the certified maximal;
         highest match probability (`matchprob.probable`).
     budget : int, optional
         Number of weights; that of the independent equations by default.
@@ -129,8 +129,8 @@ def design(
     caps : mapping, optional
         At most so many in each "row", "column", "matrix"; any of the three at once.
     line : {"row", "column"}, optional
-        What 'spread' spreads over, and what 'neurons' counts: weights onto a neuron lie in a
-        row, weights from it in a column.
+        What 'spread' spreads over, and what 'neurons' counts: those that receive (rows) or
+        send (columns).
     seconds : float, optional
         Time for a search; the result says how far it got.
     timeout : float, optional

@@ -223,6 +223,9 @@ def print_robustness(out: Console, found: Robustness) -> None:
         f"  fatal      {_names(found.fatal)}: MP = 0 without "
         f"{'it' if len(found.fatal) == 1 else 'them'}, error at most {float_text(found.error)}"
     )
-    out.print(f"  coloops    {_names(found.coloops)} (each fatal alone)")
+    alone = f"all {size}" if len(found.coloops) == size else _names(found.coloops)
+    out.print(f"  coloops    {alone} (each fatal alone)")
+    if len(found.coloops) == size:
+        return
     lines = ", ".join(found.lines[:16]) + (", …" if len(found.lines) > 16 else "")
     out.print(f"  lines      {lines or 'none'} (fatal where all their weights are lost)")

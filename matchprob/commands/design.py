@@ -63,7 +63,7 @@ def design(
         str,
         typer.Option(
             help="cheapest; spread: the fullest line as empty as can be; neurons: the fewest "
-            "lines that learn; maximal: certified MP = 1, at least cost; probable: the highest "
+            "that learn; maximal: certified MP = 1, at least cost; probable: the highest "
             "estimated MP."
         ),
     ] = "cheapest",

@@ -9,7 +9,7 @@ import pytest
 from algebra.allocation import Allocation
 from algebra.demand import demand
 from algebra.errors import InputError
-from algebra.fewest_neurons import fewest_neurons, touched_lines
+from algebra.fewest_neurons import fewest_neurons, neuron_of, touched_neurons
 from algebra.jacobian import all_cells, allocation_rank
 from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN
 
@@ -61,7 +61,7 @@ def test_brute_force(network, line):
         assert (found.value, found.cost) == best
         assert found.is_optimal
         assert set(must) <= set(found.allocation.cells)
-        assert len(touched_lines(found, line)) == found.value
+        assert len(touched_neurons(found, line)) == found.value
 
 
 def test_a_search_cut_short_is_honest():
@@ -76,3 +76,23 @@ def test_a_search_cut_short_is_honest():
     assert full.is_optimal
     with pytest.raises(InputError, match="row or column"):
         fewest_neurons(asked, "matrix")
+
+
+def test_rows_of_W_and_B_are_the_same_neurons():
+    """With W and B free to learn, brute force over neurons that both belong to."""
+    network = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+    rng = np.random.default_rng(8)
+    cells = [c for c in all_cells(network) if c[0] in ("W", "B") and c[1:] != (0, 0)]
+    costs = {cell: Fraction(int(rng.integers(1, 9))) for cell in cells}
+    for line in ("row", "column"):
+        asked = demand(network, allowed=cells, costs=costs, caps={"row": 1})
+        found = fewest_neurons(asked, line)
+        best = min(
+            (len({neuron_of(network, c, line) for c in pair}), sum(costs[c] for c in pair))
+            for pair in combinations(cells, 2)
+            if pair[0][:2] != pair[1][:2]
+            and allocation_rank(Allocation.from_cells(network, pair)).rank == 2
+        )
+        assert (found.value, found.cost) == best
+    assert neuron_of(network, ("B", 2, 0)) == neuron_of(network, ("W", 2, 1)) == ("hidden", 2)
+    assert neuron_of(network, ("D", 0, 1), "column") == ("hidden", 1)

@@ -109,11 +109,11 @@ def check_goals(network, seed):
             asked(goal="maximal")
         probable = asked(goal="probable", candidates=200, trials=256)
         assert probable.exhaustive
-        long = {
-            c: estimate(Problem.of(Allocation.from_cells(network, c)), 300, seed=5).estimate
-            for c in able
-        }
-        assert long[probable.allocation.cells] >= max(long.values()) - 0.1
+        # Renaming units changes nothing: one long run for each orbit.
+        group = SymmetryGroup(network, ["W"])
+        first = {c: group.canonical(Allocation.from_cells(network, c)) for c in able}
+        long = {a: estimate(Problem.of(a), 300, seed=5).estimate for a in set(first.values())}
+        assert long[first[probable.allocation.cells]] >= max(long.values()) - 0.1
     check_repairs(network, verdicts, able, size)
 
 

@@ -69,7 +69,7 @@ def test_neurons(net, capsys):
         assert found["value"] == found["bound"] == str(len(touched))
     assert call("design", net, "--goal", "neurons", "--by", "matrix") == 2
     assert call("design", net, "--goal", "neurons") == 0
-    assert "rows (neurons that receive)" in capsys.readouterr().out
+    assert "neurons that receive what learns" in capsys.readouterr().out
 
 
 def test_maximal(tmp_path, capsys):
