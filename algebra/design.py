@@ -69,6 +69,8 @@ class Design:
         Why nothing is better, or how far that is known.
     measure : str
         What `value` counts; empty for the cost.
+    evidence : mapping
+        Plain data from which the least cost is proved again (`algebra.design_certificate`).
     """
 
     allocation: Allocation
@@ -82,6 +84,10 @@ class Design:
     points: tuple[tuple[int, int], ...] = field(repr=False)
     proof: str = ""
     measure: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def __hash__(self) -> int:
+        return hash((self.allocation, self.goal))
 
     @property
     def is_optimal(self) -> bool:
@@ -214,7 +220,8 @@ def cheapest(
         raise InputError(shortage_text(best, asked))
     proof = f"a weight splitting checks at {len(points)} random points"
     allocation = allocation_of(asked, best.elements)
-    return made(asked, allocation, goal, error, points, proof)
+    evidence = {"kind": "splitting", "first": best.first.tolist(), "scale": best.scale}
+    return made(asked, allocation, goal, error, points, proof, evidence=evidence)
 
 
 def _crossing(
@@ -259,7 +266,12 @@ def _crossing(
     fixed = asked.cost(sorted(asked.must))
     found_bound = Fraction(bound, asked.unit) + fixed
     allocation = allocation_of(asked, best.elements)
-    return made(asked, allocation, goal, error, points, proof, bound=found_bound)
+    leaves = [
+        [list(a.inside), list(a.outside), [list(lines) for lines in a.multipliers]]
+        for a in best.leaves
+    ]
+    evidence = {"kind": "tree", "leaves": leaves}
+    return made(asked, allocation, goal, error, points, proof, bound=found_bound, evidence=evidence)
 
 
 def allocation_of(asked: Demand, elements: Sequence[int]) -> Allocation:
@@ -278,6 +290,7 @@ def made(
     value: Fraction | None = None,
     bound: Fraction | None = None,
     measure: str = "",
+    evidence: Mapping[str, Any] | None = None,
 ) -> Design:
     """The design of an allocation, its rank proved; the cost is the value by default."""
     rank = allocation_rank(allocation, asked.support, asked.equations, asked.seed)
@@ -287,7 +300,7 @@ def made(
     value = cost if value is None else value
     return Design(
         allocation, goal, cost, rank, asked.caps, value, value if bound is None else bound,
-        error, tuple(points), proof, measure,
+        error, tuple(points), proof, measure, evidence or {},
     )  # fmt: skip
 
 

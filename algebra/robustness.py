@@ -38,6 +38,7 @@ import numpy as np
 
 from algebra.allocation import Allocation, Cell
 from algebra.demand import line_name, line_of
+from algebra.design import float_text
 from algebra.errors import InputError
 from algebra.jacobian import (
     allocation_rank,
@@ -98,7 +99,7 @@ class Robustness:
             "fatal": [list(cell) for cell in self.fatal],
             "coloops": [list(cell) for cell in self.coloops],
             "lines": list(self.lines),
-            "error_bound": self.error.numerator / self.error.denominator,
+            "error_bound": float_text(self.error),
         }
 
     def __str__(self) -> str:

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from algebra import design_certificate
 from algebra.allocation import Cell
 from algebra.demand import Demand, demand
 from algebra.design import Design, cheapest, most_spread
@@ -177,6 +178,18 @@ def design(
     else:
         found = cheapest(asked, "cheapest", linear_relaxation, seconds)
     return found, problem.with_allocation(found.allocation)
+
+
+def proof_of(
+    question: Problem | str | Path, found: Design, wishes: Wishes, seed: int = 0
+) -> dict[str, Any]:
+    """The content of a proof file: what was asked, what was found, why nothing is cheaper.
+
+    `matchprob.verify` checks it.
+    """
+    problem = network_of(question)
+    asked = wishes.demand(problem, allowed_cells(problem), seed)
+    return design_certificate.design_to_dict(asked, found)
 
 
 def read_table(entries: Sequence[str], option: str) -> list[tuple[str, Path, list[list[str]]]]:

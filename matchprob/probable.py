@@ -140,7 +140,7 @@ def most_probable(
 def _probable(design: Design, proof: str, value: Fraction, **more: Any) -> ProbableDesign:
     return ProbableDesign(
         design.allocation, "probable", design.cost, design.rank, design.caps, value, Fraction(1),
-        design.error, design.points, proof, "match probability", **more,
+        design.error, design.points, proof, "match probability", {}, **more,
     )  # fmt: skip
 
 

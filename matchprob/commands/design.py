@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -87,29 +88,46 @@ def design(
     workers: WorkersOption = 1,
     write: Write = None,
     out: Out = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write why nothing is cheaper (JSON, for verify)."),
+    ] = None,
     plot: Plot = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Choose the best allocation among the [learnable] weights."""
     from algebra.demand import SearchUnfinished
+    from algebra.errors import InputError
     from matchprob import api, design_report, designs, files, plots
 
     if plot:
         plots.check_target(plot)
-    for target in (write, out):
+    for target in (write, out, proof):
         if target:
             files.check_target(target)
+    if proof and goal not in ("cheapest", "spread"):
+        raise InputError(
+            f"--proof: the proof of goal {goal!r} is its search; --out certifies the result"
+        )
+    wishes = designs.Wishes(
+        designs.read_costs(costs or []),
+        designs.read_cells(must or []),
+        designs.read_cells(forbid or [], "--forbid"),
+        matrix or [],
+        caps_of(row_cap, column_cap, matrix_cap),
+        budget,
+    )
     try:
         found, made = designs.design(
             problem,
             goal=goal,
             budget=budget,
-            costs=designs.read_costs(costs or []),
-            must=designs.read_cells(must or []),
-            forbidden=designs.read_cells(forbid or [], "--forbid"),
-            matrices=matrix or [],
-            caps=caps_of(row_cap, column_cap, matrix_cap),
+            costs=wishes.costs,
+            must=wishes.must,
+            forbidden=wishes.forbidden,
+            matrices=wishes.matrices,
+            caps=wishes.caps,
             line=by,
             seconds=seconds,
             timeout=timeout,
@@ -132,6 +150,9 @@ def design(
     if out and certificate:
         files.write_text(out, certificate.to_json())
         say(f"wrote {out}: {certificate.verdict}, {certificate.rule}")
+    if proof:
+        files.write_text(proof, json.dumps(designs.proof_of(problem, found, wishes, seed)) + "\n")
+        say(f"wrote {proof}")
     if plot:
         plots.save(design_report.draw(problem, found), plot)
         say(f"wrote {plot}")

@@ -101,6 +101,20 @@ def test_forbidden_weights_and_matrices(net, capsys):
     assert "no matrix `V`" in capsys.readouterr().err
 
 
+def test_proof_files(net, capsys):
+    """A proof is written and verified; a changed one is status 3, another goal status 2."""
+    file = net.parent / "proof.json"
+    words = ("--costs", f"W={net.parent}/costs.csv", "--proof", file)
+    for more in (("--row-cap", 2, "--column-cap", 2), ("--goal", "spread"), ()):
+        assert call("design", net, *words, *more) == 0
+        assert call("verify", file) == 0
+        assert "holds" in capsys.readouterr().out
+    data = json.loads(file.read_text())
+    file.write_text(json.dumps({**data, "cost": "0"}))
+    assert call("verify", file) == 3
+    assert call("design", net, *words, "--goal", "neurons") == 2
+
+
 def test_bad_tables(net, capsys):
     """Tables that cannot be read are refused by name."""
     bad = net.parent / "bad.csv"
