@@ -37,6 +37,7 @@ from algebra.jacobian import (
     random_point,
     tangent_factors,
 )
+from algebra.limits import plural
 from algebra.matroid_intersection import Tableau
 from algebra.modular import random_prime, random_residues
 from algebra.networks import Network
@@ -240,7 +241,8 @@ def demand(
             f"{whole + wasted} weights"
         )
     if size > len(cells):
-        raise InputError(f"`budget` ({size}): only {len(cells)} weights may learn")
+        what = f"{size} are needed" if budget is None else f"`budget` asks for {budget}"
+        raise InputError(f"only {plural(len(cells), f'{len(cells)} weight')} may learn, {what}")
     limits = tuple((line, (caps or {})[line]) for line in LINES if line in (caps or {}))
     for line in caps or {}:
         if line not in LINES:

@@ -136,7 +136,7 @@ def cheapest_maximal(
         if notes == _ALL:
             raise NoneMaximal(
                 "no allocation under these demands is certified maximal: the root counts of all "
-                f"{len(getattr(judge, 'known', ()))} kinds that are not minimal are even"
+                "that are not minimal were found, and are even"
             )
         raise SearchUnfinished(
             f"no allocation that is certified maximal was found in {seconds:g} s: allow more with "

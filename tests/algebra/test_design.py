@@ -84,7 +84,7 @@ def test_impossible_demands():
     network = LinearEstimator(q=3, d=2, m=2)
     with pytest.raises(InputError, match=r"`budget` \(3\) is too small"):
         least_cost(network, budget=3)
-    with pytest.raises(InputError, match="only 6 weights"):
+    with pytest.raises(InputError, match="only 6 weights may learn, `budget` asks for 7"):
         least_cost(network, budget=7)
     with pytest.raises(InputError, match="is no weight"):
         least_cost(network, must=[("W", 5, 5)])
