@@ -84,3 +84,14 @@ def test_refusals():
     relu = ShallowReLU(q=2, n=2, d=1, m=2)
     with pytest.raises(InputError, match="no minimal allocations"):
         robustness(Allocation.from_cells(relu, [("W1", 0, 0)]))
+
+
+def test_many_spare_weights():
+    """Disjoint bases prove more than the surplus alone would; bounds and sets are right."""
+    network = LinearRNN(n=4, T=2, b=1, d=2, m=2)
+    cells = [c for c in all_cells(network) if c[0] == "W"]
+    found = robustness(Allocation.from_cells(network, cells))
+    assert found.is_exact
+    assert fatal(found.allocation, found.fatal)
+    for lost in list(combinations(cells, found.survives))[:400]:
+        assert not fatal(found.allocation, lost)
