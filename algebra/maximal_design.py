@@ -164,7 +164,7 @@ def _in_order(
         cost = Fraction(units, asked.unit) + fixed
         if best.cost is not None and cost >= best.cost:
             break
-        if time.monotonic() > ends:
+        if _late(judge, ends):
             text = f"{counted} cheaper designs were counted, not all there are"
             return min(cost, open_cost if open_cost is not None else cost), text
         allocation = allocation_of(asked, elements)
@@ -241,7 +241,7 @@ def _wider(asked: Demand, judge: Callable[[Allocation], Ruling], best: _Best, en
                 part = replace(asked, cells=tuple(cells))
                 ranked = ranked_bases(part, part.columns(p, number), p)
                 for units, elements in islice(ranked, _WIDE_RANKS):
-                    if time.monotonic() > ends:
+                    if _late(judge, ends):
                         return
                     cost = Fraction(units, part.unit) + asked.cost(sorted(asked.must))
                     if best.cost is not None and cost >= best.cost:
@@ -288,6 +288,11 @@ def _line_sets(asked: Demand, line: str, full: int, want: int) -> Iterator[froze
                 heapq.heappush(heap, (cost - priced[place_in][0] + priced[after][0], new))
 
 
+def _late(judge: Callable[[Allocation], Ruling], ends: float) -> bool:
+    """Whether there is no time for another ruling, as long as the slowest so far."""
+    return time.monotonic() + getattr(judge, "slowest", 0.0) > ends
+
+
 def _exchange(
     asked: Demand, judge: Callable[[Allocation], Ruling], best: _Best, start: Allocation,
     ends: float,
@@ -299,7 +304,7 @@ def _exchange(
     place = {cell: k for k, cell in enumerate(asked.free)}
     basis = sorted(place[c] for c in start.cells if c in place)
     improved = True
-    while improved and time.monotonic() < ends:
+    while improved and not _late(judge, ends):
         improved = False
         rest = [e for e in range(len(asked.free)) if e not in set(basis)]
         table, _ = echelon(columns[:, basis + rest], p)
@@ -310,7 +315,7 @@ def _exchange(
             if entry and asked.costs[x] < asked.costs[y]
         ]
         for gain, y, x in sorted(swaps):
-            if time.monotonic() > ends:
+            if _late(judge, ends):
                 return
             new = sorted({*basis, x} - {y})
             if not all(

@@ -7,6 +7,7 @@ of units.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -58,6 +59,8 @@ class Judge:
         except MsolveMissing:
             self.fallback = fallback
         self.known: dict[tuple[Cell, ...], Ruling] = {}
+        # Seconds of the slowest ruling so far: on large nets one may outlast a search.
+        self.slowest = 0.0
         self.group: SymmetryGroup | None = None
         try:
             names = [n for n in asked.network.shapes if any(c[0] == n for c in asked.cells)]
@@ -72,7 +75,9 @@ class Judge:
         if self.group is not None:
             allocation = self.group.canonical(allocation)
         if allocation.cells not in self.known:
+            began = time.monotonic()
             self.known[allocation.cells] = self._rule(allocation)
+            self.slowest = max(self.slowest, time.monotonic() - began)
         return self.known[allocation.cells]
 
     def _rule(self, allocation: Allocation) -> Ruling:
