@@ -3,46 +3,46 @@ r"""Allocations chosen for a purpose: the cheapest that is not minimal, the most
 An allocation is not minimal exactly where its columns of the generic Jacobian have the rank ρ of
 the whole network's (`algebra.jacobian`): the non-minimal allocations of ρ weights are the bases
 of a linear matroid.  Without caps a greedy choice is cheapest; with caps on the rows, or the
-columns, or the matrices, weighted matroid intersection is (`algebra.matroid_intersection`).
+columns, or the matrices, weighted matroid intersection is (`algebra.matroid_intersection`); with
+several kinds of caps at once a branch and bound is (`algebra.crossing_caps`).
 
 What is proved.  The matroid is computed at random points over GF(p).  Sets that are independent
 there are independent generically, so the design is *surely* not minimal.  That nothing cheaper
 exists: let B be a cheapest basis generically, a set that does not depend on the random point.
 Unless B is dependent there, which happens with a probability below `deficit_error`, the design
 found at this point costs no more than B.  With k independent points, of which the cheapest
-design is taken, the bound is its k-th power.
+design is taken, the bound is its k-th power.  At the second point nothing is searched anew where
+the first one's certificate (a weight splitting, or the leaves of a tree) holds there too.
 """
 
 from __future__ import annotations
 
-import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import lcm
 from typing import Any
 
 import numpy as np
 
 from algebra.allocation import Allocation, Cell
-from algebra.errors import InputError
-from algebra.jacobian import (
-    GenericRank,
-    all_cells,
-    allocation_rank,
-    deficit_error,
-    jacobian,
-    network_rank,
-    random_point,
-    tangent_factors,
+from algebra.crossing_caps import (
+    CappedBasis,
+    Relax,
+    System,
+    capped_basis,
+    certified_bound,
 )
+from algebra.demand import TARGET, Demand, SearchUnfinished, demand, line_of
+from algebra.design_reasons import crossing_text, shortage_text
+from algebra.errors import InputError
+from algebra.jacobian import GenericRank, allocation_rank
 from algebra.matroid_intersection import CommonBasis, Shortage, common_basis, is_optimal
-from algebra.modular import random_prime
+from algebra.modular import rank as rank_of
 from algebra.networks import Network
 
-LINES = ("row", "column", "matrix")
-# Points are added until the error bound of an optimum is below this.
-TARGET = Fraction(1, 1 << 30)
+# Makes the relaxation of one problem: columns, p, systems of caps, costs, size.
+RelaxationMaker = Callable[[np.ndarray, int, Sequence[System], Sequence[int], int], Relax]
 
 
 @dataclass(frozen=True)
@@ -57,21 +57,42 @@ class Design:
         Of all its weights.
     rank : GenericRank
         Of the allocation: it equals the network's, with a proof.
-    cap : tuple of (str, int) or None
+    caps : tuple of (str, int)
         The caps kept: kind of line and number.
+    value, bound : Fraction
+        What the goal minimizes, and the value that no allocation falls below.
     error : Fraction
-        Bound on the probability that a better design exists.
+        Bound on the probability that the bound is wrong.
     points : tuple of (int, int)
         Prime and number of each random point used.
+    proof : str
+        Why nothing is better, or how far that is known.
+    measure : str
+        What `value` counts; empty for the cost.
+    evidence : mapping
+        Plain data from which the least cost is proved again (`algebra.design_certificate`).
     """
 
     allocation: Allocation
     goal: str
     cost: Fraction
     rank: GenericRank
-    cap: tuple[str, int] | None
+    caps: tuple[tuple[str, int], ...]
+    value: Fraction
+    bound: Fraction
     error: Fraction
     points: tuple[tuple[int, int], ...] = field(repr=False)
+    proof: str = ""
+    measure: str = ""
+    evidence: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def __hash__(self) -> int:
+        return hash((self.allocation, self.goal))
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether value and bound meet."""
+        return self.value == self.bound
 
     @property
     def largest(self) -> dict[str, int]:
@@ -90,7 +111,12 @@ class Design:
             "learnable": self.allocation.size,
             "cost": str(self.cost),
             "equations": self.rank.rank,
-            "cap": list(self.cap) if self.cap else None,
+            "caps": dict(self.caps),
+            "measure": self.measure or "cost",
+            "value": str(self.value),
+            "bound": str(self.bound),
+            "optimal": self.is_optimal,
+            "proof": self.proof,
             "error_bound": float_text(self.error),
             "points": [list(point) for point in self.points],
             "largest": self.largest,
@@ -111,32 +137,31 @@ def least_cost(
     network: Network,
     *,
     allowed: Sequence[Cell] | None = None,
-    costs: Mapping[Cell, Fraction] | None = None,
-    budget: int | None = None,
-    cap: tuple[str, int] | None = None,
+    forbidden: Sequence[Cell] = (),
     must: Sequence[Cell] = (),
+    costs: Mapping[Cell, Fraction] | None = None,
+    caps: Mapping[str, int] | None = None,
+    budget: int | None = None,
     support: Mapping[str, np.ndarray] | None = None,
     seed: int = 0,
     goal: str = "cheapest",
+    relaxation: RelaxationMaker | None = None,
+    seconds: float | None = None,
 ) -> Design:
     """The cheapest allocation that is not minimal.
 
     Parameters
     ----------
     network : Network
-    allowed : sequence of cells, optional
-        Weights that may learn; all by default.
-    costs : mapping of cell to Fraction, optional
-        1 for those not named.
-    budget : int, optional
-        Number of weights; the number ρ of independent equations by default, more only
-        without a cap.
-    cap : (line, number), optional
-        At most so many in a "row", in a "column" or in a "matrix".
-    must : sequence of cells, optional
-        Weights that learn in any case.
-    support : mapping of str to mask, optional
-    seed : int, optional
+    allowed, forbidden, must, costs, caps, budget, support, seed
+        See `algebra.demand.demand`.
+    goal : str, optional
+        Name of the result.
+    relaxation : callable, optional
+        Makes the relaxation that guides the search where there are several kinds of caps
+        (`numeric.cap_relaxation.linear_relaxation`); what it says is checked exactly.
+    seconds : float, optional
+        Time for that search; the bound of the result says what was reached.
 
     Raises
     ------
@@ -150,82 +175,192 @@ def least_cost(
     >>> least_cost(net, costs={("W", 0, 0): Fraction(9)}).allocation.row_counts("W")
     [2, 2]
     """
-    cells, fixed = _cells(network, allowed, must, support)
-    prices = {cell: Fraction((costs or {}).get(cell, 1)) for cell in cells}
-    whole = network_rank(network, support, seed).rank
-    size = whole if budget is None else budget
-    _check_budget(size, whole, cells, fixed, cap)
-    groups, caps = _groups(network, cells, cap)
-    unit = lcm(*(price.denominator for price in prices.values())) if prices else 1
-    # What must learn is taken first: it costs less than anything.
-    discount = sum(abs(int(p * unit)) for p in prices.values()) + 1 if fixed else 0
-    whole_costs = [int(prices[c] * unit) - (discount if c in fixed else 0) for c in cells]
+    asked = demand(
+        network, allowed=allowed, forbidden=forbidden, must=must, costs=costs, caps=caps,
+        budget=budget, support=support, seed=seed,
+    )  # fmt: skip
+    return cheapest(asked, goal, relaxation, seconds)
+
+
+def cheapest(
+    asked: Demand,
+    goal: str = "cheapest",
+    relaxation: RelaxationMaker | None = None,
+    seconds: float | None = None,
+) -> Design:
+    """`least_cost` of a demand that is already checked."""
+    if len(asked.caps) > 1:
+        return _crossing(asked, goal, relaxation, seconds)
+    ((groups, caps),) = asked.all_groups()
     best: CommonBasis | Shortage | None = None
-    best_columns: np.ndarray | None = None
     points: list[tuple[int, int]] = []
     error = Fraction(1)
-    rng = random.Random(f"design/{seed}")
-    while error >= TARGET:
-        p, number = random_prime(rng), rng.randrange(1 << 32)
+    for p, number in asked.points():
+        if error < TARGET:
+            break
         points.append((p, number))
-        columns = _columns(network, cells, p, number, support)
-        found = common_basis(columns, p, groups, caps, whole_costs, whole)
-        if isinstance(found, CommonBasis):
-            if not is_optimal(columns, p, groups, caps, whole_costs, found):
-                raise ArithmeticError("a design's optimality certificate does not check: a bug")
-            if not isinstance(best, CommonBasis) or found.cost < best.cost:
-                best, best_columns = found, columns
-        elif best is None:
+        columns = asked.columns(p, number)
+        error *= asked.point_error
+        if isinstance(best, CommonBasis) and is_optimal(
+            columns, p, groups, caps, asked.costs, best
+        ):
+            continue
+        if isinstance(best, Shortage) and _still_short(columns, p, best):
+            continue
+        found = common_basis(columns, p, groups, caps, asked.costs, asked.wanted)
+        if isinstance(found, Shortage):
+            best = best or found
+            continue
+        if not is_optimal(columns, p, groups, caps, asked.costs, found):
+            raise ArithmeticError("a design's optimality certificate does not check: a bug")
+        if not isinstance(best, CommonBasis) or found.cost < best.cost:
             best = found
-        error *= deficit_error(network, whole)
     assert best is not None
     if isinstance(best, Shortage):
-        raise InputError(_shortage_text(best, whole, cells, cap))
-    assert best_columns is not None
-    chosen = {cells[k] for k in best.elements} | fixed
-    if cap is not None and len(chosen) > whole:
-        raise InputError(
-            f"`must` has {len(fixed)} weights that depend on each other: with a cap every weight "
-            f"of the design must count, {whole} in all"
-        )
-    rest = sorted((c for c in cells if c not in chosen), key=lambda c: (prices[c], cells.index(c)))
-    chosen |= set(rest[: max(0, size - len(chosen))])
-    allocation = Allocation.from_cells(network, sorted(chosen, key=cells.index))
-    rank = allocation_rank(allocation, support, whole, seed)
-    if rank.rank != whole:
+        raise InputError(shortage_text(best, asked))
+    proof = f"a weight splitting checks at {len(points)} random points"
+    allocation = allocation_of(asked, best.elements)
+    evidence = {"kind": "splitting", "first": best.first.tolist(), "scale": best.scale}
+    return made(asked, allocation, goal, error, points, proof, evidence=evidence)
+
+
+def _crossing(
+    asked: Demand, goal: str, relaxation: RelaxationMaker | None, seconds: float | None
+) -> Design:
+    """Several kinds of caps: branch and bound at the first point, its leaves at the others."""
+    systems = asked.all_groups()
+    points: list[tuple[int, int]] = []
+    error = Fraction(1)
+    best: CappedBasis | None = None
+    bound: int | None = None
+    for p, number in asked.points():
+        if error < TARGET:
+            break
+        points.append((p, number))
+        error *= asked.point_error
+        columns = asked.columns(p, number)
+        task = (columns, p, systems, asked.costs, asked.wanted)
+        if best is not None:
+            now = certified_bound(*task, best.leaves, best.cost)
+            if now == bound:
+                continue
+        relax = relaxation(*task) if relaxation else None
+        found = capped_basis(*task, relax=relax, seconds=seconds)
+        if best is None or (found.cost is not None and (best.cost or 0) >= found.cost):
+            best = found
+        known = [b for b in (bound, found.bound) if b is not None]
+        bound = min(known, default=None)
+    assert best is not None
+    if best.elements is None:
+        if bound is not None:
+            raise SearchUnfinished(
+                f"no allocation under these caps was found in {best.nodes} branches of the search, "
+                "nor was it shown that there is none: allow more with --seconds, or loosen a cap"
+            )
+        raise InputError(crossing_text(asked, best))
+    assert bound is not None
+    proof = (
+        f"a tree of {len(best.leaves)} leaves with their multipliers checks at {len(points)} "
+        "random points"
+    )
+    fixed = asked.cost(sorted(asked.must))
+    found_bound = Fraction(bound, asked.unit) + fixed
+    allocation = allocation_of(asked, best.elements)
+    leaves = [
+        [list(a.inside), list(a.outside), [list(lines) for lines in a.multipliers]]
+        for a in best.leaves
+    ]
+    evidence = {"kind": "tree", "leaves": leaves}
+    return made(asked, allocation, goal, error, points, proof, bound=found_bound, evidence=evidence)
+
+
+def allocation_of(asked: Demand, elements: Sequence[int]) -> Allocation:
+    """What must learn and the chosen free weights."""
+    return Allocation.from_cells(asked.network, [*asked.must, *(asked.free[k] for k in elements)])
+
+
+def made(
+    asked: Demand,
+    allocation: Allocation,
+    goal: str,
+    error: Fraction,
+    points: Sequence[tuple[int, int]],
+    proof: str,
+    *,
+    value: Fraction | None = None,
+    bound: Fraction | None = None,
+    measure: str = "",
+    evidence: Mapping[str, Any] | None = None,
+) -> Design:
+    """The design of an allocation, its rank proved; the cost is the value by default."""
+    rank = allocation_rank(allocation, asked.support, asked.equations, asked.seed)
+    if rank.rank != asked.equations:
         raise ArithmeticError("a design is minimal: a bug")
-    total = sum((prices[c] for c in chosen), Fraction(0))
-    return Design(allocation, goal, total, rank, cap, error, tuple(points))
+    cost = asked.cost(allocation.cells)
+    value = cost if value is None else value
+    return Design(
+        allocation, goal, cost, rank, asked.caps, value, value if bound is None else bound,
+        error, tuple(points), proof, measure, evidence or {},
+    )  # fmt: skip
 
 
-def most_spread(network: Network, line: str = "row", **options: Any) -> Design:
+def most_spread(
+    asked: Demand,
+    line: str = "row",
+    relaxation: RelaxationMaker | None = None,
+    seconds: float | None = None,
+) -> Design:
     """The cheapest of the allocations whose fullest row (or column) is as empty as it can be.
 
     Parameters
     ----------
-    network : Network
+    asked : Demand
+        With caps on other lines than `line`, or none.
     line : {"row", "column", "matrix"}
-    **options
-        As for `least_cost`, without `cap`.
+    relaxation, seconds
+        As for `least_cost`.
 
     Notes
     -----
     The smallest cap that admits a design, by bisection: a cap that admits none is refused with
     a reason, so the next larger one is the least.
+
+    Examples
+    --------
+    >>> from algebra.networks import LinearEstimator
+    >>> most_spread(demand(LinearEstimator(q=3, d=2, m=2))).value
+    Fraction(2, 1)
     """
-    free = least_cost(network, **options)
-    low, high, best = 1, _fullest(free.allocation, line), free
+    if any(kind == line for kind, _ in asked.caps):
+        raise InputError(f"goal 'spread' finds the least cap of a {line} itself: give none")
+
+    def under(number: int) -> Design:
+        caps = (*asked.caps, (line, number))
+        return cheapest(replace(asked, caps=caps), "spread", relaxation, seconds)
+
+    low = max(Counter(line_of(c, line) for c in asked.must).values(), default=1)
+    best = cheapest(asked, "spread", relaxation, seconds)
+    high = fullest(best.allocation, line)
+    reason = f"every weight alone in its {line}"
     while low < high:
         middle = (low + high) // 2
         try:
-            best = least_cost(network, cap=(line, middle), goal="spread", **options)
-            high = middle
-        except InputError:
-            low = middle + 1
-    return least_cost(network, cap=(line, low), goal="spread", **options) if low else best
+            best = under(middle)
+            high = min(middle, fullest(best.allocation, line))
+        except InputError as error:
+            low, reason = middle + 1, str(error)
+    best = under(high)
+    proof = f"with one less, {reason}" if high > 1 else reason
+    if not best.is_optimal:
+        proof += f"; its cost is {best.cost}, at least {best.bound} for any so spread"
+    value = Fraction(high)
+    return replace(
+        best, value=value, bound=value, proof=proof, measure=f"weights in the fullest {line}"
+    )
 
 
-def _fullest(allocation: Allocation, line: str) -> int:
+def fullest(allocation: Allocation, line: str) -> int:
+    """Most learnable weights in one line."""
     count: Callable[[str], Sequence[int]]
     if line == "matrix":
         return max(sum(allocation.row_counts(name)) for name in allocation.matrices)
@@ -233,80 +368,5 @@ def _fullest(allocation: Allocation, line: str) -> int:
     return max(c for name in allocation.matrices for c in count(name))
 
 
-def _cells(
-    network: Network,
-    allowed: Sequence[Cell] | None,
-    must: Sequence[Cell],
-    support: Mapping[str, np.ndarray] | None,
-) -> tuple[list[Cell], set[Cell]]:
-    exist = all_cells(network, support)
-    known = set(exist)
-    for name, wanted in (("allowed", allowed or ()), ("must", must)):
-        for cell in wanted:
-            if cell not in known:
-                raise InputError(f"`{name}`: {cell} is no weight of this network")
-    chosen = set(exist if allowed is None else allowed) | set(must)
-    return [cell for cell in exist if cell in chosen], set(must)
-
-
-def _check_budget(
-    size: int, whole: int, cells: Sequence[Cell], fixed: set[Cell], cap: tuple[str, int] | None
-) -> None:
-    if size < whole:
-        raise InputError(
-            f"`budget` ({size}) is too small: {whole} independent equations need {whole} weights"
-        )
-    if size > len(cells):
-        raise InputError(f"`budget` ({size}): only {len(cells)} weights may learn")
-    if cap is not None:
-        line, number = cap
-        if line not in LINES:
-            raise InputError(f"`cap`: {line!r} must be one of " + ", ".join(LINES))
-        if number < 0:
-            raise InputError(f"`cap` ({number}) must not be negative")
-        if size != whole:
-            raise InputError(
-                f"`budget` ({size}) with a cap must be the number of equations, {whole}"
-            )
-
-
-def _groups(
-    network: Network, cells: Sequence[Cell], cap: tuple[str, int] | None
-) -> tuple[list[int], list[int]]:
-    if cap is None:
-        return [0] * len(cells), [len(cells)]
-    part = {"row": lambda c: c[:2], "column": lambda c: (c[0], c[2]), "matrix": lambda c: c[0]}
-    names = [part[cap[0]](cell) for cell in cells]
-    index = {name: k for k, name in enumerate(dict.fromkeys(names))}
-    return [index[name] for name in names], [cap[1]] * len(index)
-
-
-def _columns(
-    network: Network,
-    cells: Sequence[Cell],
-    p: int,
-    number: int,
-    support: Mapping[str, np.ndarray] | None,
-) -> np.ndarray:
-    point = random_point(network, p, number, support)
-    factors = tangent_factors(network, point, sorted({cell[0] for cell in cells}))
-    return jacobian(factors, cells, p)
-
-
-def _shortage_text(
-    found: Shortage, whole: int, cells: Sequence[Cell], cap: tuple[str, int] | None
-) -> str:
-    """The reason of Edmonds' theorem in words."""
-    inside = len(found.elements)
-    if cap is None:
-        return (
-            f"no allocation of the {len(cells)} weights that may learn is free of MP = 0: they "
-            f"take part in only {found.rank} of {whole} independent equations"
-        )
-    outside = len(cells) - inside
-    return (
-        f"no allocation with at most {cap[1]} weights in a {cap[0]}: {outside} of the allowed "
-        f"weights lie in lines whose caps leave {found.capped}, and the other {inside} take part "
-        f"in only {found.rank} independent equations: {found.capped} + {found.rank} = "
-        f"{found.largest} of {whole}"
-    )
+def _still_short(columns: np.ndarray, p: int, found: Shortage) -> bool:
+    return not found.elements or rank_of(columns[:, list(found.elements)], p) <= found.rank

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.modular import echelon
 
 _FAR = np.iinfo(np.int64).max // 4
 
@@ -69,7 +70,18 @@ class Shortage:
     capped: int
 
 
-class _Tableau:
+def greedy(columns: np.ndarray, p: int, order: Sequence[int], size: int) -> list[int]:
+    """The first independent columns in an order, at most `size`."""
+    order = list(order)
+    stop = min(len(order), 2 * size + 16)
+    while True:
+        _, pivots = echelon(columns[:, order[:stop]], p)
+        if len(pivots) >= size or stop == len(order):
+            return [order[k] for k in pivots[:size]]
+        stop = min(len(order), 2 * stop)
+
+
+class Tableau:
     """Columns in coordinates of an independent set, kept by pivoting modulo p."""
 
     def __init__(self, columns: np.ndarray, p: int) -> None:
@@ -146,7 +158,16 @@ def common_basis(
     if E and max(abs(int(c)) for c in costs) * scale * (E + 1) >= _FAR:
         raise InputError("costs are too large: give them in larger units")
     c = np.array([int(x) * scale for x in costs], np.int64)
-    tableau = _Tableau(columns, p)
+    if (np.bincount(group, minlength=len(cap)) <= cap).all():
+        # No cap can be broken: the greedy run, whose costs need no splitting.
+        order = np.argsort(c, kind="stable").tolist()
+        basis = greedy(columns, p, order, size)
+        if len(basis) < size:
+            return Shortage(len(basis), tuple(range(E)), len(basis), 0)
+        return CommonBasis(
+            tuple(sorted(basis)), int(sum(cost[basis])), c, np.zeros(E, np.int64), scale
+        )
+    tableau = Tableau(columns, p)
     chosen = np.zeros(E, bool)
     while chosen.sum() < size:
         path = _shortest_path(tableau, chosen, group, cap, c)
@@ -165,7 +186,7 @@ def common_basis(
 
 
 def _arcs(
-    tableau: _Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray
+    tableau: Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Elements in and out of the set, arcs y → x of M1, what may join in M1 and in M2."""
     inside, outside = np.flatnonzero(chosen), np.flatnonzero(~chosen)
@@ -196,7 +217,7 @@ def _relax_inside(
 
 
 def _shortest_path(
-    tableau: _Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray
+    tableau: Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray
 ) -> list[int] | np.ndarray:
     """Elements x0, y1, x1, … of a shortest augmenting path, or the set S where there is none."""
     inside, outside, swaps, joins, fits = _arcs(tableau, chosen, group, cap)
@@ -236,7 +257,7 @@ def _shortest_path(
 
 
 def _splitting(
-    tableau: _Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray
+    tableau: Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Costs c1 + c2 = c from shortest distances in the exchange graph, which has no bad cycle."""
     inside, outside, swaps, _, fits = _arcs(tableau, chosen, group, cap)
@@ -280,21 +301,10 @@ def is_optimal(
     used = np.bincount([groups[k] for k in chosen], minlength=len(caps))
     if (used > np.array(caps)).any():
         return False
-    tableau = _Tableau(columns, p)
-    total = found = 0
-    for x in np.argsort(basis.first, kind="stable").tolist():
-        if found == len(chosen):
-            break
-        if any(tableau.table[k, x] for k in tableau.free):
-            tableau.exchange((), (x,))
-            total += int(basis.first[x])
-            found += 1
-    if found < len(chosen) or total != int(basis.first[chosen].sum()):
+    best = greedy(columns, p, np.argsort(basis.first, kind="stable").tolist(), len(chosen))
+    if len(best) < len(chosen) or basis.first[best].sum() != basis.first[chosen].sum():
         return False
-    again = _Tableau(columns, p)
-    try:
-        again.exchange((), chosen)
-    except ArithmeticError:
+    if len(greedy(columns, p, chosen, len(chosen))) < len(chosen):
         return False
     left = np.array(caps, np.int64)
     total = found = 0

@@ -36,6 +36,17 @@ def rank(matrix: Residues, p: int) -> int:
     return int(nmod_mat(rows, columns, matrix.ravel().tolist(), p).rank())
 
 
+def echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
+    """The rows that are not zero of the reduced echelon form modulo p, and their pivots."""
+    rows, columns = matrix.shape
+    if not rows or not columns:
+        return np.zeros((0, columns), np.int64), []
+    reduced, found = nmod_mat(rows, columns, matrix.ravel().tolist(), p).rref()
+    table = np.array([int(v) for v in reduced.entries()], np.int64).reshape(rows, columns)
+    table = table[: int(found)]
+    return table, [int(k) for k in (table != 0).argmax(axis=1)]
+
+
 def inverses(values: Residues, p: int) -> Residues:
     """Elementwise inverses modulo p (0 for 0), by Fermat's little theorem."""
     power, exponent = values % p, p - 2

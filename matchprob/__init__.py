@@ -19,6 +19,7 @@ from algebra.sampling import RandomCells
 from algebra.systems import build_system, symbolic_system
 from matchprob.api import certify, compare, count, estimate, inspect, verify
 from matchprob.designs import design
+from matchprob.repairs import repair, robust
 from matchprob.surveys import atlas, audit
 from numeric.comparison import Comparison
 from numeric.counts import CountResult, InstanceCount
@@ -56,6 +57,8 @@ __all__ = [
     "estimate",
     "inspect",
     "load_problem",
+    "repair",
+    "robust",
     "symbolic_system",
     "verify",
 ]

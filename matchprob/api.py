@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from algebra import certificate as certificates
-from algebra import inspection, relu_certificate, verification
+from algebra import design_certificate, inspection, relu_certificate, verification
 from algebra.certificate import Certificate
 from algebra.errors import InputError
 from algebra.inspection import Inspection
@@ -112,7 +112,7 @@ def verify(
     Parameters
     ----------
     certificate : Certificate, mapping, str or Path
-        The object, the content of ``cert.json``, or the file.
+        The object, the content of ``cert.json``, or the file; also the proof of a design.
     seed : int, optional
         New points and primes follow from it.
     timeout : float, optional
@@ -135,6 +135,8 @@ def verify(
     assert not isinstance(certificate, (Certificate, str, Path))
     if isinstance(certificate, Mapping) and certificate.get("format") == relu_certificate.FORMAT:
         return relu_certificate.verify_decision(certificate)
+    if isinstance(certificate, Mapping) and certificate.get("format") == design_certificate.FORMAT:
+        return design_certificate.verify_design(certificate, seed=seed)
     return verification.verify(
         certificate,
         seed=seed,

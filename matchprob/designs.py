@@ -1,26 +1,29 @@
-"""Designs from problem files: what may learn, what it costs, and the result shown."""
+"""Designs from problem files: what may learn, what it costs, and the best allocation."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
-from rich.console import Console
-from rich.text import Text
-
+from algebra import design_certificate
 from algebra.allocation import Cell
-from algebra.design import Design, float_text, least_cost, most_spread
+from algebra.demand import Demand, demand
+from algebra.design import Design, cheapest, most_spread
 from algebra.errors import InputError
+from algebra.fewest_neurons import fewest_neurons
 from algebra.jacobian import all_cells
+from algebra.maximal_design import cheapest_maximal
 from algebra.problem import Problem, load_problem
-from matchprob.report import mask_text
+from matchprob.probable import most_probable
+from numeric.cap_relaxation import linear_relaxation
+from numeric.monodromy_count import monodromy_root_count
 
-GOALS = ("cheapest", "spread")
-_WIDEST = 48
+GOALS = ("cheapest", "spread", "neurons", "maximal", "probable")
 
 
 def allowed_cells(problem: Problem) -> list[Cell]:
@@ -32,6 +35,62 @@ def allowed_cells(problem: Problem) -> list[Cell]:
     return list(problem.allocation.cells)
 
 
+def network_of(question: Problem | str | Path) -> Problem:
+    """A problem; in a file [learnable] may be missing."""
+    if isinstance(question, Problem):
+        return question
+    return load_problem(question, need_learnable=False)
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What a user asks of a design, as the options of the verbs say it.
+
+    Attributes
+    ----------
+    costs : mapping of cell to Fraction
+    must, forbidden : sequence of cells
+    matrices : sequence of str
+        Only these may learn; all where empty.
+    caps : mapping of str to int
+    budget : int or None
+    """
+
+    costs: Mapping[Cell, Fraction]
+    must: Sequence[Cell] = ()
+    forbidden: Sequence[Cell] = ()
+    matrices: Sequence[str] = ()
+    caps: Mapping[str, int] | None = None
+    budget: int | None = None
+
+    def demand(self, problem: Problem, allowed: Sequence[Cell], seed: int, **more: Any) -> Demand:
+        """The checked demand on a problem's network."""
+        network = problem.network
+        if not network.is_linear:
+            raise InputError(
+                f"a {network.title} network has no minimal allocations: every one is free of MP = 0"
+            )
+        for name in self.matrices:
+            if name not in network.shapes:
+                raise InputError(
+                    f"there is no matrix `{name}` in a {network.title}; it has "
+                    + ", ".join(network.shapes)
+                )
+        if self.matrices:
+            allowed = [cell for cell in allowed if cell[0] in self.matrices]
+        options: dict[str, Any] = {
+            "allowed": allowed,
+            "forbidden": list(self.forbidden),
+            "must": list(self.must),
+            "costs": dict(self.costs),
+            "caps": dict(self.caps or {}),
+            "budget": self.budget,
+            "support": problem.support,
+            "seed": seed,
+        }
+        return demand(network, **{**options, **more})
+
+
 def design(
     question: Problem | str | Path,
     *,
@@ -39,7 +98,15 @@ def design(
     budget: int | None = None,
     costs: Mapping[Cell, Fraction] | None = None,
     must: Sequence[Cell] = (),
+    forbidden: Sequence[Cell] = (),
+    matrices: Sequence[str] = (),
     caps: Mapping[str, int] | None = None,
+    line: str = "row",
+    seconds: float = 60.0,
+    timeout: float = 3.0,
+    candidates: int = 16,
+    trials: int = 1024,
+    workers: int = 1,
     seed: int = 0,
 ) -> tuple[Design, Problem]:
     """Choose an allocation that is not minimal.
@@ -48,16 +115,29 @@ def design(
     ----------
     question : Problem, str or Path
         Its [learnable] weights are the ones to choose among; all of them where it is empty.
-    goal : {"cheapest", "spread"}, optional
-        Least cost, or least cost among those whose fullest row is as empty as can be.
+    goal : {"cheapest", "spread", "neurons", "maximal", "probable"}, optional
+        Least cost; least cost among those whose fullest line is as empty as can be; fewest
+        neurons that learn at all, then least cost; least cost among the certified maximal;
+        highest match probability (`matchprob.probable`).
     budget : int, optional
         Number of weights; that of the independent equations by default.
     costs : mapping of cell to Fraction, optional
         1 for each weight not named.
-    must : sequence of cells, optional
-        Weights that learn in any case.
+    must, forbidden : sequence of cells, optional
+        Weights that learn in any case, or in none.
+    matrices : sequence of str, optional
+        Only weights of these matrices learn; of all by default.
     caps : mapping, optional
-        At most so many in each "row", or "column", or "matrix": one of the three.
+        At most so many in each "row", "column", "matrix"; any of the three at once.
+    line : {"row", "column"}, optional
+        What 'spread' spreads over, and what 'neurons' counts: those that receive (rows) or
+        send (columns).
+    seconds : float, optional
+        Time for a search; the result says how far it got.
+    timeout : float, optional
+        Seconds for one root count ('maximal', 'probable').
+    candidates, trials, workers : int, optional
+        For 'probable': designs raced, trials of each at most, processes.
     seed : int, optional
 
     Returns
@@ -73,42 +153,47 @@ def design(
     >>> found.cost
     Fraction(4, 1)
     """
-    problem = (
-        question if isinstance(question, Problem) else load_problem(question, need_learnable=False)
-    )
+    problem = network_of(question)
     if goal not in GOALS:
         raise InputError(f"`goal` ({goal!r}) must be one of " + ", ".join(GOALS))
-    caps = dict(caps or {})
-    if len(caps) > 1:
-        raise InputError(
-            "caps on " + " and ".join(caps) + "s together are more than two matroids, for which "
-            "no exact method is offered: give one kind of cap"
-        )
-    if not problem.network.is_linear:
-        raise InputError(
-            f"a {problem.network.title} network has no minimal allocations: every one is free of "
-            "MP = 0"
-        )
-    options: dict[str, Any] = {
-        "allowed": allowed_cells(problem),
-        "costs": dict(costs or {}),
-        "budget": budget,
-        "must": list(must),
-        "support": problem.support,
-        "seed": seed,
-    }
+    if line not in ("row", "column"):
+        raise InputError(f"`line` ({line!r}) must be row or column")
+    wishes = Wishes(dict(costs or {}), must, forbidden, matrices, caps, budget)
+    asked = wishes.demand(problem, allowed_cells(problem), seed)
+    found: Design
     if goal == "spread":
-        if caps:
-            raise InputError("goal 'spread' finds the least cap itself: give none")
-        found = most_spread(problem.network, **options)
+        found = most_spread(asked, line, linear_relaxation, seconds)
+    elif goal == "neurons":
+        found = fewest_neurons(asked, line, relaxation=linear_relaxation, seconds=seconds)
+    elif goal == "maximal":
+        found = cheapest_maximal(
+            asked, relaxation=linear_relaxation, seconds=seconds, timeout=timeout,
+            fallback=partial(monodromy_root_count, timeout=timeout),
+        )  # fmt: skip
+    elif goal == "probable":
+        found = most_probable(
+            problem, asked, candidates=candidates, trials=trials, seconds=seconds,
+            timeout=timeout, workers=workers,
+        )  # fmt: skip
     else:
-        cap = next(iter(caps.items()), None)
-        found = least_cost(problem.network, cap=cap, **options)
-    made = Problem.of(found.allocation, support=problem.support, distribution=problem.distribution)
-    return found, made
+        found = cheapest(asked, "cheapest", linear_relaxation, seconds)
+    return found, problem.with_allocation(found.allocation)
 
 
-def _tables(entries: Sequence[str], option: str) -> list[tuple[str, Path, list[list[str]]]]:
+def proof_of(
+    question: Problem | str | Path, found: Design, wishes: Wishes, seed: int = 0
+) -> dict[str, Any]:
+    """The content of a proof file: what was asked, what was found, why nothing is cheaper.
+
+    `matchprob.verify` checks it.
+    """
+    problem = network_of(question)
+    asked = wishes.demand(problem, allowed_cells(problem), seed)
+    return design_certificate.design_to_dict(asked, found)
+
+
+def read_table(entries: Sequence[str], option: str) -> list[tuple[str, Path, list[list[str]]]]:
+    """The CSV tables of ``MATRIX=FILE`` entries."""
     out = []
     for entry in entries:
         name, equals, file = entry.partition("=")
@@ -116,7 +201,7 @@ def _tables(entries: Sequence[str], option: str) -> list[tuple[str, Path, list[l
             raise InputError(f"{option} {entry!r}: give MATRIX=FILE, as in W={option[2:]}.csv")
         path = Path(file)
         try:
-            with path.open(newline="", encoding="utf-8") as stream:
+            with path.open(newline="", encoding="utf-8-sig") as stream:
                 rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if row]
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise InputError(f"{option} {path}: {error}") from None
@@ -127,7 +212,7 @@ def _tables(entries: Sequence[str], option: str) -> list[tuple[str, Path, list[l
 def read_costs(entries: Sequence[str]) -> dict[Cell, Fraction]:
     """Costs of ``MATRIX=FILE`` entries: a CSV of numbers in the matrix's shape."""
     costs = {}
-    for name, path, rows in _tables(entries, "--costs"):
+    for name, path, rows in read_table(entries, "--costs"):
         for i, row in enumerate(rows):
             for j, text in enumerate(row):
                 try:
@@ -139,55 +224,16 @@ def read_costs(entries: Sequence[str]) -> dict[Cell, Fraction]:
     return costs
 
 
-def read_cells(entries: Sequence[str]) -> list[Cell]:
+def read_cells(entries: Sequence[str], option: str = "--must") -> list[Cell]:
     """Weights marked 1 in ``MATRIX=FILE`` entries."""
     cells: list[Cell] = []
-    for name, path, rows in _tables(entries, "--must"):
+    for name, path, rows in read_table(entries, option):
         for i, row in enumerate(rows):
             for j, text in enumerate(row):
                 if text not in ("0", "1"):
-                    raise InputError(f"--must {path}: row {i}, column {j}: {text!r} is not 0 or 1")
+                    raise InputError(
+                        f"{option} {path}: row {i}, column {j}: {text!r} is not 0 or 1"
+                    )
                 if text == "1":
                     cells.append((name, i, j))
     return cells
-
-
-def print_design(out: Console, found: Design) -> None:
-    """The chosen weights, what they cost, and how sure the optimum is."""
-    allocation = found.allocation
-    cap = f", at most {found.cap[1]} in a {found.cap[0]}" if found.cap else ""
-    out.print(Text(f"{allocation.size} weights at cost {found.cost}{cap}", style="bold"))
-    for name in allocation.matrices:
-        rows, columns = allocation.network.shapes[name]
-        counts = " ".join(map(str, allocation.row_counts(name)))
-        out.print(f"\n{name} ({rows}×{columns}), learnable weights a row: {counts}")
-        if max(rows, columns) <= _WIDEST:
-            out.print(Text(mask_text(allocation, name), style="cyan"))
-    out.print(f"\n  not minimal  proved: rank {found.rank.rank} modulo {found.rank.p}")
-    out.print(
-        f"  optimal      a weight splitting checks at {len(found.points)} random points; a better "
-        f"design exists with probability at most {float_text(found.error)}"
-    )
-
-
-def draw(question: Problem | str | Path, found: Design) -> Figure:
-    """Masks before and after: what may learn, and what does."""
-    problem = (
-        question if isinstance(question, Problem) else load_problem(question, need_learnable=False)
-    )
-    allowed = set(allowed_cells(problem))
-    chosen = set(found.allocation.cells)
-    names = list(problem.network.shapes)
-    figure = Figure(figsize=(2.6 * len(names), 2.8), layout="constrained")
-    for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
-        rows, columns = problem.network.shapes[name]
-        picture = [
-            [((name, i, j) in allowed) + ((name, i, j) in chosen) for j in range(columns)]
-            for i in range(rows)
-        ]
-        axes.imshow(picture, cmap="Blues", vmin=0, vmax=2, interpolation="nearest")
-        axes.set_title(f"{name}: {sum(c[0] == name for c in chosen)} learn", fontsize=9)
-        axes.set_xticks([])
-        axes.set_yticks([])
-    figure.suptitle("dark: learns, light: might have", fontsize=9)
-    return figure

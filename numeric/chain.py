@@ -121,6 +121,10 @@ class Chain:
         output = weights[self._output]
         if not self._learns(self._output) and output.shape[0] <= output.shape[1]:
             Qd, Rd = np.linalg.qr(output.T)
+            scale = np.abs(np.diag(Rd))
+            if scale.min(initial=np.inf) <= 1e-12 * scale.max(initial=0):
+                # Rational instances of small numbers do meet this.
+                raise InputError(f"the rows of {self._output} are dependent: not generic")
             output, Y = Qd.T, np.linalg.solve(Rd.T, Y)
         parts: dict[str, Any] = {"Y": Y, self._output: output}
         if isinstance(network, LinearRNN):

@@ -49,10 +49,70 @@ def test_caps_and_goals(net, capsys):
     assert call("design", net, "--goal", "spread", "--json") == 0
     assert json.loads(capsys.readouterr().out)["largest"]["row"] == 1
     assert call("design", net, "--matrix-cap", 3) == 2
-    assert "of 4" in capsys.readouterr().err
-    assert call("design", net, "--row-cap", 2, "--column-cap", 2) == 2
-    assert "one kind of cap" in capsys.readouterr().err
+    assert "4 are needed" in capsys.readouterr().err
+    assert call("design", net, "--row-cap", 2, "--column-cap", 1, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["largest"]["column"] == 1
+    assert found["optimal"]
+    assert call("design", net, "--row-cap", 2, "--column-cap", 2, "--matrix-cap", 3) == 2
+    assert "4 are needed" in capsys.readouterr().err
     assert call("design", net, "--goal", "best") == 2
+
+
+def test_neurons(net, capsys):
+    """The fewest rows, and by column the fewest columns, with the bound that proves it."""
+    for by in ("row", "column"):
+        assert call("design", net, "--goal", "neurons", "--by", by, "--json") == 0
+        found = json.loads(capsys.readouterr().out)
+        touched = {cell[1 if by == "row" else 2] for cell in found["cells"]}
+        assert found["optimal"]
+        assert found["value"] == found["bound"] == str(len(touched))
+    assert call("design", net, "--goal", "neurons", "--by", "matrix") == 2
+    assert call("design", net, "--goal", "neurons") == 0
+    assert "neurons that receive what learns" in capsys.readouterr().out
+
+
+def test_maximal(tmp_path, capsys):
+    """A design that is certified maximal, the certificate with it; a definite no is status 2."""
+    path = tmp_path / "N.toml"
+    net = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]\n'
+    path.write_text(net + "W = [[1, 0], [1, 1]]\n")
+    words = ("design", path, "--goal", "maximal", "--out", tmp_path / "c.json")
+    assert call(*words, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["cells"] in ([["W", 1, 0], ["W", 1, 1]], [["W", 0, 0], ["W", 1, 0]])
+    assert found["optimal"]
+    assert json.loads((tmp_path / "c.json").read_text())["verdict"] == "maximal"
+    path.write_text(net + "W = [[1, 0], [0, 1]]\n")
+    assert call(*words) == 2
+    assert "are even" in capsys.readouterr().err
+
+
+def test_forbidden_weights_and_matrices(net, capsys):
+    """Forbidden weights do not learn; a matrix without enough weights is refused."""
+    table = net.parent / "not.csv"
+    table.write_text("1,0,0,0\n0,0,0,0\n0,0,0,0\n0,0,0,0\n")
+    words = ("design", net, "--forbid", f"W={table}", "--matrix", "W", "--json")
+    assert call(*words) == 0
+    assert ["W", 0, 0] not in json.loads(capsys.readouterr().out)["cells"]
+    assert call("design", net, "--matrix", "B") == 2
+    assert "only 0 weights may learn" in capsys.readouterr().err
+    assert call("design", net, "--matrix", "V") == 2
+    assert "no matrix `V`" in capsys.readouterr().err
+
+
+def test_proof_files(net, capsys):
+    """A proof is written and verified; a changed one is status 3, another goal status 2."""
+    file = net.parent / "proof.json"
+    words = ("--costs", f"W={net.parent}/costs.csv", "--proof", file)
+    for more in (("--row-cap", 2, "--column-cap", 2), ("--goal", "spread"), ()):
+        assert call("design", net, *words, *more) == 0
+        assert call("verify", file) == 0
+        assert "holds" in capsys.readouterr().out
+    data = json.loads(file.read_text())
+    file.write_text(json.dumps({**data, "cost": "0"}))
+    assert call("verify", file) == 3
+    assert call("design", net, *words, "--goal", "neurons") == 2
 
 
 def test_bad_tables(net, capsys):

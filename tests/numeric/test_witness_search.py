@@ -7,7 +7,10 @@ import pytest
 
 from algebra.networks import LinearRNN
 from algebra.problem import Problem
+from algebra.rootcount import generic_root_count
 from algebra.witness import rational_instance, solve_exactly
+from numeric.counts import COMPLETE
+from numeric.homotopy import HomotopyEngine
 from numeric.witness_search import LARGEST_COUNT, rational_draw, rootless_instances
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -39,3 +42,19 @@ def test_nothing_is_guessed_without_time_or_for_large_counts():
     """No time, or more roots than the search is worth, gives no guess."""
     assert list(rootless_instances(DIAGONAL, 2, 0, 0.0)) == []
     assert list(rootless_instances(DIAGONAL, LARGEST_COUNT + 1, 0, 9.0)) == []
+
+
+def test_instances_with_dependent_readouts_are_passed_over():
+    """Small rational numbers make D singular now and then; the search goes on without them."""
+    problem = Problem(LinearRNN(n=2, T=3, b=1, d=2, m=1), {"W": [[1, 0], [1, 0]]})
+    singular = next(
+        draw
+        for draw in (rational_draw(problem, 0, k) for k in range(3000))
+        if abs(np.linalg.det(draw.weights["D"])) < 1e-12
+    )
+    engine = HomotopyEngine(problem, root_count=generic_root_count(problem.allocation).value)
+    fine = rational_draw(problem, 0, 0)
+    first, second = engine.count([singular, fine])
+    assert first.status != COMPLETE
+    assert "rows of D are dependent" in first.note
+    assert second.status == COMPLETE

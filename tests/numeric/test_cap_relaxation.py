@@ -1,0 +1,75 @@
+"""The linear program behind the multipliers: its bound where that is known, or no point at all."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from algebra.crossing_caps import SCALE, capped_basis
+from algebra.matroid_intersection import CommonBasis, common_basis
+from algebra.modular import rank
+from numeric.cap_relaxation import CapRelaxation, linear_relaxation
+
+P = 2147483629
+
+
+def problem(seed, rows=6, width=24):
+    rng = np.random.default_rng(seed)
+    # Sparse columns have dependences of all sizes.
+    columns = rng.integers(1, 1000, (rows, width)) * (rng.random((rows, width)) < 0.4)
+    groups = rng.integers(0, 6, width).tolist()
+    costs = rng.integers(1, 60, width).tolist()
+    return columns.astype(np.int64), groups, costs
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_one_kind_of_cap_closes_at_the_root(seed):
+    """Two matroids have an integral polytope: no branch, and the matroid intersection's cost."""
+    columns, groups, costs = problem(seed)
+    caps = [2] * 6
+    size = rank(columns, P)
+    exact = common_basis(columns, P, groups, caps, costs, size)
+    relax = linear_relaxation(columns, P, [(groups, caps)], costs, size)
+    found = capped_basis(columns, P, [(groups, caps)], costs, size, relax=relax)
+    if isinstance(exact, CommonBasis):
+        assert found.cost == found.bound == exact.cost
+        assert found.nodes == 1
+    else:
+        assert found.elements is None
+        assert found.bound is None
+
+
+def test_values_satisfy_every_rank_inequality():
+    """On a small problem no set of columns gets more than its rank."""
+    columns, groups, costs = problem(3, rows=4, width=9)
+    size = rank(columns, P)
+    systems = [(groups, [1] * 6), (list(reversed(groups)), [2] * 6)]
+    hint = CapRelaxation(columns, P, systems, costs, size)(np.zeros(9, np.int64), None)
+    x = np.array(hint.values) / SCALE
+    assert sum(x) == pytest.approx(size, abs=0.01)
+    for k in range(1, 10):
+        for chosen in combinations(range(9), k):
+            assert x[list(chosen)].sum() <= rank(columns[:, list(chosen)], P) + 0.01
+    assert all(value >= 0 for lines in hint.multipliers for value in lines)
+
+
+def test_no_point_gives_multipliers_that_prove_it():
+    """Where no basis keeps the caps, the duals of the least violation do."""
+    columns = np.eye(4, dtype=np.int64)
+    systems = [([0, 0, 1, 1], [1, 2]), ([0, 1, 0, 1], [2, 2])]
+    relax = linear_relaxation(columns, P, systems, [3, 1, 4, 1], 4)
+    found = capped_basis(columns, P, systems, [3, 1, 4, 1], 4, relax=relax)
+    assert found.elements is None
+    assert found.bound is None
+    assert len(found.leaves) == 1
+
+
+def test_elements_that_are_fixed_stay_fixed():
+    """Elements in or out of a branch have the value 1 or 0."""
+    columns, groups, costs = problem(5)
+    size = rank(columns, P)
+    state = np.zeros(len(costs), np.int64)
+    state[0], state[1] = 1, -1
+    hint = CapRelaxation(columns, P, [(groups, [6] * 6)], costs, size)(state, None)
+    assert hint.values[1] == 0
+    assert hint.values[0] in (0, SCALE)
