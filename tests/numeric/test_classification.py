@@ -85,8 +85,8 @@ def test_many_weights_match_and_few_do_not(digits):
 )
 def test_bad_sizes_are_named(digits, change, words):
     """What does not fit is named with its value."""
+    sizes = {"m": 50, "n": 20, "budget": 40, "rows": 5}
     with pytest.raises(InputError, match=words):
-        sizes = {"m": 50, "n": 20, "budget": 40, "rows": 5}
         classify(digits, **(sizes | change), seed=0, index=0)
 
 
