@@ -162,6 +162,7 @@ def certify(
     subsets: int = 40,
     candidates: Candidates | None = None,
     fallback: RootCounter | None = None,
+    refuted: Callable[[], Mapping[str, Any] | None] | None = None,
 ) -> Certificate:
     """Decide whether an allocation is maximal, minimal or in between.
 
@@ -183,6 +184,9 @@ def certify(
     fallback : callable, optional
         Counts solutions where msolve is missing or does not finish, as
         `numeric.monodromy_count.monodromy_root_count` does.
+    refuted : callable, optional
+        For ReLU nets: looks for an instance without a match that persists, as
+        `numeric.relu_evidence.refuted_instance` does.
 
     Returns
     -------
@@ -220,7 +224,7 @@ def certify(
             seconds=time.monotonic() - start,
         )
     if isinstance(network, ShallowReLU):
-        return _certify_relu(problem, network, theorems, notes, seed, start)
+        return _certify_relu(problem, network, theorems, notes, seed, start, refuted)
     whole = network_rank(network, support, seed)
     own = allocation_rank(allocation, support, whole.rank, seed)
     evidence: dict[str, Any] = {
@@ -294,14 +298,16 @@ def _certify_relu(
     notes: list[str],
     seed: int,
     start: float,
+    refuted: Callable[[], Mapping[str, Any] | None] | None,
 ) -> Certificate:
-    """What counting can say of a shallow ReLU net.
+    """What counting, and one refuted instance, can say of a shallow ReLU net.
 
     MP > 0 for every allocation, even an empty one: with positive probability all samples
     lie in a half-space, all units of teacher and student are silent on them, and both
     put out zeros.  So nothing is minimal.  MP < 1 where every activation pattern leaves
     the student fewer dimensions than the teacher's labels have when all its units are
     active, which has positive probability too (the budgets bound all patterns at once).
+    And MP < 1 where one instance has no match, nor any near it (`algebra.relu_checks`).
     """
     allocation = problem.allocation
     active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
@@ -315,15 +321,25 @@ def _certify_relu(
             f"rank {sampled.ranks[0]} of {whole.rank} with all units active, full for "
             f"{sampled.full} of {len(sampled.ranks)} random activation patterns",
         ]
+    evidence: dict[str, Any] = {
+        "active_rank": {"rank": whole.rank, "witness": [whole.p, whole.seed]}
+    }
+    instance = refuted() if refuted is not None and not certain else None
+    if certain:
+        rule = f"no activation pattern leaves rank above {bound}, labels have {whole.rank}"
+    elif instance is not None:
+        evidence["no_match"] = instance
+        rule = "an instance that no weights match, nor any near it"
+    else:
+        rule = "decided per instance, not in general, for a ReLU network"
+    tried = ["budgets of rows, columns and layers: none is exceeded"]
+    if refuted is not None:
+        tried.append("a search for an instance without a match that persists: none found")
     everywhere = "never minimal: teacher and student are both silent with positive probability"
     return Certificate(
         problem=problem,
-        verdict=INTERMEDIATE if certain else UNDECIDED,
-        rule=(
-            f"no activation pattern leaves rank above {bound}, labels have {whole.rank}"
-            if certain
-            else "decided per instance, not in general, for a ReLU network"
-        ),
+        verdict=UNDECIDED if not certain and instance is None else INTERMEDIATE,
+        rule=rule,
         equations=whole.rank,
         rank=bound,
         prime=whole.p,
@@ -331,8 +347,8 @@ def _certify_relu(
         theorems=theorems,
         reasons=tuple(str(v) for v in budget_violations(allocation)) if certain else (),
         notes=(*notes, everywhere),
-        tried=() if certain else ("budgets of rows, columns and layers: none is exceeded",),
-        evidence={"active_rank": {"rank": whole.rank, "witness": [whole.p, whole.seed]}},
+        tried=() if certain or instance is not None else tuple(tried),
+        evidence=evidence,
         seed=seed,
         seconds=time.monotonic() - start,
     )

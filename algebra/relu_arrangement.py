@@ -44,10 +44,33 @@ class Arrangement:
         The inputs h at each vertex.
     rays : ndarray of fmpq, R×m
         The slopes x_s·e of each direction e in which ρ − 1 independent inputs are constant.
+    rank : int
+        ρ, the dimension of the inputs that the weights can make.
     """
 
     vertices: np.ndarray
     rays: np.ndarray
+    rank: int
+
+    @property
+    def is_central(self) -> bool:
+        """Whether all hyperplanes meet in one point."""
+        return len(self.vertices) == 1 and self.rank < self.vertices.shape[1]
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether hyperplanes are in general position, but for all meeting in one point.
+
+        Then vertices and rays of hyperplanes near these have the same signs.
+        """
+        m = self.vertices.shape[1]
+        at, along = self.signs
+        rays = 2 * comb(m, self.rank - 1) if self.rank else 0
+        if len(along) != rays or ((along == 0).sum(axis=1) != max(self.rank - 1, 0)).any():
+            return False
+        if self.is_central:
+            return not at.any()
+        return len(at) == comb(m, self.rank) and bool(((at == 0).sum(axis=1) == self.rank).all())
 
     @cached_property
     def signs(self) -> tuple[np.ndarray, np.ndarray]:
@@ -58,7 +81,7 @@ class Arrangement:
     def _positive(self) -> tuple[fmpq_mat, fmpq_mat]:
         return _positive(self.vertices), _positive(self.rays)
 
-    def least(self, slope: Sequence[Any], fixed: np.ndarray) -> Any:
+    def least(self, slope: Sequence[Any], fixed: np.ndarray, *, strict: bool = False) -> Any:
         """The least Σ_s slope[s] relu(h_s) under the signs, or a sign that there is none.
 
         Parameters
@@ -66,6 +89,8 @@ class Arrangement:
         slope : sequence of fmpq, length m
         fixed : ndarray of int, length m
             `FREE`, `U_ZERO` (h_s ≤ 0) or `V_ZERO` (h_s ≥ 0).
+        strict : bool, optional
+            Whether the sum must rise along every active ray.
 
         Returns
         -------
@@ -77,8 +102,11 @@ class Arrangement:
         column = fmpq_mat(len(slope), 1, list(slope))
         vertices, rays = self._positive
         falls = (rays * column).entries() if along.any() else []
-        if any(value < 0 for value, use in zip(falls, along, strict=False) if use):
-            return "unbounded"
+        # Along a ray without activity the sum stays 0, also for inputs near these.
+        active = np.atleast_1d((self.signs[1] > 0).any(axis=1))
+        for value, use, moves in zip(falls, along, active, strict=False):
+            if use and (value < 0 or (strict and moves and value == 0)):
+                return "unbounded"
         values = (vertices * column).entries()
         return min(value for value, use in zip(values, at, strict=True) if use)
 
@@ -121,7 +149,7 @@ def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arran
     matrix = fmpq_mat(len(own), m, [value for row in own for value in row])
     reduced, rank = matrix.rref()
     if rank == 0:
-        return Arrangement(np.array([list(constants)], dtype=object), np.empty((0, m), object))
+        return Arrangement(np.array([list(constants)], dtype=object), np.empty((0, m), object), 0)
     # The row space decides which inputs are possible; its reduced basis is as good as any.
     basis = [[reduced[i, s] for s in range(m)] for i in range(rank)]
     vertices: dict[tuple[Any, ...], None] = {}
@@ -139,7 +167,7 @@ def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arran
         if direction is not None:
             ray = _image(basis, direction, [fmpq(0)] * m, subset)
             rays += [ray, [-value for value in ray]]
-    return Arrangement(_rows(list(vertices), m), _rows(rays, m))
+    return Arrangement(_rows(list(vertices), m), _rows(rays, m), int(rank))
 
 
 class Refuter:
@@ -162,13 +190,21 @@ class Refuter:
             self._known[unit] = arrangement(own, list(self.system.c[unit]))
         return self._known[unit]
 
-    def refutes(self, fixed: np.ndarray, mu: np.ndarray) -> bool:
+    def refutes(self, fixed: np.ndarray, mu: np.ndarray, *, strict: bool = False) -> bool:
         """Whether μ proves that no weights with these signs reach the labels.
 
         Parameters
         ----------
         fixed : ndarray of int, k×m
         mu : ndarray of fmpq, d×m
+        strict : bool, optional
+            Whether μ must refute every instance near this one as well.
+
+        Notes
+        -----
+        Where the arrangements are simple, signs of vertices and rays are those of all
+        instances near; a sum that rises along active rays does so there, and the least values
+        and Σ μ G are continuous.
         """
         k, m = self.system.pairs
         W2, G = self.system.W2, self.system.G
@@ -181,7 +217,10 @@ class Refuter:
         )
         unbounded = False
         for i in range(k):
-            least = self.arrangement(i).least([slopes[i, s] for s in range(m)], fixed[i])
+            own = self.arrangement(i)
+            if strict and not (own.is_simple and own.rank == min(len(self.system.cells[i]), m)):
+                return False
+            least = own.least([slopes[i, s] for s in range(m)], fixed[i], strict=strict)
             if isinstance(least, str):
                 if least == "empty":
                     return True

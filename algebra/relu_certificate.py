@@ -84,7 +84,10 @@ def refutes(system: ReluSystem, leaves: tuple[Leaf, ...]) -> bool:
 
 
 def decision_data(
-    system: ReluSystem, witness: list[Any] | None, leaves: tuple[Leaf, ...] | None
+    system: ReluSystem,
+    witness: list[Any] | None,
+    leaves: tuple[Leaf, ...] | None,
+    teacher: Mapping[str, np.ndarray] | None = None,
 ) -> dict[str, Any]:
     """The content of a decision file.
 
@@ -94,6 +97,8 @@ def decision_data(
     witness : list of fmpq or None
         Values of the learnable cells.
     leaves : tuple of Leaf or None
+    teacher : mapping of str to ndarray of fmpq, optional
+        Weights that gave the labels.
 
     Returns
     -------
@@ -111,6 +116,8 @@ def decision_data(
         "Y": _texts(system.Y),
         "verdict": "match" if witness is not None else "no match",
     }
+    if teacher is not None:
+        data["teacher"] = {name: _texts(value) for name, value in teacher.items()}
     if witness is not None:
         data["witness"] = [str(value) for value in witness]
     else:
@@ -121,6 +128,90 @@ def decision_data(
             for leaf in leaves or ()
         ]
     return data
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision file, read but not checked.
+
+    Attributes
+    ----------
+    system : ReluSystem
+    teacher : mapping of str to ndarray of fmpq, or None
+    verdict : str
+        "match" or "no match".
+    witness : tuple of fmpq or None
+        Values of the learnable cells in the allocation's order.
+    leaves : tuple of Leaf
+    """
+
+    system: ReluSystem
+    teacher: Mapping[str, np.ndarray] | None
+    verdict: str
+    witness: tuple[Any, ...] | None
+    leaves: tuple[Leaf, ...]
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether the leaves hold every activation pattern exactly once."""
+        return covers([leaf.fixed for leaf in self.leaves])
+
+
+def read_decision(data: Mapping[str, Any]) -> Decision:
+    """Read the content of a decision file.
+
+    Raises
+    ------
+    InputError
+        Where the data is no such file.
+    """
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise InputError(f"this is not a ReLU decision: `format` is not {FORMAT!r}")
+    if data.get("version") != VERSION:
+        raise InputError(f"decision version {shown(data.get('version'))}; this reads {VERSION}")
+    try:
+        return _read(data)
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise InputError(f"the ReLU decision is damaged: {type(error).__name__}: {error}") from None
+
+
+def _read(data: Mapping[str, Any]) -> Decision:
+    sizes = dict(data["network"])
+    if sizes.pop("kind") != ShallowReLU.kind:
+        raise InputError("the network of a ReLU decision must be of kind 'relu'")
+    network = ShallowReLU(**sizes)
+    cells = [(str(name), int(i), int(j)) for name, i, j in data["cells"]]
+    allocation = Allocation.from_cells(network, cells)
+    weights, teacher = (
+        {name: _rationals(data[key][name], shape) for name, shape in network.shapes.items()}
+        if key in data
+        else None
+        for key in ("weights", "teacher")
+    )
+    if weights is None:
+        raise InputError("the ReLU decision is damaged: it has no `weights`")
+    X = _rationals(data["X"], network.input_shape)
+    Y = _rationals(data["Y"], (network.d, network.m))
+    system = relu_system(allocation, weights, X, Y)
+    verdict, witness, leaves = data["verdict"], None, []
+    if verdict == "match":
+        # The file's own order of cells is that of its values.
+        given = dict(zip(cells, map(_rational, data["witness"]), strict=True))
+        witness = tuple(given[cell] for cell in allocation.cells)
+    elif verdict == "no match":
+        leaves = [
+            Leaf(
+                np.array(leaf["fixed"], dtype=int).reshape(system.pairs),
+                _rationals(leaf["mu"], (network.d, network.m)) if "mu" in leaf else None,
+                _rationals(leaf["lambda"], system.pairs) if "lambda" in leaf else None,
+            )
+            for leaf in data["leaves"]
+        ]
+    else:
+        raise InputError(f"`verdict` ({shown(verdict)}) must be 'match' or 'no match'")
+    return Decision(system, teacher, verdict, witness, tuple(leaves))
 
 
 def verify_decision(data: Mapping[str, Any]) -> Verification:
@@ -140,62 +231,26 @@ def verify_decision(data: Mapping[str, Any]) -> Verification:
     InputError
         Where the data is no such file.
     """
-    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-        raise InputError(f"this is not a ReLU decision: `format` is not {FORMAT!r}")
-    if data.get("version") != VERSION:
-        raise InputError(f"decision version {shown(data.get('version'))}; this reads {VERSION}")
-    try:
-        sizes = dict(data["network"])
-        if sizes.pop("kind") != ShallowReLU.kind:
-            raise InputError("the network of a ReLU decision must be of kind 'relu'")
-        network = ShallowReLU(**sizes)
-        cells = [(str(name), int(i), int(j)) for name, i, j in data["cells"]]
-        allocation = Allocation.from_cells(network, cells)
-        weights = {
-            name: _rationals(data["weights"][name], shape) for name, shape in network.shapes.items()
-        }
-        X = _rationals(data["X"], network.input_shape)
-        Y = _rationals(data["Y"], (network.d, network.m))
-        system = relu_system(allocation, weights, X, Y)
-        verdict = data["verdict"]
-        if verdict == "match":
-            # The file's own order of cells is that of its values.
-            given = dict(zip(cells, map(_rational, data["witness"]), strict=True))
-            passed = system.is_witness([given[cell] for cell in allocation.cells])
-            text = "the witness, put through the whole network, gives the labels"
-            checks = [Check("witness", PROVED if passed else FAILED, text)]
-        elif verdict == "no match":
-            pairs = system.pairs
-            leaves = [
-                Leaf(
-                    np.array(leaf["fixed"], dtype=int).reshape(pairs),
-                    _rationals(leaf["mu"], (network.d, network.m)) if "mu" in leaf else None,
-                    _rationals(leaf["lambda"], pairs) if "lambda" in leaf else None,
-                )
-                for leaf in data["leaves"]
-            ]
-            refuter = Refuter(system)
-            bad = sum(not is_refuted(refuter, leaf) for leaf in leaves)
-            covered = covers([leaf.fixed for leaf in leaves])
-            checks = [
-                Check(
-                    "leaves",
-                    PROVED if covered else FAILED,
-                    f"{len(leaves)} leaves hold every activation pattern exactly once",
-                ),
-                Check(
-                    "leaves",
-                    FAILED if bad else PROVED,
-                    f"Farkas vectors refute {len(leaves) - bad} of {len(leaves)} leaves",
-                ),
-            ]
-        else:
-            raise InputError(f"`verdict` ({shown(verdict)}) must be 'match' or 'no match'")
-    except InputError:
-        raise
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise InputError(f"the ReLU decision is damaged: {type(error).__name__}: {error}") from None
-    return Verification(verdict, tuple(checks))
+    decision = read_decision(data)
+    system = decision.system
+    checks = []
+    if decision.teacher is not None:
+        labels = system.allocation.network.forward(decision.teacher, system.X)
+        same = bool((labels == system.Y).all())
+        checks.append(Check("labels", PROVED if same else FAILED, "the labels are the teacher's"))
+    if decision.witness is not None:
+        passed = system.is_witness(decision.witness)
+        text = "the witness, put through the whole network, gives the labels"
+        checks.append(Check("witness", PROVED if passed else FAILED, text))
+    else:
+        refuter = Refuter(system)
+        total = len(decision.leaves)
+        good = sum(is_refuted(refuter, leaf) for leaf in decision.leaves)
+        text = f"{total} leaves hold every activation pattern exactly once"
+        checks.append(Check("leaves", PROVED if decision.is_covered else FAILED, text))
+        text = f"Farkas vectors refute {good} of {total} leaves"
+        checks.append(Check("leaves", PROVED if good == total else FAILED, text))
+    return Verification(decision.verdict, tuple(checks))
 
 
 def _texts(array: np.ndarray) -> list[list[str]]:

@@ -24,7 +24,6 @@ import numpy as np
 from flint import fmpz
 
 from algebra.allocation import Allocation, Cell
-from algebra.budgets import rank_bound
 from algebra.certificate import (
     FORMAT,
     INTERMEDIATE,
@@ -47,10 +46,11 @@ from algebra.jacobian import (
     tangent_factors,
 )
 from algebra.modular import batched_rank, matmul, random_residues, rank
-from algebra.networks import LinearFeedForward, Network, ShallowReLU
+from algebra.networks import Network, ShallowReLU
 from algebra.problem import Problem, problem_from_dict
 from algebra.reachability import inputs_that_reach
 from algebra.recount import prime_not_in, recount
+from algebra.relu_checks import check_relu
 from algebra.rootcount import TRACE, RootCounter, modular_core, preferred_forms
 from algebra.witness_check import check_no_real_root
 
@@ -134,7 +134,7 @@ class _Checker:
             self.step("evidence.labels_vanish", self._labels_vanish)
             return
         if isinstance(self.problem.network, ShallowReLU):
-            self.step("evidence.active_rank", self._relu)
+            self.step("evidence", lambda: check_relu(self.problem, data, self.seed, self.say))
             return
         self.step("evidence.network_rank", self._network_rank)
         self.step("evidence.allocation_rank", self._allocation_rank)
@@ -354,30 +354,6 @@ class _Checker:
     def _no_real_root(self) -> None:
         witness = self.data["evidence"]["no_real_root"]
         check_no_real_root(self.problem, witness, self.data["generic_root_count"], self.say)
-
-    # -- ReLU ----------------------------------------------------------------------
-
-    def _relu(self) -> None:
-        network = self.problem.network
-        assert isinstance(network, ShallowReLU)
-        active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
-        found = network_rank(active, self.problem.support, self.seed)
-        if found.rank != self.data["equations"]:
-            raise CheckFailed("equations", f"the all-active rank is {found.rank}")
-        bound = min(rank_bound(self.problem.allocation), self.problem.allocation.size)
-        if self.data["verdict"] == INTERMEDIATE:
-            if bound >= found.rank:
-                raise CheckFailed("verdict", f"rank {bound} is not below {found.rank}")
-            self.say(
-                "verdict",
-                PROVED,
-                f"every pattern leaves rank at most {bound} < {found.rank}; both nets are "
-                "silent with positive probability",
-            )
-        elif self.data["verdict"] != UNDECIDED:
-            raise CheckFailed("verdict", "a ReLU allocation is neither minimal nor proved maximal")
-        else:
-            self.say("verdict", TRUSTED, "undecided: nothing more is claimed")
 
 
 class _Stop(Exception):

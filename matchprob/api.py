@@ -22,6 +22,7 @@ from numeric.counts import CountResult, InstanceCount
 from numeric.estimation import Estimate, run_trials
 from numeric.instances import draw_instance
 from numeric.monodromy_count import monodromy_root_count
+from numeric.relu_evidence import refuted_instance
 from numeric.store import Store
 from numeric.study import Study
 from numeric.witness_search import rootless_instances
@@ -98,6 +99,7 @@ def certify(
         search=search,
         candidates=guess,
         fallback=partial(monodromy_root_count, timeout=timeout),
+        refuted=partial(refuted_instance, problem, seed, search),
     )
 
 

@@ -35,7 +35,6 @@ def decide(
     from numeric.relu_decision import decide as decided
 
     question = api.as_problem(problem)
-    say("compiling on the first call; this may take some seconds")
     found = decided(draw_instance(question, seed, index), certify=out is not None)
     if as_json:
         print_json({"index": index, "seed": seed, **found.to_dict()})
