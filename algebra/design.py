@@ -26,17 +26,12 @@ from typing import Any
 import numpy as np
 
 from algebra.allocation import Allocation, Cell
-from algebra.crossing_caps import (
-    CappedBasis,
-    Relax,
-    System,
-    capped_basis,
-    certified_bound,
-)
+from algebra.crossing_caps import CappedBasis, capped_basis, certified_bound
 from algebra.demand import TARGET, Demand, SearchUnfinished, demand, line_of
 from algebra.design_reasons import crossing_text, shortage_text
 from algebra.errors import InputError
 from algebra.jacobian import GenericRank, allocation_rank
+from algebra.lagrangian import Relax, System
 from algebra.matroid_intersection import CommonBasis, Shortage, common_basis, is_optimal
 from algebra.modular import rank as rank_of
 from algebra.networks import Network

@@ -19,11 +19,12 @@ import numpy as np
 
 from algebra.allocation import Allocation
 from algebra.checks import FAILED, PROBABLE, PROVED, Check, CheckFailed, Verification
-from algebra.crossing_caps import Leaf, capped_basis, certified_bound
+from algebra.crossing_caps import capped_basis, certified_bound
 from algebra.demand import TARGET, Demand, demand
 from algebra.design import Design, float_text
 from algebra.errors import InputError
 from algebra.jacobian import allocation_rank
+from algebra.lagrangian import Leaf
 from algebra.matroid_intersection import CommonBasis, Shortage, common_basis, is_optimal
 from algebra.problem import Problem, problem_from_dict
 

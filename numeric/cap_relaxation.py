@@ -23,7 +23,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, vstack
 
-from algebra.crossing_caps import SCALE, Hint, Relax, System
+from algebra.lagrangian import SCALE, Hint, Relax, System
 from algebra.modular import echelon
 
 _ROUNDS, _TOLERANCE = 60, 1e-7

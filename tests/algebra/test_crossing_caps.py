@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.crossing_caps import Leaf, capped_basis, certified_bound, counting_reason
+from algebra.crossing_caps import capped_basis, certified_bound, counting_reason
+from algebra.lagrangian import Leaf
 from algebra.modular import rank
 from numeric.cap_relaxation import linear_relaxation
 

@@ -5,7 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.crossing_caps import SCALE, capped_basis
+from algebra.crossing_caps import capped_basis
+from algebra.lagrangian import SCALE
 from algebra.matroid_intersection import CommonBasis, common_basis
 from algebra.modular import rank
 from numeric.cap_relaxation import CapRelaxation, linear_relaxation
