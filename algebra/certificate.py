@@ -40,6 +40,7 @@ from algebra.jacobian import (
     network_rank,
 )
 from algebra.networks import LinearFeedForward, ShallowReLU
+from algebra.normnet import NormNet
 from algebra.patterns import sample_pattern_ranks
 from algebra.problem import Problem
 from algebra.reachability import labels_vanish
@@ -199,6 +200,14 @@ def certify(
     >>> certify(Problem(net, {"W": [[1, 1], [0, 0]]})).verdict
     'maximal'
     """
+    if isinstance(problem.network, NormNet):
+        # Imported here: it certifies lowered problems with this function.
+        from algebra.normnet_verdicts import certify_normnet
+
+        return certify_normnet(
+            problem, seed=seed, timeout=timeout, search=search, subsets=subsets,
+            candidates=candidates, fallback=fallback,
+        )  # fmt: skip
     start = time.monotonic()
     allocation, support = problem.allocation, problem.support
     network = allocation.network

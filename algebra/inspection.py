@@ -20,6 +20,7 @@ from algebra.allocation import Allocation
 from algebra.budgets import Budget, Violation, budget_violations, budgets
 from algebra.elimination import CoreSystem, eliminate
 from algebra.modular import random_prime
+from algebra.normnet import NormNet
 from algebra.pattern_lemmas import patterns_left_by_D3, patterns_left_by_D4
 from algebra.patterns import sample_pattern_ranks
 from algebra.rings import PrimeField
@@ -210,6 +211,11 @@ def inspect_allocation(
     Inspection
     """
     network = allocation.network
+    if isinstance(network, NormNet):
+        # Imported here: it inspects lowered networks with this function.
+        from algebra.normnet_inspection import inspect_normnet
+
+        return inspect_normnet(allocation, support, seed=seed, all_forms=all_forms)
     rng = random.Random(f"inspect/{seed}")
     p = random_prime(rng)
     reports: list[FormReport] = []

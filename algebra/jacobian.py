@@ -142,6 +142,11 @@ def tangent_factors(network: Network, point: Point, names: Sequence[str] | None 
                 factors[f"W{layer}"] = (left_factor[None], right[layer - 1][None])
             left_factor = matmul(left_factor, weights[f"W{layer}"], p)
         return factors
+    if network.kind == "normnet":
+        raise InputError(
+            "the Jacobian of a normalization-layer network is that of its lowered form: see "
+            "algebra.lowering"
+        )
     raise InputError(
         f"a {network.title} network has no single Jacobian: its rank depends on the "
         "activation pattern"

@@ -47,11 +47,15 @@ class Network:
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             size: Any
-            if field.name == "widths":
+            if isinstance(field.default, str):
+                # A choice between words, checked by its own class.
+                continue
+            if field.name in ("widths", "hidden"):
+                name = field.name
                 if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-                    raise InputError(f"`widths` ({shown(value)}) must be a list of whole numbers")
+                    raise InputError(f"`{name}` ({shown(value)}) must be a list of whole numbers")
                 size = tuple(
-                    whole_number(width, f"widths[{k}]", 1, MAX_CELLS)
+                    whole_number(width, f"{name}[{k}]", 1, MAX_CELLS)
                     for k, width in enumerate(value)
                 )
             else:
@@ -74,6 +78,17 @@ class Network:
     def input_shape(self) -> tuple[int, int]:
         """Shape of the sample matrix X, one column a sample."""
         raise NotImplementedError
+
+    @property
+    def teacher_shapes(self) -> dict[str, tuple[int, int]]:
+        """Weight matrices of the teacher: the student's own, unless a kind says otherwise."""
+        return self.shapes
+
+    def teach(
+        self, teacher: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
+    ) -> Matrix:
+        """Labels Y (d×m) that a teacher gives the samples."""
+        return self.forward(teacher, X, matmul)
 
     @property
     def sizes(self) -> dict[str, Any]:

@@ -14,7 +14,8 @@ A problem file is TOML (the format is in the README)::
     W = [[1, 0], [0, 1]]
 
 A matrix is a list of rows, the name of a ``.csv`` or ``.npy`` file beside the problem
-file, or ``{ random = { budget = …, rows = … } }`` (see `algebra.sampling`).
+file, ``"all"`` (every weight of it learns), or ``{ random = { budget = …, rows = … } }``
+(see `algebra.sampling`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import json
 import random
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,15 @@ import numpy as np
 from algebra.allocation import Allocation, as_mask
 from algebra.errors import InputError
 from algebra.messages import one_line, shown
-from algebra.networks import KINDS, Network
+from algebra.networks import KINDS as PLAIN_KINDS
+from algebra.networks import Network
+from algebra.normnet import NormNet
 from algebra.sampling import RandomCells
 
+# Instead of a mask: every weight of the matrix that exists.
+ALL = "all"
 LAWS = ("normal", "uniform", "rademacher")
+KINDS: dict[str, type[Network]] = {**PLAIN_KINDS, NormNet.kind: NormNet}
 
 
 @dataclass(frozen=True)
@@ -122,6 +128,8 @@ class Problem:
                     raise InputError(f"learnable.{name}: {error}") from None
                 learnable[name] = value
                 continue
+            if isinstance(value, str) and value == ALL:
+                value = support.get(name, np.ones(shapes[name], np.int8)).copy()
             mask = as_mask(value, shapes[name], f"learnable.{name}")
             if name in support and (mask > support[name]).any():
                 i, j = np.argwhere(mask > support[name])[0]
@@ -281,10 +289,11 @@ def network_from_dict(data: Mapping[str, Any]) -> Network:
     cls = KINDS[kind]
     names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
     _no_unknown(data, {"kind", *names}, "[network]", "key")
-    missing = [name for name in names if name not in data]
+    needed = [f.name for f in fields(cls) if f.default is MISSING]  # type: ignore[arg-type]
+    missing = [name for name in needed if name not in data]
     if missing:
         raise InputError(f"[network] of kind {kind!r} lacks " + ", ".join(missing))
-    return cls(**{name: data[name] for name in names})
+    return cls(**{name: data[name] for name in names if name in data})
 
 
 def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
@@ -357,7 +366,7 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
             return RandomCells(**spec)  # type: ignore[arg-type]
         except InputError as error:
             raise InputError(f"{name}: {error}") from None
-    if isinstance(value, str):
+    if isinstance(value, str) and value != ALL:
         return _matrix_file(value, name, folder or Path())
     return value
 

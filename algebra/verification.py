@@ -18,6 +18,7 @@ import random
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,8 @@ from algebra.jacobian import (
 )
 from algebra.modular import batched_rank, matmul, random_residues, rank
 from algebra.networks import Network, ShallowReLU
+from algebra.normnet import NormNet
+from algebra.normnet_verdicts import verify_normnet
 from algebra.problem import Problem, problem_from_dict
 from algebra.reachability import inputs_that_reach
 from algebra.recount import prime_not_in, recount
@@ -93,8 +96,20 @@ def verify(
         raise InputError(
             f"certificate version {data.get('version')!r}; this program reads version {VERSION}"
         )
+    if _kind(data) == NormNet.kind:
+        return verify_normnet(
+            data, seed=seed,
+            verify_lowered=partial(verify, seed=seed, timeout=timeout, fallback=fallback),
+        )  # fmt: skip
     checker = _Checker(data, seed, timeout, fallback)
     return Verification(str(data.get("verdict")), tuple(checker.run()))
+
+
+def _kind(data: Mapping[str, Any]) -> Any:
+    """Kind of the certificate's network; None where the data is malformed."""
+    problem = data.get("problem")
+    network = problem.get("network") if isinstance(problem, Mapping) else None
+    return network.get("kind") if isinstance(network, Mapping) else None
 
 
 class _Checker:

@@ -14,14 +14,22 @@ from algebra.allocation import Allocation
 from algebra.certificate import Certificate
 from algebra.errors import InputError
 from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from algebra.normnet import NormNet
 from algebra.problem import Distribution, Problem, load_problem
 from algebra.sampling import RandomCells
 from algebra.systems import build_system, symbolic_system
 from matchprob.api import certify, compare, count, estimate, inspect, verify
+from matchprob.constructing import (
+    construct,
+    construct_by_depth,
+    construct_by_depth_exactly,
+    normalization_entries,
+)
 from matchprob.designs import design
 from matchprob.repairs import repair, robust
 from matchprob.surveys import atlas, audit
 from numeric.comparison import Comparison
+from numeric.construct import Construction
 from numeric.counts import CountResult, InstanceCount
 from numeric.estimation import Estimate
 from numeric.instances import Instance, draw_instance
@@ -32,6 +40,7 @@ __all__ = [
     "Allocation",
     "Certificate",
     "Comparison",
+    "Construction",
     "CountResult",
     "Distribution",
     "Estimate",
@@ -41,6 +50,7 @@ __all__ = [
     "LinearEstimator",
     "LinearFeedForward",
     "LinearRNN",
+    "NormNet",
     "Problem",
     "RandomCells",
     "ShallowReLU",
@@ -51,12 +61,16 @@ __all__ = [
     "build_system",
     "certify",
     "compare",
+    "construct",
+    "construct_by_depth",
+    "construct_by_depth_exactly",
     "count",
     "design",
     "draw_instance",
     "estimate",
     "inspect",
     "load_problem",
+    "normalization_entries",
     "repair",
     "robust",
     "symbolic_system",

@@ -14,14 +14,15 @@ from algebra import design_certificate, inspection, relu_certificate, verificati
 from algebra.certificate import Certificate
 from algebra.errors import InputError
 from algebra.inspection import Inspection
+from algebra.lowering import solvable
 from algebra.problem import Problem, load_problem
 from algebra.verification import Verification
 from numeric.comparison import Comparison
-from numeric.counting import Counter
 from numeric.counts import CountResult, InstanceCount
 from numeric.estimation import Estimate, run_trials
 from numeric.instances import draw_instance
 from numeric.monodromy_count import monodromy_root_count
+from numeric.norm_counting import make_counter
 from numeric.relu_evidence import refuted_instance
 from numeric.store import Store
 from numeric.study import Study
@@ -90,7 +91,7 @@ def certify(
     problem = as_problem(question)
 
     def guess(root_count: int) -> Iterator[int]:
-        return rootless_instances(problem, root_count, seed, search)
+        return rootless_instances(solvable(problem), root_count, seed, search)
 
     return certificates.certify(
         problem,
@@ -179,7 +180,7 @@ def count(
         raise InputError(f"`instances` ({instances!r}) must be a whole number, at least 1")
     start = time.perf_counter()
     counts: list[InstanceCount] = []
-    with Counter(problem, engine, timeout=timeout, root_timeout=min(timeout, 60.0)) as counter:
+    with make_counter(problem, engine, timeout=timeout, root_timeout=min(timeout, 60.0)) as counter:
         counter.prepare()
         root_count, source = None, "differs by trial: the allocation is random"
         if not problem.is_random:

@@ -16,7 +16,16 @@ from typing import Annotated, Any
 import typer
 
 from algebra.errors import InputError
-from matchprob.commands import counting, design, exact, mending, relu, reproduce, study
+from matchprob.commands import (
+    construct,
+    counting,
+    design,
+    exact,
+    mending,
+    relu,
+    reproduce,
+    study,
+)
 from matchprob.commands.common import BAD_INPUT, BUG, UNFINISHED, say
 from numeric.workers import WorkerFailed
 
@@ -41,7 +50,7 @@ def _main(
         raise typer.Exit
 
 
-for _group in (exact, design, mending, counting, relu, study, reproduce):
+for _group in (exact, design, mending, counting, relu, study, construct, reproduce):
     _group.register(app)
 
 

@@ -18,6 +18,7 @@ from algebra.errors import InputError
 from algebra.fewest_neurons import fewest_neurons
 from algebra.jacobian import all_cells
 from algebra.maximal_design import cheapest_maximal
+from algebra.normnet import refuse
 from algebra.problem import Problem, load_problem
 from matchprob.probable import most_probable
 from numeric.cap_relaxation import linear_relaxation
@@ -66,6 +67,7 @@ class Wishes:
     def demand(self, problem: Problem, allowed: Sequence[Cell], seed: int, **more: Any) -> Demand:
         """The checked demand on a problem's network."""
         network = problem.network
+        refuse(network, "design")
         if not network.is_linear:
             raise InputError(
                 f"a {network.title} network has no minimal allocations: every one is free of MP = 0"

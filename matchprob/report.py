@@ -15,6 +15,8 @@ from algebra.atlas import Atlas
 from algebra.audit import AuditResult, Counterexample
 from algebra.certificate import Certificate
 from algebra.inspection import FormReport, Inspection
+from algebra.normnet import NormNet
+from algebra.normnet_inspection import lemma_equations
 from algebra.problem import Problem, problem_from_dict
 from algebra.sampling import RandomCells
 from algebra.systems import symbolic_system
@@ -85,7 +87,7 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
         out.print(Text("Too many weights for too few equations", style="bold red"))
         for violation in found.violations:
             out.print(f"  {violation}")
-    else:
+    elif not isinstance(network, NormNet):
         out.print("No row, column or cross holds more weights than it has equations.")
 
 
@@ -142,15 +144,24 @@ def _blocks(form: FormReport) -> str:
 
 def print_equations(out: Console, found: Inspection, problem: Problem) -> None:
     """The equations of the first form, in SymPy's words."""
+    network = found.allocation.network
+    if isinstance(network, NormNet):
+        out.print(Text("\nEquations of Lemma 1, no unit silent", style="bold"))
+        layers = range(1, network.depth + 1)
+        every = [pair for k in layers for pair in lemma_equations(network, k)]
+        _print_equations(out, every)
+        return
     if not found.forms:
         return
     system = symbolic_system(found.allocation, found.forms[0].form, problem.support)
     out.print(Text(f"\nEquations of the {system.form} form", style="bold"))
-    for label, equation in list(zip(system.labels, system.equations, strict=True))[
-        :_MOST_EQUATIONS
-    ]:
+    _print_equations(out, list(zip(system.labels, system.equations, strict=True)))
+
+
+def _print_equations(out: Console, equations: list[tuple[str, Any]]) -> None:
+    for label, equation in equations[:_MOST_EQUATIONS]:
         out.print(f"  {label}:  {equation.expand()} = 0", soft_wrap=True, markup=False)
-    left = len(system.equations) - _MOST_EQUATIONS
+    left = len(equations) - _MOST_EQUATIONS
     if left > 0:
         out.print(f"  … and {left} more")
 

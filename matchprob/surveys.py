@@ -13,6 +13,7 @@ from algebra.atlas import Atlas
 from algebra.audit import AuditResult
 from algebra.errors import InputError
 from algebra.networks import Network
+from algebra.normnet import refuse
 from algebra.problem import Problem, load_problem
 from matchprob.api import Question, certify
 
@@ -52,6 +53,7 @@ def audit(
         One for each matrix.
     """
     problem = _network_of(question)
+    refuse(problem.network, "audit")
     network = problem.network
     size = network.outputs if budget is None else budget
     names = list(matrices or [])
@@ -159,6 +161,7 @@ def atlas(
     Atlas
     """
     problem = _network_of(question)
+    refuse(problem.network, "atlas")
     return atlases.atlas(
         problem.network,
         budget,

@@ -19,6 +19,7 @@ from typing import Protocol
 from algebra.allocation import Allocation
 from algebra.errors import InputError
 from algebra.networks import Network
+from algebra.normnet import NormNet
 from algebra.problem import Problem
 from algebra.rootcount import core_dimension
 from numeric.chain import make_chain
@@ -41,6 +42,10 @@ _MOST_ENGINES = 64
 # Newton starts of the quick search for one real solution: few where a complete count is
 # quick too, because elimination leaves few unknowns.
 _FEW_STARTS, _QUICK_STARTS, _FEW_UNKNOWNS = 12, 192, 5
+
+
+# Decides ReLU normalization networks (`numeric.norm_counting`).
+RELU_EXACT = "relu-exact"
 
 
 class InstanceEngine(Protocol):
@@ -243,6 +248,8 @@ def _settled(plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
 
 def default_engine(network: Network) -> str:
     """The engine for a network where none is named."""
+    if isinstance(network, NormNet) and not network.is_linear:
+        return RELU_EXACT
     if not network.is_linear:
         return "complementarity"
     return "homotopy"

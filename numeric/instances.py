@@ -55,7 +55,7 @@ class Instance:
     @cached_property
     def labels(self) -> np.ndarray:
         """The teacher's labels Y (d×m), in double precision."""
-        return np.asarray(self.problem.network.forward(self.teacher, self.X))
+        return np.asarray(self.problem.network.teach(self.teacher, self.X))
 
     @cached_property
     def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
@@ -67,7 +67,7 @@ class Instance:
         X = to_rational(self.X)
         teacher = {name: to_rational(value) for name, value in self.teacher.items()}
         weights = {name: to_rational(value) for name, value in self.weights.items()}
-        return weights, X, self.problem.network.forward(teacher, X)
+        return weights, X, self.problem.network.teach(teacher, X)
 
     def residual(self, student: Mapping[str, np.ndarray]) -> float:
         """Largest error of a student's labels, relative to the largest label."""
@@ -124,12 +124,11 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
 
     def matrices(part: str, law: str) -> dict[str, np.ndarray]:
         rng = stream(seed, index, part)
-        drawn = {
-            name: _draw(rng, law, shape) / np.sqrt(shape[1])
-            for name, shape in network.shapes.items()
-        }
+        shapes = network.shapes if part == "weights" else network.teacher_shapes
+        drawn = {name: _draw(rng, law, shape) / np.sqrt(shape[1]) for name, shape in shapes.items()}
         for name, mask in problem.support.items():
-            drawn[name] *= mask
+            if name in drawn:
+                drawn[name] *= mask
         return drawn
 
     key = stream(seed, index, "allocation").integers(0, 2**32, size=4).tolist()

@@ -21,6 +21,7 @@ from algebra.problem import Problem, problem_from_dict
 from numeric.counting import Counter, default_engine
 from numeric.counts import InstanceCount
 from numeric.instances import draw_instance
+from numeric.norm_counting import make_counter
 
 # Raise when the same work gives other records than before: old records are then not mixed in.
 RECORDS_VERSION = 1
@@ -104,7 +105,7 @@ class Work:
     def counter(self) -> Counter:
         """A counter with these settings."""
         s = self.settings
-        return Counter(
+        return make_counter(
             self.problem,
             s.engine,
             timeout=s.timeout,

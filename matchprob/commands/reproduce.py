@@ -49,7 +49,7 @@ def reproduce(
             print_json({"figures": {f.name: f.title for f in known}, "seed": seed})
         else:
             for figure in known:
-                typer.echo(f"{figure.name:<10} {figure.title}")
+                typer.echo(f"{figure.name:<12} {figure.title}")
         return
     figure = find_figure(name)
     try:

@@ -89,7 +89,14 @@ class Figure:
 
 FIGURES: dict[str, Figure] = {}
 # Modules that register figures when they are imported.
-_MODULES = ("small_nets", "first_paper", "relu", "digits")
+_MODULES = (
+    "small_nets",
+    "first_paper",
+    "relu",
+    "digits",
+    "second_paper",
+    "normalization_mp",
+)
 
 
 def register_figure(

@@ -1,0 +1,237 @@
+r"""Linear programs over the rationals, decided exactly: a small simplex method.
+
+For ``A x = b, x ≥ 0`` with a linear objective.  All arithmetic is rational, pivots follow
+Bland's rule, so it ends, and "infeasible" is a theorem: the multipliers of phase 1 prove it
+(Farkas), see `Optimum.proof`.  Meant for programs of some dozens of rows, where no
+tolerance may decide.
+
+References
+----------
+.. [1] R. G. Bland, "New finite pivoting rules for the simplex method", Math. Oper. Res. 2 (1977).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flint import fmpq, fmpq_mat
+
+from algebra.errors import InputError
+
+_ZERO = fmpq(0)
+OPTIMAL, INFEASIBLE, UNBOUNDED = "optimal", "infeasible", "unbounded"
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """What a linear program turned out to be.
+
+    Attributes
+    ----------
+    status : str
+        "optimal", "infeasible" or "unbounded".
+    x : tuple of fmpq
+        A vertex: optimal, or, where unbounded, the last one met; empty where infeasible.
+    value : fmpq
+        Its objective; 0 where infeasible.
+    proof : tuple of fmpq
+        Where infeasible: y with yᵀA ≤ 0 and yᵀb > 0.
+    """
+
+    status: str
+    x: tuple[fmpq, ...] = ()
+    value: fmpq = _ZERO
+    proof: tuple[fmpq, ...] = ()
+
+
+def maximize(
+    A: Sequence[Sequence[fmpq]],
+    b: Sequence[fmpq],
+    objective: Sequence[fmpq] | None = None,
+    *,
+    basis: Sequence[int] | None = None,
+) -> Optimum:
+    """A vertex of {A x = b, x ≥ 0} that maximizes an objective, or a proof that there is none.
+
+    Parameters
+    ----------
+    A : rows of fmpq
+    b : sequence of fmpq
+    objective : sequence of fmpq, optional
+        0 by default: any vertex will do.
+    basis : sequence of int, optional
+        A guess of the columns that are basic at the end, number ``columns + i`` standing for
+        the artificial unknown of row i: it is checked exactly and saves all pivots where it
+        is right.  A wrong one costs time, never truth.
+
+    Returns
+    -------
+    Optimum
+
+    Examples
+    --------
+    >>> one, two = fmpq(1), fmpq(2)
+    >>> maximize([[one, one]], [two], [one, two]).value
+    4
+    >>> maximize([[one, one]], [-one]).status
+    'infeasible'
+    """
+    rows = len(A)
+    columns = len(A[0]) if rows else len(objective or ())
+    if any(len(row) != columns for row in A) or len(b) != rows:
+        raise InputError(f"`A` must be {len(b)}×{columns}")
+    zero = fmpq(0)
+    cost = list(objective) if objective is not None else [zero] * columns
+    if len(cost) != columns:
+        raise InputError(f"`objective` has {len(cost)} entries for {columns} unknowns")
+    if basis is not None and rows:
+        guessed = _at_basis(A, b, cost, basis)
+        if guessed is not None:
+            return guessed
+    signs = [-1 if value < 0 else 1 for value in b]
+    # Artificial unknowns start as the basis.
+    tableau = [
+        [sign * entry for entry in row] + [fmpq(int(i == k)) for k in range(rows)] + [sign * value]
+        for i, (row, value, sign) in enumerate(zip(A, b, signs, strict=True))
+    ]
+    basic = [columns + i for i in range(rows)]
+    # Phase 1: maximize minus the sum of the artificial unknowns.
+    reduced = [zero] * columns + [fmpq(-1)] * rows + [zero]
+    for row in tableau:
+        reduced = [r + entry for r, entry in zip(reduced, row, strict=True)]
+    _pivot_to_end(tableau, reduced, basic, columns)
+    if reduced[-1] > 0:
+        # Minus its reduced cost less 1 is the multiplier of a row, in the row's own sign.
+        y = tuple((reduced[columns + i] + 1) * signs[i] for i in range(rows))
+        return Optimum(INFEASIBLE, proof=y)
+    for i in range(rows):
+        if basic[i] < columns:
+            continue
+        # A redundant row, or one whose artificial unknown can leave at once.
+        column = next((c for c in range(columns) if tableau[i][c] != 0), None)
+        if column is not None:
+            _pivot(tableau, reduced, basic, i, column)
+    keep = [i for i in range(rows) if basic[i] < columns]
+    tableau = [[*tableau[i][:columns], tableau[i][-1]] for i in keep]
+    basic = [basic[i] for i in keep]
+    reduced = [*cost, zero]
+    for row, variable in zip(tableau, basic, strict=True):
+        factor = reduced[variable]
+        if factor != 0:
+            reduced = [r - factor * entry for r, entry in zip(reduced, row, strict=True)]
+    bounded = _pivot_to_end(tableau, reduced, basic, columns)
+    x = [zero] * columns
+    for row, variable in zip(tableau, basic, strict=True):
+        x[variable] = row[-1]
+    value = sum((c * v for c, v in zip(cost, x, strict=True)), zero)
+    return Optimum(OPTIMAL if bounded else UNBOUNDED, tuple(x), value)
+
+
+def _at_basis(
+    A: Sequence[Sequence[fmpq]], b: Sequence[fmpq], cost: Sequence[fmpq], basis: Sequence[int]
+) -> Optimum | None:
+    """The answer that a guessed final basis proves; None where it proves nothing."""
+    rows, columns = len(A), len(A[0])
+    signs = [-1 if value < 0 else 1 for value in b]
+    if len(basis) != rows or not all(0 <= c < columns + rows for c in basis):
+        return None
+    entries = [
+        A[i][c] if c < columns else fmpq(signs[i] * int(c - columns == i))
+        for i in range(rows)
+        for c in basis
+    ]
+    B = fmpq_mat(rows, rows, entries)
+    infeasible = any(c >= columns for c in basis)
+    prices = [-1 * int(c >= columns) for c in basis] if infeasible else [cost[c] for c in basis]
+    try:
+        y = B.transpose().solve(fmpq_mat(rows, 1, prices))
+        x = None if infeasible else B.solve(fmpq_mat(rows, 1, list(b)))
+    except ZeroDivisionError:
+        return None
+    flat = fmpq_mat(rows, columns, [entry for row in A for entry in row])
+    product = y.transpose() * flat
+    if x is None:
+        # −y is a Farkas vector: (−y)ᵀA ≤ 0 and (−y)ᵀb > 0 are all that is needed.
+        value = sum((y[i, 0] * b[i] for i in range(rows)), _ZERO)
+        if value >= 0 or any(product[0, c] < 0 for c in range(columns)):
+            return None
+        return Optimum(INFEASIBLE, proof=tuple(-y[i, 0] for i in range(rows)))
+    if any(x[i, 0] < 0 for i in range(rows)):
+        return None
+    if any(cost[c] > product[0, c] for c in range(columns)):
+        return None
+    vertex = [_ZERO] * columns
+    for i, c in enumerate(basis):
+        vertex[c] = x[i, 0]
+    value = sum((p * v for p, v in zip(cost, vertex, strict=True)), _ZERO)
+    return Optimum(OPTIMAL, tuple(vertex), value)
+
+
+def _pivot_to_end(
+    tableau: list[list[fmpq]], reduced: list[fmpq], basis: list[int], columns: int
+) -> bool:
+    """Bland's pivots until no reduced cost is positive; False where the program is unbounded."""
+    while True:
+        entering = next((c for c in range(columns) if reduced[c] > 0), None)
+        if entering is None:
+            return True
+        best, leaving = None, -1
+        for i, row in enumerate(tableau):
+            if row[entering] > 0:
+                ratio = row[-1] / row[entering]
+                if best is None or ratio < best or (ratio == best and basis[i] < basis[leaving]):
+                    best, leaving = ratio, i
+        if leaving < 0:
+            return False
+        _pivot(tableau, reduced, basis, leaving, entering)
+
+
+def _pivot(
+    tableau: list[list[fmpq]], reduced: list[fmpq], basis: list[int], i: int, column: int
+) -> None:
+    scale = 1 / tableau[i][column]
+    row = tableau[i] = [entry * scale if entry != 0 else entry for entry in tableau[i]]
+    used = [c for c, entry in enumerate(row) if entry != 0]
+    for other in (*tableau, reduced):
+        if other is row:
+            continue
+        factor = other[column]
+        if factor != 0:
+            for c in used:
+                other[c] -= factor * row[c]
+    basis[i] = column
+
+
+def eliminate_free(
+    A: Sequence[Sequence[fmpq]], b: Sequence[fmpq], free: int
+) -> tuple[list[list[fmpq]], list[fmpq], list[tuple[int, list[fmpq], fmpq]]]:
+    """Equations without the first `free` unknowns, which may have any sign, and how to find them.
+
+    Parameters
+    ----------
+    A, b : rows of fmpq
+    free : int
+        Leading unknowns that are not bound to be nonnegative.
+
+    Returns
+    -------
+    rows, constants : the equations left in the other unknowns
+    solved : list of (unknown, row, constant)
+        Unknown = constant − row·(other unknowns); free ones that no equation fixes are 0.
+    """
+    columns = len(A[0])
+    flat = [entry for row, value in zip(A, b, strict=True) for entry in (*row, value)]
+    reduced, rank = fmpq_mat(len(A), columns + 1, flat).rref()
+    rows: list[list[fmpq]] = []
+    constants: list[fmpq] = []
+    solved: list[tuple[int, list[fmpq], fmpq]] = []
+    for r in range(rank):
+        pivot = next(c for c in range(columns + 1) if reduced[r, c] != 0)
+        rest = [reduced[r, c] for c in range(free, columns)]
+        if pivot < free:
+            solved.append((pivot, rest, reduced[r, columns]))
+        else:
+            rows.append(rest)
+            constants.append(reduced[r, columns])
+    return rows, constants, solved

@@ -1,0 +1,162 @@
+r"""Gradient training of small ReLU networks, of weights or of scales and shifts only.
+
+The experiment of the second paper (Appendix E) trains by stochastic gradients what its
+construction solves for.  The networks are
+
+.. math:: y(x) = 1^T σ(g_L ∘ (W_L h_{L-1}) + b_L), \quad h_j = σ(g_j ∘ (W_j h_{j-1}) + b_j),
+
+the outputs of the last layer summed.  Normalization is that of inference: a scale and a shift.
+Mini-batches, Adam's steps [1]_, constant rate, single precision; nothing but NumPy.
+
+References
+----------
+.. [1] D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from algebra.errors import InputError
+
+WEIGHTS, NORMALIZATION = "weights", "normalization"
+_DECAY = (0.9, 0.999)
+_TINY = 1e-8
+# Samples evaluated at once.
+_BATCH = 4096
+
+
+@dataclass(frozen=True)
+class SumNet:
+    """A ReLU network whose last layer's outputs are summed.
+
+    Attributes
+    ----------
+    weights : tuple of ndarray
+        W_1, …, W_L.
+    scales, shifts : tuple of ndarray
+        One vector a layer.
+    """
+
+    weights: tuple[np.ndarray, ...]
+    scales: tuple[np.ndarray, ...]
+    shifts: tuple[np.ndarray, ...]
+
+    @classmethod
+    def of(cls, weights: Sequence[np.ndarray]) -> SumNet:
+        """With scales 1 and shifts 0."""
+        sizes = [len(W) for W in weights]
+        return cls(
+            tuple(weights), tuple(np.ones(n) for n in sizes), tuple(np.zeros(n) for n in sizes)
+        )
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Outputs for samples X, one a column, in the precision of the weights."""
+        parts = []
+        for start in range(0, X.shape[1], _BATCH):
+            h = X[:, start : start + _BATCH]
+            for W, g, b in zip(self.weights, self.scales, self.shifts, strict=True):
+                h = np.maximum(g[:, None] * (W @ h) + b[:, None], 0)
+            parts.append(h.sum(axis=0))
+        return np.concatenate(parts)
+
+    def mse(self, X: np.ndarray, y: np.ndarray) -> float:
+        """Mean squared error on samples."""
+        return float(np.mean((self(X) - y) ** 2))
+
+    def astype(self, dtype: type) -> SumNet:
+        """The same network in another precision."""
+        return SumNet(*(
+            tuple(value.astype(dtype) for value in part)
+            for part in (self.weights, self.scales, self.shifts)
+        ))  # fmt: skip
+
+
+def gradients(
+    net: SumNet, X: np.ndarray, y: np.ndarray
+) -> tuple[float, list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
+    """Mean squared error and its gradients with respect to weights, scales and shifts."""
+    states, linear, active = [X], [], []
+    for W, g, b in zip(net.weights, net.scales, net.shifts, strict=True):
+        linear.append(W @ states[-1])
+        before = g[:, None] * linear[-1] + b[:, None]
+        active.append(before > 0)
+        states.append(before * active[-1])
+    error = states[-1].sum(axis=0) - y
+    back = np.broadcast_to(2 * error / len(y), states[-1].shape)
+    dW: list[np.ndarray] = []
+    dg: list[np.ndarray] = []
+    db: list[np.ndarray] = []
+    for j in range(len(net.weights) - 1, -1, -1):
+        slope = back * active[j]
+        db.insert(0, slope.sum(axis=1))
+        dg.insert(0, (slope * linear[j]).sum(axis=1))
+        scaled = net.scales[j][:, None] * slope
+        dW.insert(0, scaled @ states[j].T)
+        back = net.weights[j].T @ scaled if j else back
+    return float(np.mean(error**2)), dW, dg, db
+
+
+def train(
+    net: SumNet,
+    X: np.ndarray,
+    y: np.ndarray,
+    what: str,
+    *,
+    epochs: int = 30,
+    batch: int = 128,
+    rate: float = 1e-3,
+    seed: int = 0,
+) -> SumNet:
+    """Train the weights and shifts, or the scales and shifts only.
+
+    Parameters
+    ----------
+    net : SumNet
+    X : ndarray, inputs × samples
+    y : ndarray, samples
+    what : {"weights", "normalization"}
+    epochs, batch : int, optional
+    rate : float, optional
+        Adam's step size; it falls to a tenth over the epochs.
+    seed : int, optional
+        Of the order of the samples.
+
+    Returns
+    -------
+    SumNet
+        The one after the last epoch, in double precision.
+    """
+    if what not in (WEIGHTS, NORMALIZATION):
+        raise InputError(f"`what` ({what!r}) must be {WEIGHTS!r} or {NORMALIZATION!r}")
+    net = net.astype(np.float32)
+    X, y = X.astype(np.float32), y.astype(np.float32)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5D9,)))
+    tuned = net.weights if what == WEIGHTS else net.scales
+    values = [np.array(v) for v in (*tuned, *net.shifts)]
+    first = [np.zeros_like(v) for v in values]
+    second = [np.zeros_like(v) for v in values]
+    layers, step = len(net.weights), 0
+    for epoch in range(epochs):
+        order = rng.permutation(X.shape[1])
+        size = rate * 0.1 ** (epoch / max(epochs - 1, 1))
+        for start in range(0, len(order), batch):
+            some = order[start : start + batch]
+            _, dW, dg, db = gradients(net, X[:, some], y[some])
+            step += 1
+            for k, slope in enumerate([*(dW if what == WEIGHTS else dg), *db]):
+                first[k] += (1 - _DECAY[0]) * (slope - first[k])
+                second[k] += (1 - _DECAY[1]) * (slope * slope - second[k])
+                mean = first[k] / (1 - _DECAY[0] ** step)
+                spread = second[k] / (1 - _DECAY[1] ** step)
+                values[k] = values[k] - np.float32(size) * mean / (np.sqrt(spread) + _TINY)
+            part = tuple(values[:layers])
+            shifts = tuple(values[layers:])
+            if what == WEIGHTS:
+                net = replace(net, weights=part, shifts=shifts)
+            else:
+                net = replace(net, scales=part, shifts=shifts)
+    return net.astype(np.float64)
