@@ -325,11 +325,9 @@ def _certify_relu(
     certain = bound < whole.rank
     if allocation.size:
         sampled = sample_pattern_ranks(allocation, seed=seed)
-        notes = [
-            *notes,
-            f"rank {sampled.ranks[0]} of {whole.rank} with all units active, full for "
-            f"{sampled.full} of {len(sampled.ranks)} random activation patterns",
-        ]
+        text = f"rank {sampled.ranks[0]} of {whole.rank} with all units active, full for "
+        text += f"{sampled.full} of {len(sampled.ranks)} random activation patterns"
+        notes = [*notes, text]
     evidence: dict[str, Any] = {
         "active_rank": {"rank": whole.rank, "witness": [whole.p, whole.seed]}
     }

@@ -11,6 +11,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from numeric.relu_simplex import primal_simplex
+
 FEASIBLE = 1e-9
 PIVOT = 1e-7
 NOISE = 1e-10
@@ -153,29 +155,6 @@ def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
 
 
 @numba.njit(cache=True)
-def _primal_simplex(T, beta, cost, basic, other, limit):
-    rows, columns = T.shape
-    for _ in range(limit):
-        j = -1
-        least = -1e-9
-        for k in range(columns):
-            if cost[k] < least:
-                least, j = cost[k], k
-        if j < 0:
-            return
-        r, ratio, entry = -1, np.inf, 0.0
-        for i in range(rows):
-            a = T[i, j]
-            if a > PIVOT:
-                value = max(beta[i], 0.0) / a
-                if value < ratio - 1e-13 or (value <= ratio + 1e-13 and a > entry):
-                    r, ratio, entry = i, value, a
-        if r < 0:
-            return
-        _pivot(T, beta, cost, basic, other, r, j)
-
-
-@numba.njit(cache=True)
 def _increase(T, cost, other, fixed, r, value):
     """First dual step where basic unknown r goes to 0; inf where nothing can enter."""
     ratio = np.inf
@@ -230,7 +209,7 @@ def search(T0, beta0, basic0, other0, pairs, weights, most_nodes, every, fixes, 
             cost[0, k] = weights[other[0, k]]
             for i in range(rows):
                 cost[0, k] -= weights[basic[0, i]] * T[0, i, k]
-        _primal_simplex(T[0], beta[0], cost[0], basic[0], other[0], steps)
+        primal_simplex(T[0], beta[0], cost[0], basic[0], other[0], columns, steps)
     while True:
         if state == 2 or nodes > most_nodes:
             return LIMIT, nodes, leaves, doubtful + 1, basic[depth], beta[depth]

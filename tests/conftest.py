@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -15,6 +16,10 @@ from algebra.errors import InputError
 from algebra.jacobian import all_cells
 from algebra.msolve_process import find_msolve
 from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, Network
+
+# Started in the background, a shell makes us and our children deaf to interrupts, which some
+# tests send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("local", deadline=None, max_examples=50)
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 import matchprob as mp
 from algebra.errors import InputError
 from matchprob.cli import app
-from matchprob.constructing import EPSILON, random_frozen, read_layers
+from matchprob.constructing import random_frozen
+from matchprob.layers import EPSILON, read_layers
 
 RNG = np.random.default_rng(0)
 W1, b1 = RNG.standard_normal((3, 2)), RNG.standard_normal(3)

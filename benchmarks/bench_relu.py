@@ -1,0 +1,78 @@
+"""Shallow ReLU instances decided: time of ours, by size, and of SCIP on the same instances.
+
+    python benchmarks/bench_relu.py                   # n = k = 8, 12, 16
+    python benchmarks/bench_relu.py --scip 40         # SCIP too, on the first 40 of each size
+    python benchmarks/bench_relu.py --certify 40      # all leaves refuted over Q, on the first 40
+
+Nets of Figure 3b: q = 6, d = 4, m = 6, 24 weights of W1 in k = n rows.  One core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+
+from algebra.networks import ShallowReLU
+from algebra.problem import Problem
+from algebra.sampling import RandomCells
+from numeric.instances import draw_instance
+from numeric.relu_decision import UNDETERMINED, decide
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[8, 12, 16])
+    parser.add_argument("--instances", type=int, default=200)
+    parser.add_argument("--scip", type=int, default=0)
+    parser.add_argument("--certify", type=int, default=0)
+    asked = parser.parse_args()
+    print("n = k   who        instances  matched  undetermined  median       mean        max")
+    for n in asked.sizes:
+        cells = RandomCells(budget=24, rows=n)
+        problem = Problem(ShallowReLU(q=6, n=n, d=4, m=6), {"W1": cells})
+        instances = [draw_instance(problem, 0, i) for i in range(asked.instances)]
+        for certify in (False, True):
+            decide(draw_instance(problem, 1, 0), certify=certify)
+        ours = _timed(n, "ours", instances, lambda i: decide(i).verdict)
+        if asked.certify:
+            some = instances[: asked.certify]
+            _timed(n, "certified", some, lambda i: decide(i, certify=True).verdict)
+        if asked.scip:
+            from numeric.scip_engine import scip_verdict
+
+            some = instances[: asked.scip]
+            peer = _timed(n, "scip", some, lambda i: scip_verdict(i)[0])
+            both = [
+                (ours[0][k], peer[0][k])
+                for k in range(len(some))
+                if UNDETERMINED not in (ours[0][k], peer[0][k])
+            ]
+            wrong = sum(a != b for a, b in both)
+            ratio = np.median(peer[1]) / np.median(ours[1][: len(some)])
+            print(f"{n:>5}   SCIP's median is {ratio:.0f} of ours; {wrong} of {len(both)} differ")
+
+
+def _timed(n, who, instances, answer):
+    verdicts, seconds = [], []
+    for instance in instances:
+        began = time.process_time()
+        verdicts.append(answer(instance))
+        seconds.append(time.process_time() - began)
+    ms = 1e3 * np.array(seconds)
+    matched, open_ = (verdicts.count(word) for word in ("match", UNDETERMINED))
+    print(
+        f"{n:>5}   {who:<10} {len(instances):>9}  {matched:>7}  {open_:>12}  "
+        f"{np.median(ms):>6.1f} ms  {ms.mean():>8.1f} ms  {ms.max():>8.0f} ms",
+        flush=True,
+    )
+    return verdicts, seconds
+
+
+if __name__ == "__main__":
+    main()
