@@ -246,9 +246,9 @@ def verify_decision(data: Mapping[str, Any]) -> Verification:
         refuter = Refuter(system)
         total = len(decision.leaves)
         good = sum(is_refuted(refuter, leaf) for leaf in decision.leaves)
-        text = f"{total} leaves hold every activation pattern exactly once"
+        text = f"the leaves ({total}) hold every activation pattern exactly once"
         checks.append(Check("leaves", PROVED if decision.is_covered else FAILED, text))
-        text = f"Farkas vectors refute {good} of {total} leaves"
+        text = f"leaves refuted: {good} of {total}"
         checks.append(Check("leaves", PROVED if good == total else FAILED, text))
     return Verification(decision.verdict, tuple(checks))
 

@@ -52,7 +52,7 @@ def check_relu(
         say(
             "evidence.no_match",
             PROVED,
-            f"an instance without a match, nor any near it: {leaves} leaves refuted with slack",
+            f"an instance without a match, nor any near it; leaves refuted with slack: {leaves}",
         )
         say("verdict", PROVED, "MP < 1; both nets are silent with positive probability, so MP > 0")
     elif bound >= found.rank:

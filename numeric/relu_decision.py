@@ -92,7 +92,7 @@ class ReluDecision:
 
     def __str__(self) -> str:
         evidence = "certified over Q" if self.witness or self.leaves else "not certified"
-        return f"{self.verdict} ({evidence}; {self.nodes} nodes, {self.leaf_count} leaves)"
+        return f"{self.verdict} ({evidence}; nodes: {self.nodes}, leaves: {self.leaf_count})"
 
 
 def decide(
@@ -170,15 +170,15 @@ def decide_cells(
     if settled.witnesses:
         return _matched(tree, settled.witnesses[0], nodes)
     if settled.open:
-        return replace(blank, note=f"{settled.open} leaves could not be refuted over Q")
+        return replace(blank, note=f"leaves not refuted over Q: {settled.open}")
     if not certify:
-        note = f"{found.leaves} leaves refuted in floating point"
+        note = f"leaves refuted in floating point: {found.leaves}"
         if settled.doubtful:
-            note += f", the {settled.doubtful} in doubt over Q"
+            note += f", of these over Q: {settled.doubtful}"
         return replace(blank, verdict=NONE, note=note)
     if not covers([leaf.fixed for leaf in settled.leaves]):
         return replace(blank, note="the leaves do not cover every pattern")
-    note = f"{len(settled.leaves)} leaves, refuted over Q"
+    note = f"leaves refuted over Q: {len(settled.leaves)}"
     return replace(blank, verdict=NONE, leaves=tuple(settled.leaves), system=tree.system, note=note)
 
 
@@ -226,12 +226,12 @@ def decide_pairs(
     if status != NO_MATCH:
         return replace(blank, note=f"given up after {nodes} nodes")
     if not certify and not doubtful:
-        note = f"{leaf_count} leaves refuted in floating point, none in doubt"
+        note = f"leaves refuted in floating point: {leaf_count}"
         return replace(blank, verdict=NONE, note=note)
     if certify:
         *_, fixes, bases, rows = run(leaf_count, True)
     elif doubtful > _DOUBTFUL:
-        return replace(blank, note=f"rounding leaves {doubtful} leaves in doubt")
+        return replace(blank, note=f"leaves that rounding keeps in doubt: {doubtful}")
     system = relu_system(instance.allocation, *instance.exact)
     leaves = []
     asked = leaf_count if certify else doubtful
@@ -241,11 +241,11 @@ def decide_pairs(
             return replace(blank, note="a leaf could not be refuted over Q")
         leaves.append(leaf)
     if not certify:
-        note = f"{leaf_count} leaves refuted, the {doubtful} in doubt over Q"
+        note = f"leaves refuted in floating point: {leaf_count}, of these over Q: {doubtful}"
         return replace(blank, verdict=NONE, note=note)
     if not covers([leaf.fixed for leaf in leaves]):
         return replace(blank, note="the leaves do not cover every pattern")
-    note = f"{len(leaves)} leaves, refuted over Q"
+    note = f"leaves refuted over Q: {len(leaves)}"
     return replace(blank, verdict=NONE, leaves=tuple(leaves), system=system, note=note)
 
 

@@ -90,7 +90,7 @@ class ComplementarityEngine:
         if settled.open:
             note = f"a lower bound: {settled.open} cells are open or hold a continuum"
             return len(solutions), UNDETERMINED, note, solutions
-        return len(solutions), COMPLETE, f"{found.leaves} leaves, each solution exact", solutions
+        return len(solutions), COMPLETE, f"leaves: {found.leaves}; solutions exact", solutions
 
 
 def _doubles(values: Sequence[Any]) -> tuple[float, ...]:
