@@ -18,7 +18,7 @@ from algebra.normnet import NormNet
 from algebra.problem import Distribution, Problem, load_problem
 from algebra.sampling import RandomCells
 from algebra.systems import build_system, symbolic_system
-from matchprob.api import certify, compare, count, estimate, inspect, verify
+from matchprob.api import certify, compare, count, decide, estimate, inspect, verify
 from matchprob.constructing import (
     construct,
     construct_by_depth,
@@ -65,6 +65,7 @@ __all__ = [
     "construct_by_depth",
     "construct_by_depth_exactly",
     "count",
+    "decide",
     "design",
     "draw_instance",
     "estimate",

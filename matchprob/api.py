@@ -23,6 +23,8 @@ from numeric.estimation import Estimate, run_trials
 from numeric.instances import draw_instance
 from numeric.monodromy_count import monodromy_root_count
 from numeric.norm_counting import make_counter
+from numeric.relu_decision import ReluDecision
+from numeric.relu_decision import decide as decide_relu
 from numeric.relu_evidence import refuted_instance
 from numeric.store import Store
 from numeric.study import Study
@@ -102,6 +104,28 @@ def certify(
         fallback=partial(monodromy_root_count, timeout=timeout),
         refuted=partial(refuted_instance, problem, seed, search),
     )
+
+
+def decide(
+    question: Question, index: int = 0, *, seed: int = 0, certify: bool = True
+) -> ReluDecision:
+    """Whether some weights match one trial of a shallow ReLU net.
+
+    Parameters
+    ----------
+    question : Problem, str or Path
+    index, seed : int, optional
+        Of the trial.
+    certify : bool, optional
+        Refute every leaf of "no match" over Q; otherwise only those that rounding leaves in
+        doubt.
+
+    Returns
+    -------
+    ReluDecision
+        Its ``certificate()`` is the content of a file that `verify` checks.
+    """
+    return decide_relu(draw_instance(as_problem(question), seed, index), certify=certify)
 
 
 def verify(

@@ -26,16 +26,22 @@ def decide(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the evidence (JSON).")
     ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Believe floating point where it is beyond doubt.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Decide one trial of a shallow ReLU net, with evidence that `verify` re-checks."""
-    from matchprob import api
-    from numeric.instances import draw_instance
+    from algebra.errors import InputError
+    from matchprob import api, files
     from numeric.relu_decision import UNDETERMINED
-    from numeric.relu_decision import decide as decided
 
+    if quick and out is not None:
+        raise InputError("`--quick` leaves no evidence to write: leave out one of it and `--out`")
+    if out is not None:
+        files.check_target(out)
     question = api.as_problem(problem)
-    found = decided(draw_instance(question, seed, index), certify=out is not None)
+    found = api.decide(question, index, seed=seed, certify=not quick)
     if as_json:
         print_json({"index": index, "seed": seed, **found.to_dict()})
     else:
@@ -45,7 +51,7 @@ def decide(
     if found.verdict == UNDETERMINED:
         raise typer.Exit(UNFINISHED)
     if out is not None:
-        out.write_text(json.dumps(found.certificate()), encoding="utf-8")
+        files.write_text(out, json.dumps(found.certificate()))
         say(f"wrote {out}")
 
 

@@ -74,3 +74,24 @@ def test_decide_refuses_linear_nets(tmp_path):
     )
     with pytest.raises(InputError, match="ReLU nets"):
         _run("decide", target)
+
+
+def test_quick_answers_are_the_same(path, tmp_path):
+    """Without evidence the verdicts are those with it; both options at once are refused."""
+    from algebra.errors import InputError
+
+    for index in range(4):
+        words = ("decide", path, "--index", index, "--json")
+        sure = json.loads(_run(*words).stdout)
+        assert sure["certified"]
+        assert json.loads(_run(*words, "--quick").stdout)["verdict"] == sure["verdict"]
+    with pytest.raises(InputError, match="--quick"):
+        _run("decide", path, "--quick", "--out", tmp_path / "x.json")
+
+
+def test_unwritable_places_are_refused(path, tmp_path):
+    """Before any work is done."""
+    from algebra.errors import InputError
+
+    with pytest.raises(InputError, match="no folder"):
+        _run("decide", path, "--out", tmp_path / "none" / "x.json")
