@@ -29,12 +29,15 @@ class Point:
     engine : str
     settings : mapping
         See `numeric.trials.Settings`.
+    judged : bool
+        Whether the paper's method is tried here too, where a run asks for it.
     """
 
     x: float
     problem: Problem
     engine: str = "homotopy"
     settings: Mapping[str, Any] = field(default_factory=dict)
+    judged: bool = True
 
 
 @dataclass(frozen=True)
@@ -121,7 +124,7 @@ def measure(run: Run, curves: Mapping[str, Sequence[Point]]) -> dict[str, list[M
             for point in points:
                 found = _estimate(run, store, workers, point, name, run.trials, point.engine)
                 baseline = None
-                if run.baseline and "fsolve" in ENGINES and found.trials:
+                if run.baseline and point.judged and "fsolve" in ENGINES and found.trials:
                     size = min(run.baseline, run.trials)
                     baseline = _estimate(
                         run, store, workers, point, f"{name}, fsolve", size, "fsolve"
