@@ -90,7 +90,11 @@ def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, st
                 model.addCons(scip.quicksum(terms) == G[o, s])
             elif G[o, s] != 0:
                 return NONE, "a label no weight reaches"
-    model.optimize()
+    try:
+        model.optimize()
+    except Exception as error:
+        # PySCIPOpt raises nothing more special where SCIP's numerics give up.
+        return UNDETERMINED, f"{error}"
     status = model.getStatus()
     if status == "infeasible":
         return NONE, "SCIP: infeasible"
