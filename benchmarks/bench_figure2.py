@@ -1,6 +1,6 @@
 """Figure 2a's n = 8 curve: the time of our study, and of the paper's method on the same trials.
 
-    python benchmarks/bench_figure2.py [--trials 1000] [--baseline 50] [--workers 2]
+    python benchmarks/bench_figure2.py [--trials 1000] [--baseline 50] [--workers 2] [--rows 5 6]
 
 Both run through the same store-less study with the same workers; fsolve gets the first
 `--baseline` instances of each point and its time is scaled to `--trials` (said in the table).
@@ -31,10 +31,13 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=1000)
     parser.add_argument("--baseline", type=int, default=50)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--rows", type=int, nargs="+", default=[4, 5, 6, 7, 8])
     options = parser.parse_args()
     ours_total = theirs_total = 0.0
     print("rows  ours: MP [95 %]            open     s   fsolve: found/tried  missed  s, scaled")
     for point in _lrnn_points(8, 4):
+        if round(8 * point.x) not in options.rows:
+            continue
         ours, seconds = run(
             point.problem, "homotopy", options.trials, options.workers, **point.settings
         )
