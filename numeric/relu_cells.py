@@ -14,9 +14,9 @@ from algebra.relu_program import HullProgram, halves
 from algebra.relu_system import FREE, V_ZERO, ReluSystem, relu_system
 from numeric.instances import Instance
 from numeric.relu_hull import Hull, columns_left, hull, likely_basis, refutation
-from numeric.relu_hull_kernel import CELL, DOUBTFUL, LIMIT, NO_MATCH, REFUTED, STOP, search
+from numeric.relu_hull_kernel import CELL, DOUBTFUL, REFUTED, STOP, search
 from numeric.relu_kernel import start_tableau
-from numeric.relu_simplex import FEASIBLE
+from numeric.relu_simplex import FEASIBLE, LIMIT, NO_MATCH
 
 # Leaves recorded in a first search; where there are more, it is repeated with room for all.
 _ROOM = 1024
@@ -102,6 +102,16 @@ class CellTree:
         """Checks of refutations over Q."""
         return Refuter(self.system)
 
+    @cached_property
+    def _start(self) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...], bool]:
+        """Independent equations, their tableau, and whether the others agree with them."""
+        program = self.program
+        independent = _independent_rows(program.A)
+        A = np.ascontiguousarray(program.A[independent])
+        b = program.b[independent]
+        consistent = len(independent) == len(program.b) or _consistent(program, independent)
+        return A, b, start_tableau(A, b), consistent
+
     def search(
         self,
         *,
@@ -126,11 +136,8 @@ class CellTree:
         program = self.program
         k, m = int(program.unit.max()) + 1, program.signs.shape[1]
         begin = np.zeros((k, m), np.int8) if start is None else np.asarray(start, np.int8)
-        independent = _independent_rows(program.A)
-        A = np.ascontiguousarray(program.A[independent])
-        b = program.b[independent]
-        T, beta, basic, other, _ = start_tableau(A, b)
-        if len(independent) < len(program.b) and not _consistent(program, independent):
+        A, b, (T, beta, basic, other, _), consistent = self._start
+        if not consistent:
             # The root is refuted by the equations alone, if it is at all.
             kinds = np.array([DOUBTFUL], np.int8)
             return CellSearch(NO_MATCH, 1, 1, begin[None], kinds, basic, beta)

@@ -23,8 +23,9 @@ from algebra.relu_system import ReluSystem, relu_system
 from numeric.instances import Instance
 from numeric.relu_cells import CellTree
 from numeric.relu_hull import hull_fits
-from numeric.relu_hull_kernel import CANDIDATE, KEEP, LIMIT, NO_MATCH
+from numeric.relu_hull_kernel import KEEP
 from numeric.relu_kernel import search, start_tableau
+from numeric.relu_simplex import CANDIDATE, LIMIT, NO_MATCH
 
 MATCH, NONE, UNDETERMINED = "match", "no match", "undetermined"
 MOST_NODES = 2_000_000
@@ -233,11 +234,12 @@ def decide_pairs(
     elif doubtful > _DOUBTFUL:
         return replace(blank, note=f"leaves that rounding keeps in doubt: {doubtful}")
     system = relu_system(instance.allocation, *instance.exact)
+    refuter = Refuter(system)
     leaves = []
     asked = leaf_count if certify else doubtful
     for fix, basis, row in zip(fixes[:asked], bases[:asked], rows[:asked], strict=True):
         leaf = _leaf(system, fix.reshape(shape), basis, int(row))
-        if leaf is None or not is_refuted(Refuter(system), leaf):
+        if leaf is None or not is_refuted(refuter, leaf):
             return replace(blank, note="a leaf could not be refuted over Q")
         leaves.append(leaf)
     if not certify:

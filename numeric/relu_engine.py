@@ -14,7 +14,8 @@ from numeric.instances import Instance
 from numeric.relu_cells import CellTree
 from numeric.relu_decision import MATCH, NONE, decide
 from numeric.relu_hull import hull_fits
-from numeric.relu_hull_kernel import DIVIDE, NO_MATCH
+from numeric.relu_hull_kernel import DIVIDE
+from numeric.relu_simplex import NO_MATCH
 
 
 class ComplementarityEngine:

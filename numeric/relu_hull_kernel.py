@@ -13,9 +13,18 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from numeric.relu_simplex import FEASIBLE, PIVOT, drop, dual_simplex, primal_simplex, refresh
+from numeric.relu_simplex import (
+    CANDIDATE,
+    FEASIBLE,
+    LIMIT,
+    NO_MATCH,
+    PIVOT,
+    drop,
+    dual_simplex,
+    primal_simplex,
+    refresh,
+)
 
-NO_MATCH, CANDIDATE, LIMIT = 0, 1, 2
 REFUTED, DOUBTFUL, CELL = 0, 1, 2
 STOP, KEEP, DIVIDE = 0, 1, 2
 

@@ -11,35 +11,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from numeric.relu_simplex import primal_simplex
+from numeric.relu_simplex import CANDIDATE, FEASIBLE, LIMIT, NO_MATCH, pivot, primal_simplex
 
-FEASIBLE = 1e-9
 PIVOT = 1e-7
 NOISE = 1e-10
-
-NO_MATCH, CANDIDATE, LIMIT = 0, 1, 2
-
-
-@numba.njit(cache=True, fastmath=False)
-def _pivot(T, beta, cost, basic, other, r, j):
-    rows, columns = T.shape
-    p = T[r, j]
-    for k in range(columns):
-        T[r, k] /= p
-    T[r, j] = 1.0 / p
-    beta[r] /= p
-    for i in range(rows):
-        f = T[i, j]
-        if i != r and f != 0.0:
-            for k in range(columns):
-                T[i, k] -= f * T[r, k]
-            T[i, j] = -f / p
-            beta[i] -= f * beta[r]
-    f = cost[j]
-    for k in range(columns):
-        cost[k] -= f * T[r, k]
-    cost[j] = -f / p
-    basic[r], other[j] = other[j], basic[r]
 
 
 @numba.njit(cache=True)
@@ -150,7 +125,7 @@ def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
                 if clean:
                     return 1, i, 0
             return 1, r, 1
-        _pivot(T, beta, cost, basic, other, r, j)
+        pivot(T, beta, cost, basic, other, columns, r, j)
     return 2, -1, 1
 
 

@@ -10,6 +10,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+# How a search over such programs ended.
+NO_MATCH, CANDIDATE, LIMIT = 0, 1, 2
+
 FEASIBLE = 1e-9
 # Entries, as a share of the largest in their row, that may be pivots, that may be rounding.
 PIVOT = 1e-6
@@ -22,7 +25,7 @@ HARRIS = 1e-9
 
 
 @numba.njit(cache=True)
-def _pivot(T, beta, cost, basic, other, width, r, j):
+def pivot(T, beta, cost, basic, other, width, r, j):
     rows = T.shape[0]
     p = 1.0 / T[r, j]
     for k in range(width):
@@ -211,7 +214,7 @@ def dual_simplex(A, b, T, beta, cost, basic, other, width, gone, weights, age, l
             age = OLD + 1
             continue
         leaving = basic[r]
-        _pivot(T, beta, cost, basic, other, width, r, j)
+        pivot(T, beta, cost, basic, other, width, r, j)
         age += 1
         if gone[leaving]:
             width = drop(T, cost, other, width, j)
@@ -239,4 +242,4 @@ def primal_simplex(T, beta, cost, basic, other, width, limit):
                     r, ratio, entry = i, value, a
         if r < 0:
             return
-        _pivot(T, beta, cost, basic, other, width, r, j)
+        pivot(T, beta, cost, basic, other, width, r, j)

@@ -6,7 +6,8 @@ from scipy.optimize import linprog
 
 from numeric.relu_cells import CellTree
 from numeric.relu_engine import ComplementarityEngine
-from numeric.relu_hull_kernel import DIVIDE, NO_MATCH
+from numeric.relu_hull_kernel import DIVIDE
+from numeric.relu_simplex import NO_MATCH
 
 from .relu_cases import brute_force, instances, problem, random_problem
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from numeric.relu_cells import CellTree, to_double
 from numeric.relu_hull import columns_left, hull, hull_fits, refutation
-from numeric.relu_hull_kernel import NO_MATCH
+from numeric.relu_simplex import NO_MATCH
 
 from .relu_cases import instances, problem
 
