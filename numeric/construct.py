@@ -30,6 +30,7 @@ from algebra.khatri_rao import width_needed
 from algebra.normalization import proves, reconstruct
 from algebra.rational_nets import DenseNet, NormalizedNet
 from algebra.unreachable import prove_unreachable
+from numeric.instances import to_double
 from numeric.scales import tune_both_scales, tune_scales
 
 # Bits of the ball arithmetic that checks the result.
@@ -164,21 +165,21 @@ def construct_exactly(
     net = reconstruct(target, frozen, radius=radius, second_scales=second_scales)
     if not proves(net, target):
         raise AssertionError("the rational construction does not prove its target: a bug")
-    floats = [_doubles(W) for W in net.weights]
+    floats = [to_double(W) for W in net.weights]
     blocks = []
     for k, goal in enumerate(target.weights):
         W1, W2 = floats[2 * k], floats[2 * k + 1]
-        condition = tune_scales(W2, W1, _doubles(goal))[1]
+        condition = tune_scales(W2, W1, to_double(goal))[1]
         n, m = goal.shape
         needed = width_needed(n, m, second_scales=second_scales)
         blocks.append(
             BlockReport(k + 1, len(W1), needed, "solved in rationals", condition, 0.0, 0.0)
         )
     return Construction(
-        scales=tuple(_doubles(v) for v in net.scales),
-        shifts=tuple(_doubles(v) for v in net.shifts),
+        scales=tuple(to_double(v) for v in net.scales),
+        shifts=tuple(to_double(v) for v in net.shifts),
         error=0.0,
-        radius=float(_doubles(np.array([net.radius], dtype=object))[0]),
+        radius=float(to_double(np.array([net.radius], dtype=object))[0]),
         blocks=tuple(blocks),
         exact=net,
         frozen=tuple(floats),
@@ -339,11 +340,3 @@ def norm(matrix: arb_mat) -> arb:
 def upwards(value: arb) -> float:
     """A double at least as large."""
     return 0.0 if value.is_zero() else float(np.nextafter(float(value.upper()), np.inf))
-
-
-def _doubles(array: np.ndarray) -> np.ndarray:
-    """Rationals rounded to the nearest doubles."""
-    out = np.empty(array.shape)
-    for index, value in np.ndenumerate(array):
-        out[index] = int(value.p) / int(value.q)
-    return out

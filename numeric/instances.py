@@ -94,6 +94,14 @@ def to_rational(array: np.ndarray) -> np.ndarray:
     return out
 
 
+def to_double(array: np.ndarray) -> np.ndarray:
+    """Rationals (object array of `flint.fmpq`) rounded to the nearest doubles."""
+    out = np.empty(array.shape)
+    for index, value in np.ndenumerate(array):
+        out[index] = int(value.p) / int(value.q)
+    return out
+
+
 def stream(seed: int, index: int, part: str) -> np.random.Generator:
     """The random generator of one part ("weights", "teacher", …) of one trial."""
     key = (index, _PARTS.index(part))

@@ -12,7 +12,7 @@ from algebra.relu_arrangement import Refuter
 from algebra.relu_certificate import Leaf
 from algebra.relu_program import HullProgram, halves
 from algebra.relu_system import FREE, V_ZERO, ReluSystem, relu_system
-from numeric.instances import Instance
+from numeric.instances import Instance, to_double
 from numeric.relu_hull import Hull, columns_left, hull, likely_basis, refutation
 from numeric.relu_hull_kernel import CELL, DOUBTFUL, REFUTED, STOP, search
 from numeric.relu_kernel import start_tableau
@@ -296,11 +296,6 @@ class CellTree:
             active[unit] |= program.signs[column] > 0
             zero[unit] &= program.signs[column] == 0
         return active, zero
-
-
-def to_double(rows: np.ndarray) -> np.ndarray:
-    """Rationals as doubles."""
-    return np.array([[int(v.p) / int(v.q) for v in row] for row in rows]).reshape(rows.shape)
 
 
 def _independent_rows(A: np.ndarray) -> np.ndarray:

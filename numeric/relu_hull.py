@@ -22,7 +22,7 @@ from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
 
 from algebra.relu_arrangement import Refuter, allowed, arrangement_size
-from numeric.instances import Instance, to_rational
+from numeric.instances import Instance, to_double, to_rational
 
 # Bytes of all tableaux on the way down the tree.
 _MOST_MEMORY = 600e6
@@ -240,7 +240,7 @@ def _correction(
     for column in tight:
         t = int(program.unit[column])
         rays = refuter.arrangement(t).rays
-        sizes = np.array([[int(v.p) / int(v.q) for v in ray] for ray in rays])
+        sizes = to_double(rays)
         sizes /= np.linalg.norm(sizes, axis=1)[:, None]
         own = program.inputs[column] / np.linalg.norm(program.inputs[column])
         ray = rays[int(np.abs(sizes - own).sum(axis=1).argmin())]

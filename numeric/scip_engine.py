@@ -17,7 +17,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.relu_system import relu_system
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
-from numeric.instances import Instance
+from numeric.instances import Instance, to_double
 from numeric.relu_decision import MATCH, NONE
 
 
@@ -70,9 +70,8 @@ def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, st
     model.setParam("limits/time", timeout)
     model.setParam("numerics/feastol", 1e-9)
     W2, X, c, G = (np.array(a, dtype=object) for a in (exact.W2, exact.X, exact.c, exact.G))
-    number = np.vectorize(lambda value: int(value.p) / int(value.q), otypes=[float])
-    W2, X, c, G = (number(a) if a.size else np.zeros(a.shape) for a in (W2, X, c, G))
-    hidden = number(exact.hidden)
+    W2, X, c, G = (to_double(a) for a in (W2, X, c, G))
+    hidden = to_double(exact.hidden)
     # lb=None: no bound.  Weights of true witnesses reach 1e4.
     w = {(i, j): model.addVar(lb=None) for i in range(k) for j in exact.cells[i]}
     a = {cell: model.addVar(lb=None) for cell in exact.second}

@@ -27,6 +27,7 @@ from matchprob.figures.points import (
     draw_baseline,
     draw_curve,
     increases,
+    is_finished,
     markdown_table,
     measure,
 )
@@ -70,11 +71,6 @@ def _draw(
     axes.legend(loc="lower right", fontsize=8)
     axes.spines[["top", "right"]].set_visible(False)
     return picture, rows
-
-
-def _is_finished(run: Run, curves: Mapping[str, Sequence[Measured]], wanted: int) -> bool:
-    done = [m for measured in curves.values() for m in measured]
-    return len(done) == wanted and all(m.estimate.trials == run.trials for m in done)
 
 
 def _baseline_text(curves: Mapping[str, Sequence[Measured]]) -> str:
@@ -144,7 +140,7 @@ def _lrnn_figure(run: Run, curves: dict[str, list[Point]], title: str) -> Reprod
     picture, rows = _draw(measured, "rows used, share of n", title)
     wanted = sum(len(points) for points in curves.values())
     text = _text(run, title, measured, _REMARKS_2)
-    return Reproduction(picture, rows, text, _is_finished(run, measured, wanted))
+    return Reproduction(picture, rows, text, is_finished(run, measured, wanted))
 
 
 def _layer_points(n: int) -> list[Point]:
@@ -178,4 +174,4 @@ def fig3a(run: Run) -> Reproduction:
 """
     wanted = sum(len(points) for points in curves.values())
     text = _text(run, title, measured, remarks)
-    return Reproduction(picture, rows, text, _is_finished(run, measured, wanted))
+    return Reproduction(picture, rows, text, is_finished(run, measured, wanted))

@@ -211,3 +211,9 @@ def increases(measured: Sequence[Measured]) -> str:
         return "no point lies significantly below one to its left"
     a, b = below[0]
     return f"not monotone: x = {b:g} lies significantly below x = {a:g}"
+
+
+def is_finished(run: Run, curves: Mapping[str, Sequence[Measured]], wanted: int) -> bool:
+    """Whether all points are there with all their trials."""
+    done = [m for measured in curves.values() for m in measured]
+    return len(done) == wanted and all(m.estimate.trials == run.trials for m in done)

@@ -22,6 +22,7 @@ from matchprob.figures.points import (
     Point,
     draw_curve,
     increases,
+    is_finished,
     markdown_table,
     measure,
 )
@@ -57,8 +58,7 @@ def fig3b(run: Run) -> Reproduction:
     rows = _rows(measured, claims)
     picture = _draw(measured, claims)
     wanted = sum(len(points) for points in curves.values())
-    done = [m for ms in measured.values() for m in ms]
-    finished = len(done) == wanted and all(m.estimate.trials == run.trials for m in done)
+    finished = is_finished(run, measured, wanted)
     return Reproduction(picture, rows, _text(run, measured, rows), finished)
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from numeric.relu_cells import CellTree, to_double
+from numeric.instances import to_double
+from numeric.relu_cells import CellTree
 from numeric.relu_hull import columns_left, hull, hull_fits, refutation
 from numeric.relu_simplex import NO_MATCH
 
