@@ -1,4 +1,11 @@
-"""The one exception that means "the input is wrong, not the program"."""
+"""What an error is, and what its message is made of: values shown on one short line."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+_LONGEST = 80
 
 
 class InputError(ValueError):
@@ -7,3 +14,68 @@ class InputError(ValueError):
     The message names the argument, echoes the value and says what to try.  The
     command line prints it on stderr and exits with status 2.
     """
+
+
+def shown(value: object) -> str:
+    """The value as it is echoed in a message: its repr, on one line, cut where it is long.
+
+    Parameters
+    ----------
+    value : object
+
+    Examples
+    --------
+    >>> shown("2"), shown([1, 2])
+    ("'2'", '[1, 2]')
+    """
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        # Python refuses to print integers of more than 4300 digits.
+        text = f"<{type(value).__name__} too large to print>"
+    return one_line(text)
+
+
+def one_line(text: object) -> str:
+    """A name or another program's message on one line, cut where it is long.
+
+    Parameters
+    ----------
+    text : object
+
+    Examples
+    --------
+    >>> print(one_line("W\\nx"))
+    W\\nx
+    """
+    whole = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text)[: 4 * _LONGEST])
+    return whole if len(whole) <= _LONGEST else whole[: _LONGEST - 1] + "…"
+
+
+def whole_number(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """An integer in a range, as int; integers of NumPy are accepted, bool is not.
+
+    Parameters
+    ----------
+    value : int
+    name : str
+        What it is called in messages.
+    least, most : int
+        The range, inclusive.
+
+    Raises
+    ------
+    InputError
+        Where it is no integer or out of range.
+    """
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise InputError(f"`{name}` ({shown(value)}) must be a whole number") from None
+    if number < least:
+        raise InputError(f"`{name}` ({shown(number)}) must be at least {least}")
+    if most is not None and number > most:
+        raise InputError(f"`{name}` ({shown(number)}) must be at most {most}")
+    return number

@@ -16,10 +16,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from algebra.demand import Demand, demand
-from algebra.design import Design, cheapest
-from algebra.fewest_neurons import fewest_neurons
-from algebra.networks import LinearRNN
+from algebra.design.cheapest import Design, cheapest
+from algebra.design.demand import Demand, demand
+from algebra.design.neurons import fewest_neurons
+from algebra.networks.base import LinearRNN
 from numeric.cap_relaxation import linear_relaxation
 
 # n, T, d = m: d m equations, 8 n candidates.

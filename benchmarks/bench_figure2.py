@@ -11,9 +11,9 @@ from __future__ import annotations
 import argparse
 import time
 
-from matchprob.figures.first_paper import _lrnn_points
-from numeric.estimation import Estimate
-from numeric.study import Study
+from matchprob.figures.paper1_linear import _lrnn_points
+from numeric.statistics.estimate import Estimate
+from numeric.studies.study import Study
 
 
 def run(problem, engine: str, trials: int, workers: int, **settings) -> tuple[Estimate, float]:

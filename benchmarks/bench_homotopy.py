@@ -6,7 +6,7 @@ Run from the top folder::
     python benchmarks/bench_homotopy.py --nets rows5 rows6 --instances 1000 --cap 600
     python benchmarks/bench_homotopy.py --nets --growth --plot growth.png
 
-Every engine is used as a user would: through `numeric.counting.Counter`.  Each counts one
+Every engine is used as a user would: through `numeric.engines.counter.Counter`.  Each counts one
 instance beforehand, which is not timed: it compiles, and makes the start system.  Then it
 counts instances 0, 1, 2, … until all are done or its time (``--cap``) is up.  Ratios are
 medians of an engine's times over the median of ours on the very same instances.  The process
@@ -36,13 +36,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 
-from algebra.allocation import Allocation
 from algebra.errors import InputError
-from algebra.networks import LinearFeedForward, LinearRNN, Network
-from algebra.problem import Problem
-from numeric.counting import Counter
+from algebra.networks.base import LinearFeedForward, LinearRNN, Network
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
 from numeric.counts import COMPLETE, InstanceCount
-from numeric.homotopy import HomotopyEngine
+from numeric.engines.counter import Counter
+from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import Instance, draw_instance
 
 FIGURE2 = LinearRNN(n=8, T=4, b=1, d=4, m=4)

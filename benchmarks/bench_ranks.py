@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from algebra.allocation import Allocation
-from algebra.audit import audit
-from algebra.jacobian import allocation_rank, network_rank
-from algebra.networks import LinearFeedForward, LinearRNN
+from algebra.networks.base import LinearFeedForward, LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.surveys.audit import audit
 
 
 def timed(label: str, work: Callable[[], Any]) -> None:

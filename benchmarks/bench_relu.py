@@ -17,11 +17,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from algebra.networks import ShallowReLU
-from algebra.problem import Problem
-from algebra.sampling import RandomCells
+from algebra.networks.base import ShallowReLU
+from algebra.problems.problem import Problem
+from algebra.problems.random_cells import RandomCells
 from numeric.instances import draw_instance
-from numeric.relu_decision import UNDETERMINED, decide
+from numeric.relu.decide import UNDETERMINED, decide
 
 
 def main() -> None:
@@ -44,7 +44,7 @@ def main() -> None:
             some = instances[: asked.certify]
             _timed(n, "certified", some, lambda i: decide(i, certify=True).verdict)
         if asked.scip:
-            from numeric.scip_engine import scip_verdict
+            from numeric.engines.scip import scip_verdict
 
             some = instances[: asked.scip]
             peer = _timed(n, "scip", some, lambda i: scip_verdict(i)[0])

@@ -13,7 +13,7 @@ import sys
 import time
 from dataclasses import asdict
 
-from numeric.sparse_masks import compare_ranks
+from numeric.normalization.sparse_masks import compare_ranks
 
 # Densities near the threshold of each size: both outcomes are frequent.
 SIZES = [

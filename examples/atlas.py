@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import matchprob as mp
-from matchprob import plots
+from matchprob.report import pictures
 
 NETS = [
     mp.LinearRNN(n=2, T=2, b=1, d=1, m=2),
@@ -25,7 +25,7 @@ def main(folder: Path) -> None:
         found = mp.atlas(network, network.outputs, search=1.0)
         print(found)
         target = folder / f"atlas_n{network.n}_T{network.T}_d{network.d}_m{network.m}.png"
-        plots.save(plots.atlas(found), target)
+        pictures.save(pictures.atlas(found), target)
         print(f"  {target}")
 
 

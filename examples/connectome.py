@@ -30,9 +30,9 @@ import networkx as nx
 import numpy as np
 
 import matchprob as mp
-from matchprob import plots
-from matchprob.design_report import draw_masks
-from matchprob.repairs import draw_repair
+from matchprob.api.repair import draw_repair
+from matchprob.report import pictures
+from matchprob.report.design import draw_masks
 
 DATA = Path(__file__).parent / "data"
 INPUTS, READOUTS = 2, 4
@@ -116,7 +116,7 @@ def main() -> None:
     done = mp.repair(naive, costs=costs, goal="positive", timeout=2.0)
     print(f"the {len(cheap)} smallest synapses: {done.before.verdict} ({done.before.rule})")
     if done.repair:
-        plots.save(draw_repair(done), folder / "connectome_repair.png")
+        pictures.save(draw_repair(done), folder / "connectome_repair.png")
         pairs = zip(done.repair.removed, done.repair.added, strict=True)
         print(f"  repaired with {done.repair.moves} moves, then {done.after.verdict}; for example")
         for out, into in list(pairs)[:3]:
@@ -132,7 +132,7 @@ def main() -> None:
     words = ("no synapse", "synapse, fixed", "synapse that learns")
     before = problem.allocation.cells
     figure = draw_masks(problem.network, before, found.allocation.cells, words)
-    plots.save(figure, folder / "connectome_design.png")
+    pictures.save(figure, folder / "connectome_design.png")
     print("wrote " + ", ".join(sorted(str(path) for path in folder.glob("connectome_*"))))
 
 

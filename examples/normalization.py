@@ -6,8 +6,8 @@ Run: ``python examples/normalization.py``
 import numpy as np
 
 import matchprob as mp
-from algebra.khatri_rao import khatri_rao_rank, width_needed
-from algebra.unreachable import prove_unreachable
+from algebra.normalization.khatri_rao import khatri_rao_rank, width_needed
+from algebra.normalization.unreachable import prove_unreachable
 
 
 def verdict(w: int, names: tuple[str, ...], activation: str) -> str:

@@ -12,7 +12,7 @@ not minimal.
 from collections import Counter, defaultdict
 
 import matchprob as mp
-from algebra.symmetry import SymmetryGroup
+from algebra.problems.symmetry import SymmetryGroup
 
 NETS = [
     mp.LinearRNN(n=3, T=2, b=1, d=1, m=2),

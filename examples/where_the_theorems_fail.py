@@ -5,7 +5,7 @@ in ``docs/theorems.md``.
 """
 
 import matchprob as mp
-from algebra.theorems import what_theorems_say
+from algebra.theorems.statements import what_theorems_say
 
 CASES = [
     (

@@ -10,31 +10,31 @@ architecture may change only r chosen weights, its *allocation*.  The *match pro
 'maximal'
 """
 
-from algebra.allocation import Allocation
-from algebra.certificate import Certificate
+from algebra.certificates.certificate import Certificate
 from algebra.errors import InputError
-from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
-from algebra.normnet import NormNet
-from algebra.problem import Distribution, Problem, load_problem
-from algebra.sampling import RandomCells
-from algebra.systems import build_system, symbolic_system
+from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from algebra.networks.normalization import NormNet
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Distribution, Problem, load_problem
+from algebra.problems.random_cells import RandomCells
+from algebra.systems.system import build_system, symbolic_system
 from matchprob.api import certify, compare, count, decide, estimate, inspect, verify
-from matchprob.constructing import (
+from matchprob.api.construct import (
     construct,
     construct_by_depth,
     construct_by_depth_exactly,
     normalization_entries,
 )
-from matchprob.designs import design
-from matchprob.repairs import repair, robust
-from matchprob.surveys import atlas, audit
-from numeric.comparison import Comparison
-from numeric.construct import Construction
+from matchprob.api.design import design
+from matchprob.api.repair import repair, robust
+from matchprob.api.surveys import atlas, audit
 from numeric.counts import CountResult, InstanceCount
-from numeric.estimation import Estimate
 from numeric.instances import Instance, draw_instance
-from numeric.store import Store
-from numeric.study import Study
+from numeric.normalization.construct import Construction
+from numeric.statistics.comparison import Comparison
+from numeric.statistics.estimate import Estimate
+from numeric.studies.store import Store
+from numeric.studies.study import Study
 
 __all__ = [
     "Allocation",

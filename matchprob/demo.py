@@ -17,16 +17,17 @@ from matplotlib.figure import Figure
 from rich.console import Console
 from rich.text import Text
 
-from algebra.allocation import Allocation
-from algebra.certificate import INTERMEDIATE, Certificate
-from algebra.inspection import Inspection
-from algebra.networks import LinearRNN
-from algebra.problem import Problem
-from matchprob import api, plots, report
+from algebra.certificates.certificate import INTERMEDIATE, Certificate
+from algebra.linear.inspect import Inspection
+from algebra.networks.base import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from matchprob import api, report
 from matchprob.cli import run
-from matchprob.commands.common import console
-from matchprob.progress import progress
-from numeric.estimation import Estimate
+from matchprob.cli.options import console
+from matchprob.io.progress import progress
+from matchprob.report import pictures
+from numeric.statistics.estimate import Estimate
 
 NETWORK = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 CELLS = [(0, 0), (0, 1), (1, 0), (1, 1)]
@@ -98,11 +99,11 @@ def draw(rows: list[Row]) -> Figure:
     grid = figure.add_gridspec(2, len(rows), height_ratios=(1, 2.4), hspace=0.32)
     below = figure.add_subplot(grid[1, :])
     for k, (name, structure, verdict, estimate) in enumerate(rows):
-        colour = plots.VERDICT_COLOURS[verdict.verdict]
+        colour = pictures.VERDICT_COLOURS[verdict.verdict]
         axes = figure.add_subplot(grid[0, k])
         for (i, j), value in _entries(structure.allocation):
             axes.add_patch(
-                plots.Rectangle(
+                pictures.Rectangle(
                     (j, -i), 0.92, -0.92, facecolor=colour if value else "#eeeeee", lw=0
                 )
             )
@@ -148,11 +149,11 @@ def main(argv: list[str] | None = None) -> int:
         start = time.perf_counter()
         out = console()
         options.picture.parent.mkdir(parents=True, exist_ok=True)
-        plots.check_target(options.picture)
+        pictures.check_target(options.picture)
         out.print(Text(f"{NETWORK}; two weights of W learn (paper 1, section B.1.1)", "bold"))
         rows = examine(options.trials, options.seed)
         print_rows(out, rows)
-        plots.save(draw(rows), options.picture)
+        pictures.save(draw(rows), options.picture)
         out.print(
             f"\nseed {options.seed}, {time.perf_counter() - start:.1f} s; "
             f"picture: {options.picture}"

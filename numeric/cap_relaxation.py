@@ -6,7 +6,7 @@ violated are found as they are needed, along the chains of flats of two greedy r
 the order of the reduced costs (at the optimum its chain supports the Lagrangian bound), one in
 the order of x.  The caps' dual values are the multipliers, x says which elements to try.
 
-Nothing here proves anything: `algebra.crossing_caps` takes the multipliers as they are,
+Nothing here proves anything: `algebra.matroids.branch_and_bound` takes the multipliers as they are,
 rounded, and computes the bound they give in whole numbers.
 
 References
@@ -23,8 +23,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, vstack
 
-from algebra.lagrangian import SCALE, Hint, Relax, System
-from algebra.modular import echelon
+from algebra.linalg.modular import echelon
+from algebra.matroids.lagrangian import SCALE, Hint, Relax, System
 
 _ROUNDS, _TOLERANCE = 60, 1e-7
 # Cuts that were slack for so many rounds in a row are dropped.
@@ -37,7 +37,7 @@ class CapRelaxation:
     Parameters
     ----------
     columns, p, systems, costs, size
-        As for `algebra.crossing_caps.capped_basis`.
+        As for `algebra.matroids.branch_and_bound.capped_basis`.
     """
 
     def __init__(
@@ -152,5 +152,5 @@ class CapRelaxation:
 def linear_relaxation(
     columns: np.ndarray, p: int, systems: Sequence[System], costs: Sequence[int], size: int
 ) -> Relax:
-    """The relaxation of one problem, for `algebra.design.least_cost`."""
+    """The relaxation of one problem, for `algebra.design.cheapest.least_cost`."""
     return CapRelaxation(columns, p, systems, costs, size)

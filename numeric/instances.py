@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.allocation import Allocation
-from algebra.messages import whole_number
-from algebra.problem import Problem
+from algebra.errors import whole_number
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
 
 _PARTS = ("weights", "teacher", "inputs", "allocation")
 
@@ -122,7 +122,7 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
 
     Examples
     --------
-    >>> from algebra.networks import LinearEstimator
+    >>> from algebra.networks.base import LinearEstimator
     >>> problem = Problem(LinearEstimator(q=2, d=2, m=2), {"W": [[1, 1], [1, 1]]})
     >>> draw_instance(problem, 0, 3).X.shape
     (2, 2)

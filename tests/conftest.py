@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import settings
 
-from algebra import msolve_process
-from algebra.allocation import Allocation
 from algebra.errors import InputError
-from algebra.jacobian import all_cells
-from algebra.msolve_process import find_msolve
-from algebra.networks import LinearEstimator, LinearFeedForward, LinearRNN, Network
+from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, Network
+from algebra.polynomials.msolve import process as msolve_process
+from algebra.polynomials.msolve.process import find_msolve
+from algebra.problems.allocation import Allocation
+from algebra.ranks.jacobian import all_cells
 
 # Started in the background, a shell makes us and our children deaf to interrupts, which some
 # tests send.
@@ -104,7 +104,7 @@ def small_allocations() -> Callable[..., Iterator[Allocation]]:
 @pytest.fixture(scope="session")
 def square_allocations() -> Callable[[int, int], Iterator[Allocation]]:
     """As `small_allocations`, with as many cells as the labels have dimensions, not minimal."""
-    from algebra.jacobian import allocation_rank, network_rank
+    from algebra.ranks.jacobian import allocation_rank, network_rank
 
     def make(seed: int, count: int) -> Iterator[Allocation]:
         rng = random.Random(seed)

@@ -90,12 +90,12 @@ class Figure:
 FIGURES: dict[str, Figure] = {}
 # Modules that register figures when they are imported.
 _MODULES = (
-    "small_nets",
-    "first_paper",
-    "relu",
-    "digits",
-    "second_paper",
-    "normalization_mp",
+    "paper1_small_nets",
+    "paper1_linear",
+    "paper1_relu",
+    "paper1_digits",
+    "paper2_training",
+    "paper2_match_probability",
 )
 
 

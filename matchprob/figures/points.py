@@ -10,12 +10,12 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from algebra.problem import Problem
+from algebra.problems.problem import Problem
 from matchprob.figures import Run
-from matchprob.progress import progress
-from numeric.estimation import Estimate
-from numeric.store import Store
-from numeric.study import Study, Workers, make_workers
+from matchprob.io.progress import progress
+from numeric.statistics.estimate import Estimate
+from numeric.studies.store import Store
+from numeric.studies.study import Study, Workers, make_workers
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Point:
     problem : Problem
     engine : str
     settings : mapping
-        See `numeric.trials.Settings`.
+        See `numeric.studies.trials.Settings`.
     judged : bool
         Whether the paper's method is tried here too, where a run asks for it.
     """
@@ -115,7 +115,7 @@ def measure(run: Run, curves: Mapping[str, Sequence[Point]]) -> dict[str, list[M
     run : Run
     curves : mapping of str to sequence of Point
     """
-    from numeric.counting import ENGINES
+    from numeric.engines.counter import ENGINES
 
     out: dict[str, list[Measured]] = {name: [] for name in curves}
     workers = make_workers(run.workers)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from algebra.allocation import Allocation
-from algebra.networks import KINDS
-from algebra.rootcount import generic_root_count
+from algebra.networks.base import KINDS
+from algebra.problems.allocation import Allocation
+from algebra.systems.root_count import generic_root_count
 
 RNN2 = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
 RNN3 = {"kind": "lrnn", "n": 3, "T": 2, "b": 1, "d": 2, "m": 2}

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from algebra.atlas import orbits
-from algebra.jacobian import allocation_rank, network_rank
-from algebra.networks import LinearRNN
-from algebra.rootcount import generic_root_count
+from algebra.networks.base import LinearRNN
+from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.surveys.atlas import orbits
+from algebra.systems.root_count import generic_root_count
 
 NETS = [
     (n, T, b, d, m)

@@ -1,7 +1,7 @@
 """The demo: the six allocations, as the paper's section B.1.1 has them."""
 
 from matchprob import demo
-from tests.numeric.test_phcpy_engine import need_phcpy
+from tests.numeric.engines.test_phcpy import need_phcpy
 
 
 def test_the_six_allocations(tmp_path, capsys):

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from algebra.errors import InputError
-from numeric.phcpy_install import find_phcpy
-from numeric.phcpy_process import PhcpyInstallation, PhcpyProcess
+from numeric.phcpy.install import find_phcpy
+from numeric.phcpy.process import PhcpyInstallation, PhcpyProcess
 
 # A phcpy whose solver obeys the exponent of x0 in the first polynomial.
 _SOLVER = """

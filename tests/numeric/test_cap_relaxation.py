@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.crossing_caps import capped_basis
-from algebra.lagrangian import SCALE
-from algebra.matroid_intersection import CommonBasis, common_basis
-from algebra.modular import rank
+from algebra.linalg.modular import rank
+from algebra.matroids.branch_and_bound import capped_basis
+from algebra.matroids.intersection import CommonBasis, common_basis
+from algebra.matroids.lagrangian import SCALE
 from numeric.cap_relaxation import CapRelaxation, linear_relaxation
 
 P = 2147483629

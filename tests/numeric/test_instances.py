@@ -5,9 +5,9 @@ import pytest
 from flint import fmpq
 
 from algebra.errors import InputError
-from algebra.networks import LinearRNN
-from algebra.problem import Distribution, Problem
-from algebra.sampling import RandomCells
+from algebra.networks.base import LinearRNN
+from algebra.problems.problem import Distribution, Problem
+from algebra.problems.random_cells import RandomCells
 from numeric.instances import draw_instance, to_rational
 
 NET = LinearRNN(n=4, T=2, b=1, d=2, m=2)

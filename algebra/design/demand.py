@@ -1,0 +1,283 @@
+r"""What is asked of a design: which weights may learn, which must, costs, caps, how many.
+
+Weights that must learn are *contracted*: their Jacobian columns are projected away, so the
+rest of the design is a question about the weights that are free, in a smaller matroid.
+
+Where more weights are asked for than there are independent equations, `extra` rows of random
+residues are put under the Jacobian.  Sets of ρ + extra columns are then independent exactly
+where, without these rows, they have rank ρ (the *elongation* of the matroid [1]_; for generic
+rows).  Independence at one random point still proves a rank of ρ: taking the extra rows away
+lowers the rank by at most their number.
+
+References
+----------
+.. [1] J. Oxley, Matroid Theory, 2nd edition, Oxford 2011, Section 7.3 (duals of truncations).
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import lcm
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.linalg.modular import random_prime, random_residues
+from algebra.matroids.intersection import Tableau
+from algebra.networks.base import Network
+from algebra.problems.allocation import Cell
+from algebra.ranks.budgets.limits import plural
+from algebra.ranks.jacobian import (
+    all_cells,
+    deficit_error,
+    generic_rank,
+    jacobian,
+    network_rank,
+    random_point,
+    tangent_factors,
+)
+
+Line = tuple[str, int]
+
+LINES = ("row", "column", "matrix")
+
+
+class SearchUnfinished(RuntimeError):
+    """A search ended at its time limit without an answer; the message says what is known."""
+
+
+# Points are added until the error bound of an optimum is below this.
+TARGET = Fraction(1, 1 << 30)
+
+
+def line_of(cell: Cell, line: str) -> Line:
+    """The row, column or matrix that a weight lies in."""
+    name, i, j = cell
+    return {"row": (name, i), "column": (name, j), "matrix": (name, 0)}[line]
+
+
+def line_name(line: str, key: Line) -> str:
+    """A row, column or matrix in words."""
+    return key[0] if line == "matrix" else f"{line} {key[1]} of {key[0]}"
+
+
+@dataclass(frozen=True)
+class Demand:
+    """A checked demand; make it with `demand`.
+
+    Attributes
+    ----------
+    network : Network
+    cells : tuple of cells
+        All that may learn, in the network's order.
+    prices : mapping of cell to Fraction
+        Of each of them.
+    must : frozenset of cells
+        Those that learn in any case.
+    caps : tuple of (str, int)
+        At most so many in each "row", "column", "matrix".
+    size : int
+        Number of weights of the design.
+    equations : int
+        Generic rank ρ of the whole network's Jacobian.
+    support : mapping of str to mask
+    seed : int
+    """
+
+    network: Network
+    cells: tuple[Cell, ...]
+    prices: Mapping[Cell, Fraction]
+    must: frozenset[Cell]
+    caps: tuple[tuple[str, int], ...]
+    size: int
+    equations: int
+    support: Mapping[str, np.ndarray] = field(default_factory=dict)
+    seed: int = 0
+
+    @cached_property
+    def free(self) -> tuple[Cell, ...]:
+        """The weights to choose among."""
+        return tuple(cell for cell in self.cells if cell not in self.must)
+
+    @property
+    def wanted(self) -> int:
+        """How many of the free weights are to be chosen."""
+        return self.size - len(self.must)
+
+    @property
+    def extra(self) -> int:
+        """Weights beyond the number of independent equations."""
+        return self.size - self.equations
+
+    @cached_property
+    def unit(self) -> int:
+        """Common denominator of the prices."""
+        return lcm(*(price.denominator for price in self.prices.values()))
+
+    @cached_property
+    def costs(self) -> list[int]:
+        """Prices of the free weights in units of 1/`unit`."""
+        return [int(self.prices[cell] * self.unit) for cell in self.free]
+
+    def cost(self, cells: Sequence[Cell]) -> Fraction:
+        """Total price."""
+        return sum((self.prices[cell] for cell in cells), Fraction(0))
+
+    def groups(self, line: str, number: int) -> tuple[list[int], list[int]]:
+        """The line each free weight lies in, and what the cap leaves in each line."""
+        keys = [line_of(cell, line) for cell in self.free]
+        index = {key: k for k, key in enumerate(dict.fromkeys(keys))}
+        used = Counter(line_of(cell, line) for cell in self.must)
+        return [index[key] for key in keys], [number - used[key] for key in index]
+
+    def line_keys(self, line: str) -> list[Line]:
+        """The lines that `groups` numbers."""
+        return list(dict.fromkeys(line_of(cell, line) for cell in self.free))
+
+    def all_groups(self) -> list[tuple[list[int], list[int]]]:
+        """`groups` of every kind of cap; one group of all where there is none."""
+        if not self.caps:
+            return [([0] * len(self.free), [len(self.free)])]
+        return [self.groups(line, number) for line, number in self.caps]
+
+    def points(self) -> Iterator[tuple[int, int]]:
+        """Random primes and point numbers, without end."""
+        rng = random.Random(f"design/{self.seed}")
+        while True:
+            yield random_prime(rng), rng.randrange(1 << 32)
+
+    @cached_property
+    def point_error(self) -> Fraction:
+        """Bound on the probability that a given design of this size is missed at a point."""
+        return deficit_error(self.network, self.size)
+
+    def columns(self, p: int, number: int) -> np.ndarray:
+        """Columns of the free weights at a point: elongated, the `must` contracted."""
+        point = random_point(self.network, p, number, self.support)
+        factors = tangent_factors(self.network, point, sorted({c[0] for c in self.cells}))
+        order = [*self.free, *(cell for cell in self.cells if cell in self.must)]
+        table = jacobian(factors, order, p)
+        if self.extra:
+            rows = random_residues(
+                (self.extra, len(order)), p, random.Random(f"elongate/{p}/{number}")
+            )
+            table = np.concatenate([table, rows])
+        if not self.must:
+            return table
+        tableau = Tableau(table, p)
+        tableau.exchange((), range(len(self.free), len(order)))
+        return tableau.table[sorted(tableau.free), : len(self.free)]
+
+
+def demand(
+    network: Network,
+    *,
+    allowed: Sequence[Cell] | None = None,
+    forbidden: Sequence[Cell] = (),
+    must: Sequence[Cell] = (),
+    costs: Mapping[Cell, Fraction] | None = None,
+    caps: Mapping[str, int] | None = None,
+    budget: int | None = None,
+    support: Mapping[str, np.ndarray] | None = None,
+    seed: int = 0,
+) -> Demand:
+    """Check a demand.
+
+    Parameters
+    ----------
+    network : Network
+        Linear.
+    allowed : sequence of cells, optional
+        Weights that may learn; all by default.
+    forbidden : sequence of cells, optional
+        Weights that must not learn.
+    must : sequence of cells, optional
+        Weights that learn in any case.
+    costs : mapping of cell to Fraction, optional
+        1 for those not named.
+    caps : mapping, optional
+        At most so many in each "row", "column", "matrix".
+    budget : int, optional
+        Number of weights.  By default the number ρ of independent equations, and one more for
+        each weight that must learn and depends on others of them.
+    support : mapping of str to mask, optional
+    seed : int, optional
+
+    Raises
+    ------
+    InputError
+        Where the demand contradicts itself.
+    """
+    cells, fixed = _cells(network, allowed, forbidden, must, support)
+    prices = {cell: Fraction((costs or {}).get(cell, 1)) for cell in cells}
+    for cell in costs or {}:
+        if cell[0] not in network.shapes:
+            raise InputError(f"`costs`: there is no matrix `{cell[0]}` in a {network.title}")
+        rows, columns = network.shapes[cell[0]]
+        if not (0 <= cell[1] < rows and 0 <= cell[2] < columns):
+            raise InputError(
+                f"`costs`: {cell[0]}[{cell[1]}, {cell[2]}] is outside {cell[0]} "
+                f"({rows}×{columns}, 0-based)"
+            )
+    whole = network_rank(network, support, seed).rank
+    if not whole:
+        raise InputError("every label is 0 (structural zeros): no weight needs to learn")
+    own = generic_rank(network, sorted(fixed), support=support, upper=whole, seed=seed).rank
+    wasted = len(fixed) - own
+    size = whole + wasted if budget is None else budget
+    if size < whole:
+        raise InputError(
+            f"`budget` ({size}) is too small: {whole} independent equations need {whole} weights"
+        )
+    if size < whole + wasted:
+        raise InputError(
+            f"`budget` ({size}) is too small: of the {len(fixed)} weights that `must` learn only "
+            f"{own} take part in independent equations, so {whole} equations need "
+            f"{whole + wasted} weights"
+        )
+    if size > len(cells):
+        what = f"{size} are needed" if budget is None else f"`budget` asks for {budget}"
+        raise InputError(f"only {plural(len(cells), f'{len(cells)} weight')} may learn, {what}")
+    limits = tuple((line, (caps or {})[line]) for line in LINES if line in (caps or {}))
+    for line in caps or {}:
+        if line not in LINES:
+            raise InputError(f"`caps`: {line!r} must be one of " + ", ".join(LINES))
+    for line, number in limits:
+        if number < 0:
+            raise InputError(f"`caps` ({line}: {number}) must not be negative")
+        for key, count in Counter(line_of(cell, line) for cell in sorted(fixed)).items():
+            if count > number:
+                raise InputError(
+                    f"`must`: {count} weights of {line_name(line, key)} must learn, its cap is "
+                    f"{number}"
+                )
+    return Demand(
+        network, tuple(cells), prices, frozenset(fixed), limits, size, whole,
+        dict(support or {}), seed,
+    )  # fmt: skip
+
+
+def _cells(
+    network: Network,
+    allowed: Sequence[Cell] | None,
+    forbidden: Sequence[Cell],
+    must: Sequence[Cell],
+    support: Mapping[str, np.ndarray] | None,
+) -> tuple[list[Cell], set[Cell]]:
+    exist = all_cells(network, support)
+    known = set(exist)
+    for name, wanted in (("allowed", allowed or ()), ("must", must), ("forbidden", forbidden)):
+        for cell in wanted:
+            if cell not in known:
+                raise InputError(f"`{name}`: {cell} is no weight of this network")
+    both = sorted(set(must) & set(forbidden))
+    if both:
+        name, i, j = both[0]
+        raise InputError(f"{name}[{i}, {j}] both must and must not learn")
+    chosen = (set(exist if allowed is None else allowed) | set(must)) - set(forbidden)
+    return [cell for cell in exist if cell in chosen], set(must)

@@ -1,0 +1,154 @@
+r"""Bases in the order of their cost, the cheapest first, without end until there are no more.
+
+After the cheapest basis of a family come the cheapest of its parts: those without the first
+element, those with the first but without the second, and so on (Lawler's partition [1]_).
+Without caps the cheapest basis that lacks an element is one exchange away, so a step costs one
+reduced echelon form.  With caps each part is solved by matroid intersection, or by branch and
+bound where caps cross, and only when its turn comes.
+
+References
+----------
+.. [1] E. L. Lawler, "A procedure for computing the k best solutions to discrete optimization
+   problems and its application to the shortest path problem", Management Science 18 (1972).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.design.demand import Demand
+from algebra.linalg.modular import echelon
+from algebra.matroids.branch_and_bound import capped_basis
+from algebra.matroids.intersection import CommonBasis, Tableau, common_basis, greedy
+
+Ranked = tuple[int, tuple[int, ...]]
+
+
+@dataclass(frozen=True, order=True)
+class _Part:
+    """A family: all bases with some elements and without others; `elements` is its cheapest."""
+
+    cost: int
+    solved: int
+    number: int
+    elements: tuple[int, ...]
+    inside: frozenset[int]
+    outside: frozenset[int]
+
+
+def ranked_bases(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]:
+    """Costs and elements of all designs at one random point, in order of cost.
+
+    Parameters
+    ----------
+    asked : Demand
+    columns : ndarray of int64
+        `Demand.columns` of the point.
+    p : int
+
+    Yields
+    ------
+    cost : int
+        Of the free weights, in units of the demand.
+    elements : tuple of int
+        Positions among the free weights.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from algebra.design.demand import demand
+    >>> from algebra.networks.base import LinearEstimator
+    >>> costs = {("W", 0, j): Fraction(j) for j in range(3)}
+    >>> asked = demand(LinearEstimator(q=3, d=1, m=2), costs=costs)
+    >>> p, number = next(asked.points())
+    >>> list(ranked_bases(asked, asked.columns(p, number), p))
+    [(1, (0, 1)), (2, (0, 2)), (3, (1, 2))]
+    """
+    return (_exchanging if not asked.caps else _solving)(asked, columns, p)
+
+
+def _exchanging(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]:
+    costs, size = asked.costs, asked.wanted
+    order = sorted(range(len(costs)), key=costs.__getitem__)
+    first = greedy(columns, p, order, size)
+    if len(first) < size:
+        return
+    none: frozenset[int] = frozenset()
+    heap = [_Part(sum(costs[e] for e in first), 1, 0, tuple(sorted(first)), none, none)]
+    count = 0
+    place = np.array(costs, dtype=object)
+    while heap:
+        part = heapq.heappop(heap)
+        yield part.cost, part.elements
+        basis = list(part.elements)
+        rest = [e for e in order if e not in set(basis)]
+        table, _ = echelon(columns[:, basis + rest], p)
+        swaps = table[:, len(basis) :] != 0
+        able = np.array([e not in part.outside for e in rest], bool)
+        inside = part.inside
+        for row, y in enumerate(basis):
+            if y in part.inside:
+                continue
+            # `rest` is in order of cost, so the first that fits is the cheapest.
+            fits = np.flatnonzero(swaps[row] & able)
+            if len(fits):
+                x = rest[int(fits[0])]
+                count += 1
+                new = tuple(sorted({*part.elements, x} - {y}))
+                cost = part.cost + int(place[x] - place[y])
+                heapq.heappush(heap, _Part(cost, 1, count, new, inside, part.outside | {y}))
+            inside = inside | {y}
+
+
+def _solving(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]:
+    none: frozenset[int] = frozenset()
+    heap = [_Part(sum(sorted(asked.costs)[: asked.wanted]), 0, 0, (), none, none)]
+    count = 0
+    while heap:
+        part = heapq.heappop(heap)
+        if not part.solved:
+            found = _solve(asked, columns, p, part.inside, part.outside)
+            if found is not None:
+                again = _Part(found[0], 1, part.number, found[1], part.inside, part.outside)
+                heapq.heappush(heap, again)
+            continue
+        yield part.cost, part.elements
+        inside = part.inside
+        for y in part.elements:
+            if y in part.inside:
+                continue
+            count += 1
+            heapq.heappush(heap, _Part(part.cost, 0, count, (), inside, part.outside | {y}))
+            inside = inside | {y}
+
+
+def _solve(
+    asked: Demand, columns: np.ndarray, p: int, inside: frozenset[int], outside: frozenset[int]
+) -> Ranked | None:
+    """The cheapest design with and without some elements, under the caps."""
+    tableau = Tableau(columns, p)
+    tableau.exchange((), sorted(inside))
+    left = [e for e in range(columns.shape[1]) if e not in inside and e not in outside]
+    table = tableau.table[sorted(tableau.free)][:, left]
+    systems = []
+    for group, caps in asked.all_groups():
+        used = np.bincount([group[e] for e in inside], minlength=len(caps)).tolist()
+        systems.append(([group[e] for e in left], [c - u for c, u in zip(caps, used, strict=True)]))
+    costs = [asked.costs[e] for e in left]
+    wanted = asked.wanted - len(inside)
+    own = sum(asked.costs[e] for e in inside)
+    if len(systems) == 1:
+        found = common_basis(table, p, *systems[0], costs, wanted)
+        if not isinstance(found, CommonBasis):
+            return None
+        chosen, cost = found.elements, found.cost
+    else:
+        capped = capped_basis(table, p, systems, costs, wanted)
+        if capped.elements is None or capped.cost is None:
+            return None
+        chosen, cost = capped.elements, capped.cost
+    return own + cost, tuple(sorted({*inside, *(left[k] for k in chosen)}))

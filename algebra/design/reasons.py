@@ -1,0 +1,74 @@
+"""Why a design is impossible, in words with numbers that can be checked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from algebra.design.demand import Demand, line_name
+from algebra.matroids.branch_and_bound import CappedBasis, counting_reason
+from algebra.matroids.intersection import Shortage, common_basis
+from algebra.ranks.budgets.limits import plural
+
+
+def shortage_text(found: Shortage, asked: Demand) -> str:
+    """The reason of Edmonds' theorem in words."""
+    inside, free = len(found.elements), len(asked.free)
+    after = f" beyond those of the {len(asked.must)} that must learn" if asked.must else ""
+    if not asked.caps or inside == free:
+        return (
+            f"no allocation of the {free} weights that may learn is free of MP = 0: all "
+            f"together they take part in only {found.rank} of {asked.wanted} independent "
+            f"equations{after}"
+        )
+    ((line, cap),) = asked.caps
+    most = plural(cap, f"{cap} weight")
+    if not inside:
+        return (
+            f"no allocation with at most {most} in a {line}: the caps leave {found.capped} of the "
+            f"{free} allowed weights, {asked.wanted} are needed"
+        )
+    more = f", {asked.extra} of them beyond the equations" if asked.extra else ""
+    return (
+        f"no allocation with at most {most} in a {line}: {free - inside} of the "
+        f"allowed weights lie in {line}s whose caps leave {found.capped}, and the other "
+        f"{inside} take part in only {found.rank} independent equations{after}: "
+        f"{found.capped} + {found.rank} = {found.largest} of {asked.wanted}{more}"
+    )
+
+
+def crossing_text(asked: Demand, found: CappedBasis) -> str:
+    """Why no allocation keeps several kinds of caps: one kind alone, or how they count."""
+    p, number = next(asked.points())
+    columns = asked.columns(p, number)
+    for cap in asked.caps:
+        alone = replace(asked, caps=(cap,))
+        ((groups, caps),) = alone.all_groups()
+        short = common_basis(columns, p, groups, caps, asked.costs, asked.wanted)
+        if isinstance(short, Shortage):
+            return shortage_text(short, alone)
+    systems = asked.all_groups()
+    kept = " and ".join(
+        f"at most {plural(number, f'{number} weight')} in a {line}" for line, number in asked.caps
+    )
+    for leaf in found.leaves:
+        if leaf.inside or leaf.outside:
+            continue
+        reason = counting_reason(columns, p, systems, asked.wanted, leaf.multipliers)
+        if reason is None:
+            continue
+        lines, needed, left = reason
+        names = [
+            line_name(asked.caps[s][0], asked.line_keys(asked.caps[s][0])[g])
+            + (f" (counted {v} times)" if v > 1 else "")
+            for s, g, v in lines
+        ]
+        listed = ", ".join(names[:12]) + (f", … ({len(names)} lines)" if len(names) > 12 else "")
+        return (
+            f"no allocation with {kept}: every allocation that is not minimal has at least "
+            f"{needed} weights in {listed} (a weight counts once for each of these lines it is "
+            f"in), where the caps leave {left}"
+        )
+    return (
+        f"no allocation with {kept}, though each cap alone could be kept: shown by a search of "
+        f"{found.nodes} branches, each closed by a bound"
+    )

@@ -1,0 +1,191 @@
+r"""The fewest weights to move so that an allocation is not minimal, or is certified maximal.
+
+Let A have r weights of rank k < ρ.  A set of max(r, ρ) weights that is not minimal has rank ρ,
+and its part in A at most rank k: at least ρ - k of its weights are new.  As many are enough: a
+maximal independent part of A is extended to a basis, and of the rest of A any r - ρ stay.  With
+caps, weights that must or must not learn, more may have to move.  Both cases are least-cost
+designs in which a weight of A costs nothing to speak of and any other one a large sum
+(`algebra.design.cheapest`), so the number of moves has the same proof of optimality; prices
+decide among as few moves.
+
+An allocation that is not minimal is moved to the nearest one that is certified maximal in the
+same way (`algebra.design.maximal`): all allocations one move away, then two, and so on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import floor
+from typing import Any
+
+from algebra.design.cheapest import Design, RelaxationMaker, cheapest, float_text
+from algebra.design.demand import Demand
+from algebra.design.maximal import cheapest_maximal
+from algebra.errors import InputError
+from algebra.problems.allocation import Allocation, Cell
+from algebra.ranks.jacobian import allocation_rank
+from algebra.systems.root_count import RootCounter
+
+NOT_MINIMAL, MAXIMAL = "not minimal", "maximal"
+
+
+@dataclass(frozen=True)
+class Repair:
+    """An allocation mended.
+
+    Attributes
+    ----------
+    before, after : Allocation
+    goal : str
+        "not minimal" or "maximal".
+    moves : int
+        Weights that learn now and did not before.
+    bound : int
+        No repair to this goal moves fewer.
+    cost : Fraction
+        Price of the weights that learn afterwards.
+    reason : str
+        Why so many have to move.
+    proof : str
+        What the design's proof says.
+    error : Fraction
+        Bound on the probability that fewer moves would do.
+    """
+
+    before: Allocation
+    after: Allocation
+    goal: str
+    moves: int
+    bound: int
+    cost: Fraction
+    reason: str
+    proof: str = field(repr=False)
+    error: Fraction = Fraction(0)
+
+    @property
+    def removed(self) -> tuple[Cell, ...]:
+        """Weights that no longer learn."""
+        return self.before.without(self.after.cells).cells
+
+    @property
+    def added(self) -> tuple[Cell, ...]:
+        """Weights that learn now."""
+        return self.after.without(self.before.cells).cells
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether fewer moves are excluded."""
+        return self.moves == self.bound
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "goal": self.goal,
+            "moves": self.moves,
+            "bound": self.bound,
+            "optimal": self.is_optimal,
+            "removed": [list(cell) for cell in self.removed],
+            "added": [list(cell) for cell in self.added],
+            "cells": [list(cell) for cell in self.after.cells],
+            "learnable": self.after.size,
+            "cost": str(self.cost),
+            "reason": self.reason,
+            "proof": self.proof,
+            "error_bound": float_text(self.error),
+        }
+
+
+def repair(
+    before: Allocation,
+    asked: Demand,
+    goal: str,
+    *,
+    relaxation: RelaxationMaker | None = None,
+    seconds: float = 60.0,
+    timeout: float = 3.0,
+    fallback: RootCounter | None = None,
+) -> Repair:
+    """Move as few weights as possible.
+
+    Parameters
+    ----------
+    before : Allocation
+    asked : Demand
+        On the same network: where weights may move to, what must learn, caps, prices.  Its
+        size is the number of weights afterwards: not fewer than before.
+    goal : {"not minimal", "maximal"}
+    relaxation, seconds, timeout, fallback
+        As for `algebra.design.maximal.cheapest_maximal`.
+
+    Raises
+    ------
+    InputError
+        Where no allocation meets the demand, with the reason.
+    SearchUnfinished
+        Where none that is certified maximal was found in time.
+
+    Examples
+    --------
+    >>> from algebra.design.demand import demand
+    >>> from algebra.networks.base import LinearEstimator
+    >>> net = LinearEstimator(q=3, d=2, m=2)
+    >>> before = Allocation.from_masks(net, W=[[1, 1, 1], [1, 0, 0]])
+    >>> found = repair(before, demand(net), "not minimal")
+    >>> found.moves, found.reason
+    (1, '4 learnable weights take part in 3 of 4 independent equations')
+    """
+    if before.network != asked.network:
+        raise InputError("`before` and `asked` are of different networks")
+    if goal not in (NOT_MINIMAL, MAXIMAL):
+        raise InputError(f"`goal` ({goal!r}) must be {NOT_MINIMAL!r} or {MAXIMAL!r}")
+    if asked.size < before.size:
+        raise InputError(
+            f"`budget` ({asked.size}) is less than the {before.size} weights that learn already"
+        )
+    old = set(before.cells)
+    total = sum((abs(price) for price in asked.prices.values()), Fraction(0))
+    # One move outweighs all prices together.
+    move = 2 * total + 1
+    prices = {c: asked.prices[c] + (0 if c in old else move) for c in asked.cells}
+    moved = replace(asked, prices=prices)
+    design: Design
+    if goal == MAXIMAL:
+        design = cheapest_maximal(
+            moved, relaxation=relaxation, seconds=seconds, timeout=timeout, fallback=fallback
+        )
+    else:
+        design = cheapest(moved, "repair", relaxation, seconds)
+    after = design.allocation
+    moves = len(set(after.cells) - old)
+    bound = min(moves, max(0, floor((design.bound + total) / move)))
+    proof = design.proof.replace("design that costs less", "allocation that is nearer")
+    proof = proof.replace("cheaper designs", "nearer or as near allocations")
+    return Repair(
+        before, after, goal, moves, bound, asked.cost(after.cells),
+        _reason(before, asked, goal, moves), proof, design.error,
+    )  # fmt: skip
+
+
+def _reason(before: Allocation, asked: Demand, goal: str, moves: int) -> str:
+    rank = allocation_rank(before, asked.support, asked.equations, asked.seed).rank
+    lack = asked.equations - rank
+    if not moves:
+        return "nothing has to move"
+    if goal == MAXIMAL and not lack:
+        return (
+            "no allocation that shares more weights with this one is certified maximal"
+            if moves > 1
+            else "it is not certified maximal itself"
+        )
+    text = (
+        f"{before.size} learnable weights take part in {rank} of {asked.equations} independent "
+        "equations"
+    )
+    if moves > lack:
+        text += (
+            f"; {lack} new ones could mend that, {moves} are needed to keep to the demands"
+            if goal == NOT_MINIMAL
+            else f"; {lack} new ones could mend that, {moves} are needed for a maximal one"
+        )
+    return text

@@ -1,0 +1,354 @@
+r"""How many learnable weights may be lost before the match probability drops to 0.
+
+Losing weights (they stay at their random values) makes an allocation minimal where the rest has
+less than the rank ρ of the network.  In the matroid of the allocation the smallest fatal sets
+are its smallest *cocircuits*, the supports of the lightest rows that combinations of the
+Jacobian's rows can give; an allocation survives any loss of fewer weights.  A *coloop* is a fatal
+set of one weight.  With r weights no more than r - ρ losses can ever be survived.
+
+To find a smallest cocircuit is to find the minimum distance of a linear code, NP-hard in
+general.  Every cocircuit meets every basis.  The search for one of at most k weights takes a
+basis b_1, b_2, … and, for each i, the cocircuits that have b_i but none before it: in the matroid
+with b_i deleted and the earlier ones contracted, one of at most k - 1.  In coordinates of the
+basis that is: drop the first i - 1 rows, exchange one pivot, drop one column.  The fundamental
+cocircuits seen on the way are upper bounds.
+
+First of all, though, t disjoint bases are taken, one after the other, and for each of them all
+cocircuits that have one or two elements of it are gone through (single rows in its coordinates,
+and combinations of two rows in which as many entries as possible cancel).  A cocircuit of fewer
+than 3t elements has at most two elements of some basis, so from there on only larger ones are in
+question (Brouwer and Zimmermann's idea for codes [3]_).
+
+What is proved.  Ranks at a random point over GF(p) are never above the generic ones: that an
+allocation survives k losses is *proved*.  That a set is fatal has the error bound of its generic
+rank (`algebra.ranks.jacobian`).
+
+References
+----------
+.. [1] A. Vardy, "The intractability of computing the minimum distance of a code", IEEE Trans.
+   Inform. Theory 43 (1997).
+.. [2] J. Oxley, Matroid Theory, 2nd edition, Oxford 2011, Section 2.1 (cocircuits).
+.. [3] M. Grassl, "Searching for linear codes with large minimum distance", in Discovering
+   Mathematics with Magma, Springer 2006.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from algebra.design.cheapest import float_text
+from algebra.design.demand import line_name, line_of
+from algebra.errors import InputError
+from algebra.linalg.modular import echelon, inverses, random_prime
+from algebra.problems.allocation import Allocation, Cell
+from algebra.ranks.jacobian import (
+    allocation_rank,
+    jacobian,
+    network_rank,
+    random_point,
+    tangent_factors,
+)
+
+_ORDERS = 24
+# Points tried where a set turns out not to be fatal after all: bad luck at one of them.
+_POINTS = 4
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """How many weights may be lost.
+
+    Attributes
+    ----------
+    allocation : Allocation
+    equations : int
+        Rank ρ of the network, and of the allocation.
+    survives : int
+        The allocation is not minimal after any loss of so many weights; a proof.
+    fatal : tuple of cells
+        A set whose loss makes MP = 0, the smallest known.
+    coloops : tuple of cells
+        Weights each of which is fatal alone.
+    lines : tuple of str
+        Rows and columns whose learnable weights, all lost together, are fatal.
+    error : Fraction
+        Bound on the probability that `fatal` is not.
+    """
+
+    allocation: Allocation
+    equations: int
+    survives: int
+    fatal: tuple[Cell, ...]
+    coloops: tuple[Cell, ...]
+    lines: tuple[str, ...]
+    error: Fraction
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no smaller set than `fatal` is fatal."""
+        return self.survives + 1 == len(self.fatal)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob robust``."""
+        return {
+            "learnable": self.allocation.size,
+            "equations": self.equations,
+            "survives": self.survives,
+            "at_most": len(self.fatal) - 1,
+            "exact": self.is_exact,
+            "fatal": [list(cell) for cell in self.fatal],
+            "coloops": [list(cell) for cell in self.coloops],
+            "lines": list(self.lines),
+            "error_bound": float_text(self.error),
+        }
+
+    def __str__(self) -> str:
+        if self.is_exact:
+            return f"any {self.survives} of {self.allocation.size} weights may be lost, not more"
+        return (
+            f"any {self.survives} of {self.allocation.size} weights may be lost, "
+            f"some {len(self.fatal)} not; in between is open"
+        )
+
+
+def robustness(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    seed: int = 0,
+    seconds: float = 30.0,
+) -> Robustness:
+    """How many weights an allocation may lose.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        Not minimal.
+    support : mapping of str to mask, optional
+    seed : int, optional
+    seconds : float, optional
+        Time for the search; bounds are given where it is not enough.
+
+    Raises
+    ------
+    InputError
+        Where the allocation is minimal before anything is lost.
+
+    Examples
+    --------
+    >>> from algebra.networks.base import LinearEstimator
+    >>> net = LinearEstimator(q=4, d=2, m=2)
+    >>> found = robustness(Allocation.rows(net, "W", [0, 1]))
+    >>> found.survives, found.is_exact
+    (2, True)
+    """
+    network = allocation.network
+    if not network.is_linear:
+        raise InputError(
+            f"a {network.title} network has no minimal allocations: no loss makes MP = 0"
+        )
+    whole = network_rank(network, support, seed).rank
+    if not whole:
+        raise InputError("every label is 0 (structural zeros): MP = 1 whatever is lost")
+    own = allocation_rank(allocation, support, whole, seed)
+    if own.rank < whole:
+        raise InputError(
+            f"the allocation is minimal (rank {own.rank} of {whole}): MP = 0 before anything is "
+            "lost; `matchprob repair` finds the fewest weights to move"
+        )
+    cells = list(allocation.cells)
+    rng = random.Random(f"robustness/{seed}")
+    ends = time.monotonic() + seconds
+    survives = 0
+    for _ in range(_POINTS):
+        p, number = random_prime(rng), rng.randrange(1 << 32)
+        point = random_point(network, p, number, support)
+        factors = tangent_factors(network, point, sorted({c[0] for c in cells}))
+        columns = jacobian(factors, cells, p)
+        search = _Search(columns, p, rng)
+        search.look(cells)
+        if search.rank < whole:
+            continue
+        survives = max(survives, search.prove(ends))
+        fatal = tuple(cells[k] for k in sorted(search.best))
+        rest = allocation_rank(allocation.without(fatal), support, whole, seed)
+        if rest.rank < whole:
+            break
+    else:
+        raise ArithmeticError("a fatal set is none at four random points: a bug")
+    candidates = [cells[k] for k in search.coloops()]
+    coloops, error = [], rest.error
+    for cell in candidates:
+        left = allocation_rank(allocation.without([cell]), support, whole, seed)
+        if left.rank < whole:
+            coloops.append(cell)
+            error = max(error, left.error)
+    return Robustness(
+        allocation, whole, survives, fatal, tuple(coloops),
+        tuple(_fatal_lines(allocation, support, whole, seed)), error,
+    )  # fmt: skip
+
+
+def _fatal_lines(
+    allocation: Allocation, support: Mapping[str, np.ndarray] | None, whole: int, seed: int
+) -> list[str]:
+    found = []
+    for line in ("row", "column"):
+        for key in sorted({line_of(cell, line) for cell in allocation.cells}):
+            rest = allocation.without(c for c in allocation.cells if line_of(c, line) == key)
+            if rest.size < whole or allocation_rank(rest, support, whole, seed).rank < whole:
+                found.append(line_name(line, key))
+    return found
+
+
+class _Search:
+    """Smallest cocircuits of the columns of one matrix modulo p."""
+
+    def __init__(self, columns: np.ndarray, p: int, rng: random.Random) -> None:
+        self.columns, self.p, self.rng = columns, p, rng
+        self.table, self.pivots = echelon(columns, p)
+        self.rank = len(self.pivots)
+        self.best: tuple[int, ...] = tuple(range(columns.shape[1]))
+        self._offer(self.table)
+
+    def _offer(self, table: np.ndarray, order: np.ndarray | None = None) -> None:
+        """Keep the lightest row's support, where it is the smallest so far."""
+        weights = (table != 0).sum(axis=1)
+        if not len(weights) or weights.min() >= len(self.best):
+            return
+        support = np.flatnonzero(table[int(weights.argmin())])
+        self.best = tuple(int(k) for k in (support if order is None else order[support]))
+
+    def coloops(self) -> list[int]:
+        """Elements in every basis."""
+        light = np.flatnonzero((self.table != 0).sum(axis=1) == 1)
+        return [self.pivots[k] for k in light]
+
+    def look(self, cells: list[Cell]) -> None:
+        """Fundamental cocircuits of bases that avoid one line, and of random ones."""
+        size = len(cells)
+        orders = []
+        for line in ("row", "column"):
+            for key in dict.fromkeys(line_of(cell, line) for cell in cells):
+                last = np.array([line_of(cell, line) == key for cell in cells])
+                orders.append(np.argsort(last, kind="stable"))
+        self.rng.shuffle(orders)
+        orders = orders[: 4 * _ORDERS]
+        orders += [np.array(self.rng.sample(range(size), size)) for _ in range(_ORDERS)]
+        for order in orders:
+            table, _ = echelon(self.columns[:, order], self.p)
+            self._offer(table, order)
+
+    def prove(self, ends: float) -> int:
+        """The number of losses that are survived for sure."""
+        basis = set(self.pivots)
+        others = np.array([k for k in range(self.columns.shape[1]) if k not in basis], np.int64)
+        names = np.array(self.pivots, np.int64)
+        table = self.table[:, others] if len(others) else np.zeros((self.rank, 0), np.int64)
+        survived = min(self._light(ends), len(self.best)) - 1
+        # Each size anew: a smaller answer found early ends the search, and a bound is always there.
+        while survived + 1 < len(self.best):
+            k = survived + 1
+            done = self._find(table, names, others, k, (), ends)
+            if done is None:
+                return survived
+            if done:
+                return k - 1
+            survived = k
+        return len(self.best) - 1
+
+    def _find(
+        self, table: np.ndarray, names: np.ndarray, others: np.ndarray, k: int,
+        lost: tuple[int, ...], ends: float,
+    ) -> bool | None:  # fmt: skip
+        """Whether there is a cocircuit of at most k elements; None where time is over.
+
+        `table` has a row for each basis element of `names`, a column for each of `others`; the
+        unit columns of the basis itself are left out.
+        """
+        weights = (table != 0).sum(axis=1) + 1
+        lightest = int(weights.argmin())
+        if weights[lightest] + len(lost) < len(self.best):
+            support = others[np.flatnonzero(table[lightest])]
+            self.best = (*lost, int(names[lightest]), *(int(e) for e in support))
+        if weights[lightest] <= k:
+            return True
+        if k == 1:
+            return False
+        if time.monotonic() > ends:
+            return None
+        p = self.p
+        for i in range(len(table)):
+            part = table[i:]
+            column = int(np.flatnonzero(part[0])[0])
+            pivot = part[0] * pow(int(part[0, column]), -1, p) % p
+            new = (part - part[:, column][:, None] * pivot[None, :] % p) % p
+            new[0] = pivot
+            new = np.delete(new, column, axis=1)
+            entered = names[i:].copy()
+            entered[0] = others[column]
+            found = self._find(
+                new, entered, np.delete(others, column), k - 1, (*lost, int(names[i])), ends
+            )
+            if found is None or found:
+                return found
+        return False
+
+    def _light(self, ends: float) -> int:
+        """A size that all cocircuits not yet seen have at least, by disjoint bases."""
+        left = np.arange(self.columns.shape[1])
+        bases = 0
+        while len(left) >= self.rank and (not bases or time.monotonic() < ends):
+            rest = np.setdiff1d(np.arange(self.columns.shape[1]), left)
+            order = np.concatenate([left, rest])
+            table, pivots = echelon(self.columns[:, order], self.p)
+            if max(pivots) >= len(left):
+                break
+            self._offer(table, order)
+            if not self._pairs(table, pivots, order, ends):
+                # Of this basis only single rows: two elements are still possible.
+                return 3 * bases + 2
+            bases += 1
+            left = np.setdiff1d(left, order[pivots])
+        return 3 * bases
+
+    def _pairs(self, table: np.ndarray, pivots: list[int], order: np.ndarray, ends: float) -> bool:
+        """Lightest combinations of two rows; whether all were gone through."""
+        others = np.delete(table, pivots, axis=1)
+        names = np.delete(order, pivots)
+        inverse = inverses(others, self.p)
+        spoilt = -1 - np.arange(others.shape[1])
+        for i in range(len(others) - 1):
+            if time.monotonic() > ends:
+                return False
+            rows = others[i + 1 :]
+            ratio = np.where(
+                (others[i] != 0) & (rows != 0), others[i] * inverse[i + 1 :] % self.p, spoilt
+            )
+            ratio.sort(axis=1)
+            # Entries that cancel at once: the longest run of equal ratios.
+            either = ((others[i] != 0) | (rows != 0)).sum(axis=1)
+            run = 1
+            while (
+                run < ratio.shape[1] and (ratio[:, run:] == ratio[:, : ratio.shape[1] - run]).any()
+            ):
+                run += 1
+            for length in range(run, 0, -1):
+                if 2 + int(either.min(initial=0)) - length >= len(self.best):
+                    break
+                same = ratio[:, length - 1 :] == ratio[:, : ratio.shape[1] - length + 1]
+                for j in np.flatnonzero((same & (ratio[:, length - 1 :] >= 0)).any(axis=1)):
+                    if 2 + either[j] - length < len(self.best):
+                        at = int(np.flatnonzero(same[j] & (ratio[j, length - 1 :] >= 0))[0])
+                        sum_of = (others[i] - ratio[j, at] * rows[j]) % self.p
+                        support = names[np.flatnonzero(sum_of)]
+                        pair = (int(order[pivots[i]]), int(order[pivots[i + 1 + int(j)]]))
+                        self.best = (*pair, *(int(e) for e in support))
+        return True

@@ -1,0 +1,64 @@
+"""Forward-mode derivatives over GF(p): matrices of dual numbers value + ε·tangent, ε² = 0.
+
+An independent way to the Jacobian: the network's own forward map is run on dual numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from algebra.linalg.modular import matmul
+from algebra.networks.base import Network
+from algebra.problems.allocation import Cell
+from algebra.ranks.jacobian import Point
+
+
+def dual_derivative(
+    network: Network, point: Point, cells: Sequence[Cell], step: np.ndarray
+) -> np.ndarray:
+    """Derivative of the labels along a direction, by forward-mode differentiation.
+
+    Parameters
+    ----------
+    network : Network
+    point : Point
+    cells : sequence of cells
+    step : ndarray of int64
+        The direction: one residue for each cell.
+
+    Returns
+    -------
+    ndarray of int64, shape (d, m)
+    """
+    p = point.p
+    tangents = {name: np.zeros(shape, np.int64) for name, shape in network.shapes.items()}
+    for (name, i, j), value in zip(cells, step, strict=True):
+        tangents[name][i, j] = value
+    weights = {name: _Dual(point.weights[name] % p, tangents[name], p) for name in network.shapes}
+    X = _Dual(point.X % p, np.zeros_like(point.X), p)
+    return network.forward(weights, X).tangent
+
+
+@dataclass(frozen=True)
+class _Dual:
+    """A matrix value + ε·tangent over GF(p), ε² = 0."""
+
+    value: np.ndarray
+    tangent: np.ndarray
+    p: int
+
+    def __matmul__(self, other: _Dual) -> _Dual:
+        p = self.p
+        tangent = matmul(self.value, other.tangent, p) + matmul(self.tangent, other.value, p)
+        return _Dual(matmul(self.value, other.value, p), tangent % p, p)
+
+    def __add__(self, other: _Dual) -> _Dual:
+        p = self.p
+        return _Dual((self.value + other.value) % p, (self.tangent + other.tangent) % p, p)
+
+    def __getitem__(self, key: Any) -> _Dual:
+        return replace(self, value=self.value[key], tangent=self.tangent[key])

@@ -1,0 +1,173 @@
+"""Rational instances solved exactly: the witness that a match can fail.
+
+An instance with N distinct complex solutions, N the generic root count, and none of them
+real proves MP < 1.  Entries are multiples of 1/8 of modulus at most 3, short enough for
+msolve to be quick.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, count
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from algebra.polynomials.msolve.process import MsolveMissing
+from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, RealRoots, real_roots
+from algebra.polynomials.rings import RationalField
+from algebra.problems.problem import Problem
+from algebra.systems.elimination import eliminate
+from algebra.systems.root_count import RootCount, preferred_forms
+from algebra.systems.system import build_system
+
+_GRID, _REACH = 8, 24
+# Instances tried for a second each before guesses are asked for.
+_FIRST = 8
+
+
+def rational_instance(
+    problem: Problem, seed: int, index: int
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray]:
+    """Student weights, teacher weights and samples on the grid of eighths, all exact."""
+    network = problem.network
+    rng = random.Random(f"witness/{seed}/{index}")
+
+    def matrix(shape: tuple[int, int], mask: Any = None) -> np.ndarray:
+        out = np.empty(shape, dtype=object)
+        for cell in np.ndindex(shape):
+            out[cell] = fmpq(rng.randint(-_REACH, _REACH), _GRID)
+        if mask is not None:
+            out[np.asarray(mask) == 0] = fmpq(0)
+        return out
+
+    student = {n: matrix(s, problem.support.get(n)) for n, s in network.shapes.items()}
+    teacher = {n: matrix(s, problem.support.get(n)) for n, s in network.shapes.items()}
+    return student, teacher, matrix(network.input_shape)
+
+
+def solve_exactly(
+    problem: Problem,
+    student: Mapping[str, np.ndarray],
+    X: np.ndarray,
+    Y: np.ndarray,
+    timeout: float,
+    form: str | None = None,
+) -> RealRoots | None:
+    """All solutions of one rational instance's core; None where elimination refutes it."""
+    allocation = problem.allocation
+    form = form or preferred_forms(problem.network, allocation)[0]
+    core = eliminate(build_system(allocation, student, X, Y, RationalField(), form))
+    if not core.consistent or not core.equations:
+        return None
+    return real_roots(core.equations, timeout=max(1, round(timeout)))
+
+
+def find_witness(
+    problem: Problem,
+    roots: RootCount,
+    seed: int,
+    search: float,
+    guesses: Iterable[int] = (),
+    timeout: float = 60.0,
+) -> tuple[dict[str, Any] | None, str]:
+    """A rational instance with N distinct complex solutions and no real one.
+
+    Parameters
+    ----------
+    problem : Problem
+    roots : RootCount
+    seed : int
+    search : float
+        Seconds.
+    guesses : iterable of int, optional
+        Numbers of instances to solve first, found by other means within the same time.
+    timeout : float, optional
+        Seconds to solve a guessed one: it deserves more than a random one.
+
+    Returns
+    -------
+    witness : dict or None
+        Plain data for the certificate.
+    tried : str
+        Where there is none, what was tried.
+    """
+    start = time.monotonic()
+    solved, least = 0, None
+
+    def quick() -> Iterator[int]:
+        # Where exact solving is quick it needs no guesses, which take time to begin.
+        for index in range(_FIRST):
+            if time.monotonic() - start > search / 4:
+                break
+            yield index
+
+    # Number, seconds at least, seconds at most.
+    numbered = chain(
+        ((i, 0, 1) for i in quick()),
+        ((i, timeout, timeout + search) for i in guesses),
+        ((i, 0, search) for i in count()),
+    )
+    seen: set[int] = set()
+    for index, least_time, most_time in numbered:
+        left = min(max(search - (time.monotonic() - start), least_time), most_time)
+        if left <= 0:
+            break
+        if index in seen and not least_time:
+            continue
+        seen.add(index)
+        student, teacher, X = rational_instance(problem, seed, index)
+        Y = problem.network.forward(teacher, X)
+        try:
+            found = solve_exactly(problem, student, X, Y, max(left, 1), roots.form)
+        except (MsolveTimeout, MsolveFailed):
+            continue
+        except MsolveMissing as missing:
+            return None, f"an instance without real solutions was not looked for: {missing}"
+        # An instance with fewer solutions than N is special and proves nothing.
+        if found is None or found.complex != roots.value:
+            continue
+        solved += 1
+        least = len(found.roots) if least is None else min(least, len(found.roots))
+        if not found.roots:
+            return _witness_data(student, teacher, X, found, roots.form, index), ""
+    text = f"{solved} rational instances solved exactly"
+    if least is not None:
+        text += f": each has at least {least} real solution{'s' * (least != 1)}"
+    return None, text
+
+
+def _witness_data(
+    student: Mapping[str, np.ndarray],
+    teacher: Mapping[str, np.ndarray],
+    X: np.ndarray,
+    found: RealRoots,
+    form: str,
+    index: int,
+) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "index": index,
+        "form": form,
+        "weights": {name: _texts(value) for name, value in student.items()},
+        "teacher": {name: _texts(value) for name, value in teacher.items()},
+        "X": _texts(X),
+        "complex": found.complex,
+        "real": len(found.roots),
+        "unknowns": list(found.variables),
+    }
+    points = found.parametrization
+    if points is not None:
+        data["parametrization"] = {
+            "w": [str(c) for c in points.w.coeffs()],
+            "denominator": [str(c) for c in points.denominator.coeffs()],
+            "scale": str(points.scale),
+            "numerators": [[str(c) for c in n.coeffs()] for n in points.numerators],
+        }
+    return data
+
+
+def _texts(array: np.ndarray) -> list[list[str]]:
+    return [[str(entry) for entry in row] for row in array]

@@ -1,0 +1,288 @@
+r"""Least-cost bases under several kinds of caps at once: branch and bound, exact.
+
+With caps on the rows *and* on the columns a design is a common basis of three matroids, a
+problem that is NP-hard in general.  It is solved by branch and bound over *Lagrangian bounds*
+[1]_: for any multipliers λ ≥ 0 of the capped lines, each basis I that keeps the caps costs
+
+.. math:: c(I) ≥ c(I) + Σ_g λ_g (|I ∩ g| - cap_g) ≥ \min_B (c + λ)(B) - Σ_g λ_g cap_g,
+
+the minimum over all bases B of the linear matroid, which a greedy run finds.  In the language
+of matroid intersection this is a splitting of the costs into one part for each matroid.  The
+bound holds for any multipliers, so where they come from does not matter: by default from
+subgradient steps in whole numbers, or handed in from a linear program that is solved in
+floating point (`numeric.cap_relaxation`).  All arithmetic that proves something is in integers.
+
+A branch takes an element in or leaves it out.  The leaves of the tree, each with its
+multipliers, are the certificate: `certified_bound` runs the greedy algorithm once a leaf.
+Where no basis keeps the caps, multipliers that give more than any basis can cost prove it; at
+the root alone they read as a Hall-type condition (`counting_reason`).
+
+References
+----------
+.. [1] M. L. Fisher, "The Lagrangian relaxation method for solving integer programming
+   problems", Management Science 27 (1981).
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from algebra.matroids.intersection import greedy
+from algebra.matroids.lagrangian import SCALE, LagrangianSearch, Leaf, Lines, Relax, System
+
+
+@dataclass(frozen=True)
+class CappedBasis:
+    """A basis under caps and how good it is.
+
+    Attributes
+    ----------
+    elements : tuple of int or None
+        None where none was found.
+    cost : int or None
+    bound : int or None
+        No basis under the caps costs less; None where there is none at all.
+    leaves : tuple of Leaf
+        They cover all bases and prove the bound.
+    nodes : int
+    """
+
+    elements: tuple[int, ...] | None
+    cost: int | None
+    bound: int | None
+    leaves: tuple[Leaf, ...] = field(repr=False)
+    nodes: int = 0
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether cost and bound meet."""
+        return self.cost is not None and self.cost == self.bound
+
+
+def capped_basis(
+    columns: np.ndarray,
+    p: int,
+    systems: Sequence[System],
+    costs: Sequence[int],
+    size: int,
+    *,
+    relax: Relax | None = None,
+    nodes: int = 100_000,
+    seconds: float | None = None,
+) -> CappedBasis:
+    """A least-cost set of `size` independent columns that keeps several kinds of caps.
+
+    Parameters
+    ----------
+    columns : ndarray of int64, shape (·, E)
+        Residues modulo p.
+    p : int
+        A prime below 2^31.
+    systems : sequence of (groups, caps)
+        For each kind of line the line of each element, and the cap of each line.
+    costs : sequence of int, length E
+    size : int
+    relax : callable, optional
+        Where multipliers come from; see `algebra.matroids.lagrangian.Relax`.
+    nodes : int, optional
+        Most branches gone through.
+    seconds : float, optional
+        Most time.
+
+    Returns
+    -------
+    CappedBasis
+        Optimal where the search was finished; otherwise with an honest bound.
+
+    Examples
+    --------
+    >>> columns = np.array([[1, 0, 1, 1], [0, 1, 1, 2]])
+    >>> rows, lines = ([0, 0, 1, 1], [1, 1]), ([0, 1, 0, 1], [1, 1])
+    >>> found = capped_basis(columns, 101, [rows, lines], [1, 2, 5, 1], 2)
+    >>> found.elements, found.cost, found.is_optimal
+    ((0, 3), 2, True)
+    """
+    search = LagrangianSearch(columns, p, systems, costs, size, relax)
+    ends = None if seconds is None else time.monotonic() + seconds
+    start = np.zeros(columns.shape[1], np.int64)
+    heap: list[tuple[int, int, int, np.ndarray, Lines]] = []
+    none = tuple((0,) * len(cap) for _, cap in search.systems)
+    heapq.heappush(heap, (sum(sorted(search.costs)[:size]), 0, 0, start, none))
+    leaves: list[Leaf] = []
+    count = 0
+
+    def leaf_of(state: np.ndarray, multipliers: Lines) -> Leaf:
+        inside = tuple(np.flatnonzero(state == 1).tolist())
+        return Leaf(inside, tuple(np.flatnonzero(state == -1).tolist()), multipliers)
+
+    while heap:
+        bound, depth, _, state, inherited = heapq.heappop(heap)
+        given = leaf_of(state, inherited)
+        if search.cost is not None and bound >= search.cost:
+            leaves.append(given)
+            continue
+        late = ends is not None and time.monotonic() > ends
+        if count >= nodes or late:
+            leaves.append(given)
+            leaves += [leaf_of(s, lines) for _, _, _, s, lines in heap]
+            break
+        count += 1
+        # What follows from the caps is not part of the leaf: the check draws the same conclusion.
+        inner = state.copy()
+        if not search.propagate(inner):
+            leaves.append(given)
+            continue
+        hint = search.relax(inner, search.cost)
+        inner_leaf = leaf_of(inner, hint.multipliers)
+        found = search.bound(inner_leaf)
+        if found is None or found[0] >= search.ceiling:
+            leaves.append(leaf_of(state, hint.multipliers))
+            continue
+        value, basis = found
+        multipliers = hint.multipliers
+        if value < bound:
+            value, multipliers = bound, inherited
+        search.offer(basis)
+        search.dive(inner, hint.values)
+        if search.cost is not None and value >= search.cost:
+            leaves.append(leaf_of(state, multipliers))
+            continue
+        branch = _branching_element(search, inner, hint.values, basis)
+        if branch is None:
+            # Everything is decided, and the only basis left does not keep the caps.
+            leaves.append(leaf_of(state, multipliers))
+            continue
+        for choice in (1, -1):
+            child = state.copy()
+            child[branch] = choice
+            heapq.heappush(heap, (value, depth - 1, 2 * count + choice, child, multipliers))
+    bound_now = certified_bound(columns, p, systems, costs, size, leaves, search.cost)
+    return CappedBasis(search.best, search.cost, bound_now, tuple(leaves), count)
+
+
+def _branching_element(
+    search: LagrangianSearch, state: np.ndarray, values: Sequence[int], basis: Sequence[int]
+) -> int | None:
+    """The open element that is least decided; failing that, one of an overfull line."""
+    undecided = [e for e in range(len(values)) if state[e] == 0 and 0 < values[e] < SCALE]
+    if undecided:
+        return min(undecided, key=lambda e: (abs(2 * values[e] - SCALE), -values[e], e))
+    full = search.overfull(basis)
+    for e in basis:
+        lines = {(s, group[e]) for s, (group, _) in enumerate(search.systems)}
+        if state[e] == 0 and lines & full:
+            return int(e)
+    left = np.flatnonzero(state == 0)
+    return int(left[0]) if len(left) else None
+
+
+def certified_bound(
+    columns: np.ndarray,
+    p: int,
+    systems: Sequence[System],
+    costs: Sequence[int],
+    size: int,
+    leaves: Sequence[Leaf],
+    cost: int | None = None,
+) -> int | None:
+    """The cost that no basis under the caps falls below, from the leaves alone.
+
+    Parameters
+    ----------
+    columns, p, systems, costs, size
+        As for `capped_basis`.
+    leaves : sequence of Leaf
+    cost : int, optional
+        Of a basis that is known: the bound is not taken above it.
+
+    Returns
+    -------
+    int or None
+        None where the leaves show that there is no such basis.
+
+    Raises
+    ------
+    ArithmeticError
+        Where the leaves do not cover all sets.
+    """
+    search = LagrangianSearch(columns, p, systems, costs, size)
+    if not _cover([(frozenset(a.inside), frozenset(a.outside)) for a in leaves]):
+        raise ArithmeticError("the leaves of a search do not cover all sets: a bug")
+    least: int | None = None
+    for leaf in leaves:
+        state = np.zeros(columns.shape[1], np.int64)
+        state[list(leaf.inside)] = 1
+        state[list(leaf.outside)] = -1
+        if not search.propagate(state):
+            continue
+        inside = tuple(np.flatnonzero(state == 1).tolist())
+        outside = tuple(np.flatnonzero(state == -1).tolist())
+        found = search.bound(Leaf(inside, outside, leaf.multipliers))
+        if found is None or found[0] >= search.ceiling:
+            continue
+        value, basis = found
+        if not (state == 0).any() and not search.is_feasible(basis):
+            continue
+        least = value if least is None else min(least, value)
+    if cost is not None:
+        return cost if least is None else min(least, cost)
+    return least
+
+
+def _cover(parts: list[tuple[frozenset[int], frozenset[int]]]) -> bool:
+    """Whether every set meets one of the conditions (these in, those out)."""
+    stack = [parts]
+    while stack:
+        now = stack.pop()
+        if not now:
+            return False
+        if any(not inside and not outside for inside, outside in now):
+            continue
+        inside, outside = now[0]
+        e = min(inside | outside)
+        stack.append([(i - {e}, o) for i, o in now if e not in o])
+        stack.append([(i, o - {e}) for i, o in now if e not in i])
+    return True
+
+
+def counting_reason(
+    columns: np.ndarray,
+    p: int,
+    systems: Sequence[System],
+    size: int,
+    multipliers: Lines,
+) -> tuple[list[tuple[int, int, int]], int, int] | None:
+    """Multipliers read as a Hall-type condition, where they are one.
+
+    Returns
+    -------
+    lines : list of (system, line, weight)
+        Lines that count, with whole weights.
+    needed : int
+        Every basis counts for at least so much in them (an element once for each line).
+    left : int
+        What their caps leave; less than `needed`.  None where that is not so.
+    """
+    biggest = max((v for lines in multipliers for v in lines), default=0)
+    for parts in range(1, 7) if biggest else ():
+        # The same multipliers, rounded to a few whole weights.
+        rounded = tuple(
+            tuple((2 * parts * v + biggest) // (2 * biggest) for v in lines)
+            for lines in multipliers
+        )
+        weight = [0] * columns.shape[1]
+        left = 0
+        for (group, cap), lines in zip(systems, rounded, strict=True):
+            weight = [w + lines[g] for w, g in zip(weight, group, strict=True)]
+            left += sum(v * k for v, k in zip(lines, cap, strict=True))
+        order = sorted(range(len(weight)), key=weight.__getitem__)
+        needed = sum(weight[e] for e in greedy(columns, p, order, size))
+        if needed > left:
+            named = [(s, g, v) for s, lines in enumerate(rounded) for g, v in enumerate(lines) if v]
+            return named, needed, left
+    return None

@@ -1,0 +1,191 @@
+"""Lagrangian bounds of bases under caps, in whole numbers.
+
+The search that uses them is `algebra.matroids.branch_and_bound`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.matroids.intersection import greedy
+
+# Multipliers are whole multiples of 1/SCALE of a cost unit.
+SCALE = 1 << 12
+_STEPS = 40
+
+System = tuple[Sequence[int], Sequence[int]]
+Lines = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Hint:
+    """Where to look: multipliers of every line, and how much each element is wanted.
+
+    Attributes
+    ----------
+    multipliers : tuple of tuple of int
+        One for each line of each system of caps, not negative, in units of 1/`SCALE`.
+    values : tuple of int
+        For each element between 0 (surely out) and `SCALE` (surely in); a guess.
+    """
+
+    multipliers: Lines
+    values: tuple[int, ...]
+
+
+# From the elements' state (1 in, -1 out, 0 open) and the best cost known, a hint.
+Relax = Callable[[np.ndarray, int | None], Hint]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A part of the search space and the multipliers that bound it.
+
+    Attributes
+    ----------
+    inside, outside : tuple of int
+        Elements that every set of this part has, or lacks.
+    multipliers : tuple of tuple of int
+    """
+
+    inside: tuple[int, ...]
+    outside: tuple[int, ...]
+    multipliers: Lines
+
+
+class LagrangianSearch:
+    """Bounds, heuristics and the best basis so far of one problem.
+
+    Parameters are those of `algebra.matroids.branch_and_bound.capped_basis`.
+    """
+
+    def __init__(
+        self,
+        columns: np.ndarray,
+        p: int,
+        systems: Sequence[System],
+        costs: Sequence[int],
+        size: int,
+        relax: Relax | None = None,
+    ) -> None:
+        self.columns, self.p, self.size = columns, p, size
+        self.costs = [int(c) for c in costs]
+        self.systems = [([int(g) for g in group], [int(k) for k in cap]) for group, cap in systems]
+        self.relax = relax or self._subgradient
+        # More than any set of this size costs.
+        self.ceiling = sum(sorted(self.costs, reverse=True)[:size]) + 1
+        self.best: tuple[int, ...] | None = None
+        self.cost: int | None = None
+
+    def bound(self, leaf: Leaf) -> tuple[int, list[int]] | None:
+        """The Lagrangian bound in whole cost units and its basis; None where there is none."""
+        weight = [SCALE * c for c in self.costs]
+        total = 0
+        for (group, cap), lines in zip(self.systems, leaf.multipliers, strict=True):
+            if any(value < 0 for value in lines):
+                raise ArithmeticError("a negative multiplier proves nothing: a bug")
+            weight = [w + lines[g] for w, g in zip(weight, group, strict=True)]
+            total -= sum(value * k for value, k in zip(lines, cap, strict=True))
+        gone, first = set(leaf.outside), set(leaf.inside)
+        rest = [e for e in range(len(weight)) if e not in gone and e not in first]
+        order = [*leaf.inside, *sorted(rest, key=weight.__getitem__)]
+        basis = greedy(self.columns, self.p, order, self.size)
+        if len(basis) < self.size or not first <= set(basis):
+            return None
+        total += sum(weight[e] for e in basis)
+        return -(-total // SCALE), basis
+
+    def is_feasible(self, basis: Sequence[int]) -> bool:
+        """Whether a set keeps all caps."""
+        return not self.overfull(basis)
+
+    def overfull(self, basis: Sequence[int]) -> set[tuple[int, int]]:
+        """Lines (system, line) that hold too many of a set."""
+        found = set()
+        for s, (group, cap) in enumerate(self.systems):
+            counts = np.bincount([group[e] for e in basis], minlength=len(cap))
+            found |= {(s, int(g)) for g in np.flatnonzero(counts > np.array(cap, np.int64))}
+        return found
+
+    def propagate(self, state: np.ndarray) -> bool:
+        """Leave out what no longer fits; False where a line has too many already."""
+        for group, cap in self.systems:
+            lines = np.array(group, np.int64)
+            used = np.bincount(lines[state == 1], minlength=len(cap))
+            limit = np.array(cap, np.int64)
+            if (used > limit).any():
+                return False
+            state[(state == 0) & (used >= limit)[lines]] = -1
+        return True
+
+    def offer(self, basis: Sequence[int]) -> None:
+        """Keep a basis where it is feasible and the cheapest so far."""
+        cost = sum(self.costs[e] for e in basis)
+        if len(basis) == self.size and (self.cost is None or cost < self.cost):
+            if not self.is_feasible(basis):
+                return
+            self.best, self.cost = tuple(sorted(basis)), cost
+
+    def dive(self, state: np.ndarray, values: Sequence[int]) -> None:
+        """Elements by how much they are wanted, each taken where it fits and is independent."""
+        want = sorted(range(len(values)), key=lambda e: (-state[e], -values[e], self.costs[e]))
+        order = [e for e in want if state[e] >= 0]
+        # Independent ones first, then caps: what is over a cap is banned, and again.
+        banned: set[int] = set()
+        for _ in range(len(order)):
+            basis = greedy(self.columns, self.p, [e for e in order if e not in banned], self.size)
+            if len(basis) < self.size:
+                return
+            left = [list(cap) for _, cap in self.systems]
+            spilt = []
+            for e in basis:
+                places = [(s, self.systems[s][0][e]) for s in range(len(self.systems))]
+                if all(left[s][g] > 0 for s, g in places):
+                    for s, g in places:
+                        left[s][g] -= 1
+                else:
+                    spilt.append(e)
+            if not spilt:
+                self.offer(basis)
+                return
+            banned.update(spilt)
+
+    def _subgradient(self, state: np.ndarray, best: int | None) -> Hint:
+        """Multipliers by subgradient steps in whole numbers; values by averaging the bases."""
+        lines = [[0] * len(cap) for _, cap in self.systems]
+        inside = tuple(int(e) for e in np.flatnonzero(state == 1))
+        outside = tuple(int(e) for e in np.flatnonzero(state == -1))
+        top, top_lines = None, tuple(map(tuple, lines))
+        votes = np.zeros(len(self.costs), np.int64)
+        reach = 4
+        for step in range(_STEPS):
+            now = tuple(map(tuple, lines))
+            found = self.bound(Leaf(inside, outside, now))
+            if found is None:
+                return Hint(now, tuple(votes.tolist()))
+            value, basis = found
+            self.offer(basis)
+            # Late bases, near the best multipliers, count for more.
+            votes[basis] += step + 1
+            if top is None or value > top:
+                top, top_lines = value, now
+            elif step % 5 == 4:
+                reach = max(1, reach // 2)
+            slopes = []
+            for group, cap in self.systems:
+                counts = np.bincount([group[e] for e in basis], minlength=len(cap))
+                slopes.append((counts - np.array(cap, np.int64)).tolist())
+            norm = sum(s * s for part in slopes for s in part if s > 0)
+            if not norm:
+                break
+            aim = best if best is not None else value + max(2, abs(value) // 10)
+            size = max(SCALE // 4, reach * SCALE * max(1, aim - value) // (2 * norm))
+            lines = [
+                [max(0, v + size * s) for v, s in zip(values, part, strict=True)]
+                for values, part in zip(lines, slopes, strict=True)
+            ]
+        most = max(1, int(votes.max(initial=1)))
+        return Hint(top_lines, tuple((votes * SCALE // most).tolist()))

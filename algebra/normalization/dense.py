@@ -1,0 +1,141 @@
+"""Networks over the rationals: targets, and frozen ones with their scales and shifts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from algebra.errors import InputError, shown
+
+Rationals = np.ndarray
+
+# Square roots are rounded up to multiples of 2^-20.
+_ROOT_BITS = 20
+
+
+def rationals(value: Any, name: str, dimensions: int = 2) -> Rationals:
+    """An array as exact rationals; doubles are taken as the rationals they are.
+
+    Raises
+    ------
+    InputError
+        Where the shape or an entry is no good.
+    """
+    array = np.asarray(value)
+    if array.ndim != dimensions or not array.size:
+        what = "matrix" if dimensions == 2 else "vector"
+        raise InputError(f"`{name}` must be a {what} of numbers; it has shape {array.shape}")
+    out = np.empty(array.shape, dtype=object)
+    for index, entry in np.ndenumerate(array):
+        if isinstance(entry, fmpq):
+            out[index] = entry
+            continue
+        if isinstance(entry, np.generic):
+            entry = entry.item()
+        try:
+            out[index] = fmpq(*entry.as_integer_ratio())
+        except (AttributeError, TypeError, ValueError, OverflowError):
+            raise InputError(f"`{name}`{list(index)} is {shown(entry)}: not a number") from None
+    return out
+
+
+@dataclass(frozen=True)
+class DenseNet:
+    """A target: ``W_l σ(… σ(W_1 x + b_1) …) + b_l``.
+
+    Attributes
+    ----------
+    weights : tuple of matrices
+        W_1, …, W_l, each n_k × n_{k-1}.
+    shifts : tuple of vectors
+        b_1, …, b_l.
+    """
+
+    weights: tuple[Rationals, ...]
+    shifts: tuple[Rationals, ...]
+
+    @classmethod
+    def of(cls, weights: Sequence[Any], shifts: Sequence[Any] | None = None) -> DenseNet:
+        """A target from arrays; shifts are 0 where none are given."""
+        if not len(weights):
+            raise InputError("`weights` is empty: a target has at least one layer")
+        matrices = tuple(rationals(W, f"W{k}") for k, W in enumerate(weights, 1))
+        for k in range(1, len(matrices)):
+            if matrices[k].shape[1] != matrices[k - 1].shape[0]:
+                raise InputError(
+                    f"the target's W{k + 1} is {size_text(matrices[k])} but W{k} has "
+                    f"{matrices[k - 1].shape[0]} rows"
+                )
+        if shifts is None:
+            shifts = [np.array([fmpq(0)] * len(W), dtype=object) for W in matrices]
+        if len(shifts) != len(matrices):
+            raise InputError(f"the target has {len(matrices)} layers but {len(shifts)} shifts")
+        vectors = tuple(rationals(b, f"b{k}", 1) for k, b in enumerate(shifts, 1))
+        for k, (W, b) in enumerate(zip(matrices, vectors, strict=True), 1):
+            if len(W) != len(b):
+                raise InputError(f"the target's W{k} has {len(W)} rows, b{k} {len(b)} entries")
+        return cls(matrices, vectors)
+
+    def __call__(self, X: Rationals) -> Rationals:
+        """Outputs for samples X, one a column."""
+        return _run(self.weights, [None] * len(self.weights), self.shifts, X)
+
+
+@dataclass(frozen=True)
+class NormalizedNet:
+    """A frozen network with its scales and shifts.
+
+    Attributes
+    ----------
+    weights : tuple of matrices
+        W_1, …, W_2l, frozen.
+    scales, shifts : tuple of vectors
+        The diagonals of Γ_1, …, Γ_2l, and β_1, …, β_2l.
+    radius : fmpq
+        It realizes its target on ‖x‖ ≤ radius.
+    """
+
+    weights: tuple[Rationals, ...] = field(repr=False)
+    scales: tuple[Rationals, ...]
+    shifts: tuple[Rationals, ...]
+    radius: fmpq
+
+    def __call__(self, X: Rationals) -> Rationals:
+        """Outputs for samples X, one a column."""
+        return _run(self.weights, self.scales, self.shifts, X)
+
+
+def _run(
+    weights: Sequence[Rationals],
+    scales: Sequence[Rationals | None],
+    shifts: Sequence[Rationals],
+    X: Rationals,
+) -> Rationals:
+    last = len(weights) - 1
+    for k, (W, scale, shift) in enumerate(zip(weights, scales, shifts, strict=True)):
+        X = W @ X
+        if scale is not None:
+            X = scale[:, None] * X
+        X = X + shift[:, None]
+        if k < last:
+            X = X * (X > 0)
+    return X
+
+
+def norm_bound(vector: Rationals) -> fmpq:
+    """A rational upper bound of the Euclidean norm, off by less than 2^-19."""
+    square = sum((entry * entry for entry in vector), fmpq(0))
+    if square == 0:
+        return fmpq(0)
+    scaled = -((-square.p << (2 * _ROOT_BITS)) // square.q)
+    return fmpq(isqrt(int(scaled) - 1) + 1, 1 << _ROOT_BITS)
+
+
+def size_text(matrix: Rationals) -> str:
+    """Its shape in words, such as 2×3."""
+    return "×".join(map(str, matrix.shape))

@@ -1,0 +1,145 @@
+"""Inspection of normalization networks: the linear system of Lemma 1, layer by layer.
+
+For each layer of the target: how many scales meet how many equations, the generic rank of
+the Khatri–Rao product, and the widths that would do.  Linear nets are inspected in the
+lowered form too (`algebra.normalization.lowering`), whose sizes are those of the system that
+engines solve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, whole_number
+from algebra.linear.inspect import Inspection, inspect_allocation
+from algebra.networks.normalization import NormNet
+from algebra.normalization.khatri_rao import khatri_rao, khatri_rao_rank, width_needed
+from algebra.normalization.lowering import lowered_allocation, lowered_support
+from algebra.polynomials.rings import symbol
+from algebra.problems.allocation import Allocation
+from algebra.ranks.jacobian import GenericRank
+
+
+@dataclass(frozen=True)
+class LemmaSystem:
+    """The system of Lemma 1 for one layer of the target.
+
+    Attributes
+    ----------
+    layer : int
+        k, from 1.
+    rows, columns, width : int
+        The target layer is rows×columns; hidden units.
+    scales, output_scales : int
+        Learnable entries of g_{2k-1} and of g_2k.
+    rank : GenericRank
+        Of W_2k ⊙ W_{2k-1}ᵀ, with the zeros of the support.
+    """
+
+    layer: int
+    rows: int
+    columns: int
+    width: int
+    scales: int
+    output_scales: int
+    rank: GenericRank
+
+    @property
+    def equations(self) -> int:
+        """Number of equations, one for each entry of the target layer."""
+        return self.rows * self.columns
+
+    def __str__(self) -> str:
+        odd, even = 2 * self.layer - 1, 2 * self.layer
+        known = "proved" if self.rank.is_proved else f"error at most {self.rank.error}"
+        needed = width_needed(self.rows, self.columns)
+        fewer = width_needed(self.rows, self.columns, second_scales=True)
+        return (
+            f"layer {self.layer}: (W{even} ⊙ W{odd}ᵀ) vecd(G{odd}) = vec(T{self.layer}): "
+            f"{self.equations} equations in {self.width} scales, {self.scales} learnable; generic "
+            f"rank {self.rank.rank} ({known}); every target needs width {needed}, {fewer} with "
+            f"G{even} ({self.output_scales} of its scales learn)"
+        )
+
+
+def lemma_systems(
+    allocation: Allocation, support: Mapping[str, np.ndarray] | None = None, seed: int = 0
+) -> tuple[LemmaSystem, ...]:
+    """The systems of all layers."""
+    network, masks = allocation.network, allocation.masks
+    assert isinstance(network, NormNet)
+    out = []
+    for k in range(1, network.depth + 1):
+        n, before, w = network.widths[k], network.widths[k - 1], network.hidden[k - 1]
+        odd, even = f"W{2 * k - 1}", f"W{2 * k}"
+        left = None if support is None else support.get(even)
+        right = None if support is None else support.get(odd)
+        rank = khatri_rao_rank(
+            n, before, w, left=left, right=None if right is None else right.T, seed=seed
+        )
+        learn = [int(masks[f"g{j}"].sum()) for j in (2 * k - 1, 2 * k)]
+        out.append(LemmaSystem(k, n, before, w, learn[0], learn[1], rank))
+    return tuple(out)
+
+
+def lemma_equations(network: NormNet, layer: int = 1) -> list[tuple[str, Any]]:
+    """The equations of Lemma 1 for one layer, in SymPy: what must vanish, with a label.
+
+    Examples
+    --------
+    >>> net = NormNet.square(d=1, depth=1, width=2, m=1)
+    >>> lemma_equations(net)[0][1]
+    -T1_0_0 + W1_0_0*W2_0_0*g1_0 + W1_1_0*W2_0_1*g1_1
+    """
+    layer = whole_number(layer, "layer", 1, network.depth)
+    odd, even = 2 * layer - 1, 2 * layer
+    shapes = network.shapes | network.teacher_shapes
+
+    def symbols(name: str) -> np.ndarray:
+        out = np.empty(shapes[name], dtype=object)
+        for i, j in np.ndindex(*shapes[name]):
+            out[i, j] = symbol(f"{name}_{i}_{j}")
+        return out
+
+    W1, W2, T = symbols(f"W{odd}"), symbols(f"W{even}"), symbols(f"T{layer}")
+    gamma = np.array([symbol(f"g{odd}_{i}") for i in range(len(W1))], dtype=object)
+    left = khatri_rao(W2, W1.T) @ gamma
+    return [
+        (f"T{layer} [{i}, {j}]", (left[i * T.shape[1] + j] - T[i, j]).expand())
+        for i, j in np.ndindex(*T.shape)
+    ]
+
+
+def inspect_normnet(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    seed: int = 0,
+    all_forms: bool = False,
+) -> Inspection:
+    """Structure report of an allocation of a normalization network."""
+    network = allocation.network
+    if not isinstance(network, NormNet):
+        raise InputError(f"`allocation` is of a {network.title}, not of a normnet")
+    words = tuple(str(system) for system in lemma_systems(allocation, support, seed))
+    if not network.is_linear:
+        words += (
+            f"ReLU: the equations of the labels hold for one activation pattern at a time, "
+            f"2^{sum(network.layer_sizes[1:-1]) * network.m} patterns; with no unit silent they "
+            "are those above",
+        )
+        return Inspection(allocation, 0, (), words, (), ())
+    found = inspect_allocation(
+        lowered_allocation(allocation),
+        lowered_support(network, support),
+        seed=seed,
+        all_forms=all_forms,
+    )
+    # Budgets would name matrices of the lowered network.
+    return replace(
+        found, allocation=allocation, skipped=words + found.skipped, budgets=(), violations=()
+    )

@@ -1,0 +1,307 @@
+r"""Does an instance of a one-hidden-layer normalization network have a match?  Exactly.
+
+The ReLU network ``Y = g_2 ∘ (W_2 σ(g_1 ∘ (W_1 X) + b_1)) + b_2``, any of whose scales and shifts
+learn.  With a = W_1 X, hidden outputs u ≥ 0 and what is cut off, v ≥ 0,
+
+.. math:: u_{ij} - v_{ij} = γ_i a_{ij} + β_i, \quad u_{ij} v_{ij} = 0, \quad
+          W_2 u = δ Y - ε,
+
+δ_k = 1/(g_2)_k and ε_k = (b_2)_k/(g_2)_k: linear in all unknowns, γ, β, δ, ε, u, v, but for
+the products u v.  Ordinary weights may learn too, as long as this stays so: cells of W_1 in
+rows whose scale is frozen, cells of W_2 in columns of hidden units that are frozen altogether.
+  So each choice of "u = 0 or v = 0" leaves a linear program.  Branch and
+bound goes through them: a node's program ignores the products not yet decided; infeasible,
+it proves that no choice below has a solution; a solution in which all products vanish is a
+match, put through the network once more.  Where output scales learn, their signs are chosen
+first and δ_k ≠ 0 is asked by maximizing the smallest |δ_k|.
+
+All numbers are rational (`algebra.linalg.rational_lp`): both answers are proofs.  An output scale 0
+is no loss: it matches only an output whose labels are constant, and then the answer
+"unmatched" is withheld.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from algebra.errors import InputError
+from algebra.linalg.rational_lp import OPTIMAL, Optimum, eliminate_free, maximize
+from algebra.networks.normalization import NormNet
+from algebra.problems.allocation import Allocation
+
+MATCHED, UNMATCHED, OPEN = "matched", "unmatched", "undetermined"
+_ZERO, _ONE = fmpq(0), fmpq(1)
+
+# From the rows of a program: from the columns kept, constants and objective to a guessed basis.
+Advice = Callable[[Sequence[int], Sequence[fmpq], Sequence[fmpq]], Sequence[int] | None]
+Advisor = Callable[[Sequence[Sequence[fmpq]]], Advice]
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Whether an instance has a match.
+
+    Attributes
+    ----------
+    status : str
+        "matched", "unmatched" or "undetermined" (too many nodes).
+    nodes : int
+        Linear programs solved.
+    weights : dict or None
+        The matching student's matrices, rational.
+    """
+
+    status: str
+    nodes: int
+    weights: dict[str, np.ndarray] | None = None
+
+
+def applies_to(allocation: Allocation) -> bool:
+    """Whether the equations are linear but for u v = 0; see the module's text."""
+    network = allocation.network
+    if not isinstance(network, NormNet) or network.depth != 1 or network.is_linear:
+        return False
+    masks = allocation.masks
+    rows = masks["W1"].any(axis=1)
+    scales, shifts = masks["g1"][:, 0] != 0, masks["b1"][:, 0] != 0
+    moving = rows | scales | shifts
+    return not (rows & scales).any() and not (masks["W2"].any(axis=0) & moving).any()
+
+
+def match_instance(
+    allocation: Allocation,
+    weights: Mapping[str, np.ndarray],
+    X: np.ndarray,
+    Y: np.ndarray,
+    *,
+    most_nodes: int = 1000,
+    seconds: float = 60.0,
+    advisor: Advisor | None = None,
+) -> Matching:
+    """Decide whether scales and shifts exist that give the labels.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        Of a `NormNet` with one hidden layer; see `applies_to`.
+    weights : mapping of str to ndarray
+        The student's matrices, rational; those of learnable cells are ignored.
+    X, Y : ndarray of fmpq
+    most_nodes : int, optional
+        Linear programs after which the search is given up.
+    seconds : float, optional
+        Time after which it is.
+    advisor : callable, optional
+        Guesses where linear programs end (`numeric.normalization.float_simplex.advisor`); the
+        guesses are checked exactly and only save time.
+
+    Returns
+    -------
+    Matching
+    """
+    if not applies_to(allocation):
+        raise InputError(
+            "exact matching needs a ReLU normnet of depth 1 and an allocation whose equations are "
+            "linear but for the activation pattern: see algebra.normalization.matching"
+        )
+    return _Search(allocation, weights, X, Y, most_nodes, seconds, advisor).run()
+
+
+class _Search:
+    """Branch and bound over signs of output scales and over u = 0 or v = 0."""
+
+    def __init__(
+        self,
+        allocation: Allocation,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        Y: np.ndarray,
+        most_nodes: int,
+        seconds: float,
+        advisor: Advisor | None,
+    ) -> None:
+        self.advisor = advisor
+        self.allocation, self.weights, self.X, self.Y = allocation, weights, X, Y
+        self.most, self.nodes = most_nodes, 0
+        self.end = time.monotonic() + seconds
+        masks = allocation.masks
+        self.learns = {name: masks[name][:, 0] != 0 for name in ("g1", "b1", "g2", "b2")}
+        self.learns |= {name: masks[name] != 0 for name in ("W1", "W2")}
+        # Learnable weights are unknowns: their random values count as 0.
+        W1 = weights["W1"] * ~self.learns["W1"]
+        self.a = W1 @ X
+        h = weights["g1"] * self.a + weights["b1"]
+        self.known = h * (h > 0)
+        self.hidden, self.samples = self.a.shape
+        self.cells = self.hidden * self.samples
+        self.outputs = len(Y)
+        self.tuned = [k for k in range(self.outputs) if self.learns["g2"][k]]
+
+    def run(self) -> Matching:
+        closed = True
+        for signs in product((1, -1), repeat=len(self.tuned)):
+            found = self._search(signs)
+            if found is not None:
+                return Matching(MATCHED, self.nodes, found)
+            if self._out_of_reach():
+                closed = False
+                break
+        constant = any(
+            all(y == (self.Y[k][0] if self.learns["b2"][k] else self.weights["b2"][k, 0])
+                for y in self.Y[k])
+            for k in self.tuned
+        )  # fmt: skip
+        return Matching(UNMATCHED if closed and not constant else OPEN, self.nodes)
+
+    def _out_of_reach(self) -> bool:
+        return self.nodes >= self.most or time.monotonic() > self.end
+
+    def _search(self, signs: Sequence[int]) -> dict[str, np.ndarray] | None:
+        """A match with output scales of these signs, or None."""
+        self._write(signs)
+        open_nodes: list[frozenset[int]] = [frozenset()]
+        while open_nodes and not self._out_of_reach():
+            fixed = open_nodes.pop()
+            self.nodes += 1
+            x = self._solve(fixed)
+            if x is None:
+                continue
+            gaps = [(x[p] * x[p + self.cells], p) for p in range(self.cells)]
+            worst, pair = max(gaps, key=lambda gap: gap[0])
+            if worst == 0:
+                return self._student(x, signs)
+            # The larger of the two stays first: it is popped last pushed.
+            small, large = sorted((pair, pair + self.cells), key=lambda q: x[q])
+            open_nodes += [fixed | {large}, fixed | {small}]
+        return None
+
+    def _write(self, signs: Sequence[int]) -> None:
+        """The equations: free unknowns first, then u, v, and what keeps δ away from 0."""
+        free = [cell for cell in self.allocation.cells if cell[0] != "g2"]
+        self.free = {cell: c for c, cell in enumerate(free)}
+        start = len(free)
+        # δ_k = sign·(t + p_k), p_k ≥ 0, t + s = 1.
+        self.delta = {k: start + 2 * self.cells + q for q, k in enumerate(self.tuned)}
+        self.t = start + 2 * self.cells + len(self.tuned)
+        columns = self.t + 2 if self.tuned else self.t
+        rows: list[list[fmpq]] = []
+        constants: list[fmpq] = []
+
+        def row() -> list[fmpq]:
+            rows.append([_ZERO] * columns)
+            constants.append(_ZERO)
+            return rows[-1]
+
+        for i in range(self.hidden):
+            for j in range(self.samples):
+                new, at = row(), start + i * self.samples + j
+                new[at], new[at + self.cells] = _ONE, -_ONE
+                for name, factor in (("g1", self.a[i, j]), ("b1", _ONE)):
+                    if self.learns[name][i]:
+                        new[self.free[name, i, 0]] = -factor
+                    else:
+                        constants[-1] += factor * self.weights[name][i, 0]
+                for q in np.flatnonzero(self.learns["W1"][i]):
+                    new[self.free["W1", i, int(q)]] = -self.weights["g1"][i, 0] * self.X[q, j]
+        for k in range(self.outputs):
+            shift = _ZERO if self.learns["b2"][k] else self.weights["b2"][k, 0]
+            for j in range(self.samples):
+                new = row()
+                for i in range(self.hidden):
+                    if self.learns["W2"][k, i]:
+                        new[self.free["W2", k, i]] = self.known[i, j]
+                    else:
+                        new[start + i * self.samples + j] = self.weights["W2"][k, i]
+                if self.learns["b2"][k]:
+                    new[self.free["b2", k, 0]] = _ONE
+                label = self.Y[k, j] - shift
+                if k in self.delta:
+                    sign = signs[self.tuned.index(k)]
+                    new[self.delta[k]] = new[self.t] = -sign * label
+                else:
+                    scale = self.weights["g2"][k, 0]
+                    if scale == 0:
+                        # Then only a constant output can be matched.
+                        rows[-1] = [_ZERO] * columns
+                        new = rows[-1]
+                        if self.learns["b2"][k]:
+                            new[self.free["b2", k, 0]] = _ONE
+                        constants[-1] = label
+                    else:
+                        constants[-1] = label / scale
+        if self.tuned:
+            new = row()
+            new[self.t] = new[self.t + 1] = constants[-1] = _ONE
+        self.rows, self.constants, self.solved = eliminate_free(rows, constants, start)
+        self.width = columns - start
+        self.advice = None if self.advisor is None else self.advisor(self.rows)
+
+    def _solve(self, fixed: frozenset[int]) -> list[fmpq] | None:
+        """Values of u, v, p, t, s with the fixed ones 0; None where there are none.
+
+        The vertex makes Σ (u + v) small, which drives products to 0.
+        """
+        keep = [c for c in range(self.width) if c not in fixed]
+        A = [[row[c] for c in keep] for row in self.rows]
+        b = self.constants
+        if not A:
+            return [_ZERO] * self.width
+        small = [-_ONE if c < 2 * self.cells else _ZERO for c in keep]
+        if self.tuned:
+            t = self.width - 2
+            place = keep.index(t)
+            largest = self._maximize(A, keep, b, [_ONE if c == t else _ZERO for c in keep])
+            if largest.status != OPTIMAL or largest.value <= 0:
+                return None
+            # Half of what is possible is kept: t is a constant from here on.
+            half = largest.value / 2
+            b = [value - row[place] * half for value, row in zip(b, A, strict=True)]
+            A = [row[:place] + row[place + 1 :] for row in A]
+            small = small[:place] + small[place + 1 :]
+            keep = keep[:place] + keep[place + 1 :]
+        found = self._maximize(A, keep, b, small)
+        if found.status != OPTIMAL:
+            return None
+        x = [_ZERO] * self.width
+        for c, value in zip(keep, found.x, strict=True):
+            x[c] = value
+        if self.tuned:
+            x[self.width - 2] = half
+        return x
+
+    def _maximize(
+        self,
+        A: Sequence[Sequence[fmpq]],
+        keep: Sequence[int],
+        b: Sequence[fmpq],
+        objective: Sequence[fmpq],
+    ) -> Optimum:
+        basis = None if self.advice is None else self.advice(keep, b, objective)
+        return maximize(A, b, objective, basis=basis)
+
+    def _student(self, x: Sequence[fmpq], signs: Sequence[int]) -> dict[str, np.ndarray] | None:
+        """The student's matrices at a solution, if the network gives the labels with them."""
+        values = [_ZERO] * len(self.free)
+        for unknown, row, constant in self.solved:
+            values[unknown] = constant - sum((r * v for r, v in zip(row, x, strict=True)), _ZERO)
+        student: dict[str, Any] = {name: np.array(v) for name, v in self.weights.items()}
+        for (name, i, j), c in self.free.items():
+            student[name][i, j] = values[c]
+        offset = len(self.free)
+        for q, k in enumerate(self.tuned):
+            delta = signs[q] * (x[self.t - offset] + x[self.delta[k] - offset])
+            student["g2"][k, 0] = 1 / delta
+        for k in range(self.outputs):
+            if self.learns["b2"][k] and student["g2"][k, 0] != 0:
+                student["b2"][k, 0] = student["b2"][k, 0] * student["g2"][k, 0]
+        network = self.allocation.network
+        if (network.forward(student, self.X) != self.Y).any():
+            raise AssertionError("a match does not give the labels: a bug")
+        return student

@@ -1,0 +1,289 @@
+r"""Depth instead of width: skip connections feed the input block by block (Theorem 2).
+
+A layer ``W* x + b*`` of a target of width d is realized by s = ⌈d/k⌉ frozen layers of width
+dk and a last linear one, x cut into blocks x_1, …, x_s of k entries (the last filled up with
+zeros):
+
+.. math:: L_1 = Γ_1 W_1 A_1 x_1 + β_1, \quad
+          L_i = Γ_i W_i (σ(L_{i-1}) + A_i x_i) + β_i, \quad f(x) = V L_s,
+
+A_i dk×k, W_i dk×dk, V d×dk frozen, Γ_i and β_i tuned.  With no unit silent f is affine and
+block i of x meets the product M_i Γ_i W_i A_i, with M_s = V and M_{i-1} = M_i Γ_i W_i.  So the
+scales follow one block after the other, the last first, each from a linear system of
+dk equations in dk unknowns:
+
+.. math:: (M_i ⊙ (W_i A_i)^T) \mathrm{vecd}(Γ_i) = \mathrm{vec}(W^*_i).
+
+Going on needs every scale found to be nonzero, or M_{i-1} loses rank.  Lemma 3 says that
+they are, with probability 1.  Both are checked here: for one net by its own exact solution
+(`realize_by_depth`), for all generic nets of a size by one point modulo a prime
+(`certify_depth`): the determinants and, by Cramer's rule, the numerators of the scales are
+polynomials; none is the zero polynomial if none vanishes at some point.
+
+Constants: c_1 = β_1 and c_i = Γ_i W_i c_{i-1} + β_i are what L_i adds to its linear part, whose
+entries are bounded by row norms times the radius; c_i is chosen as these bounds for i < s, and
+for i = s so that V c_s = b*.
+
+References
+----------
+.. [1] A. Giannou, S. Rajput, D. Papailiopoulos, "The expressive power of tuning only the
+   normalization layers", COLT 2023 (arXiv 2302.07937).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat, nmod_mat
+
+from algebra.errors import InputError, whole_number
+from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.normalization.dense import Rationals, norm_bound, rationals
+from algebra.normalization.khatri_rao import khatri_rao
+
+_MOST_POINTS = 8
+
+
+@dataclass(frozen=True)
+class SkipBlock:
+    """The frozen matrices that stand for one layer of the target.
+
+    Attributes
+    ----------
+    mixing : tuple of matrices
+        W_1, …, W_s, each dk×dk.
+    feeding : tuple of matrices
+        A_1, …, A_s, each dk×k.
+    output : matrix
+        V, d×dk.
+    """
+
+    mixing: tuple[Rationals, ...]
+    feeding: tuple[Rationals, ...]
+    output: Rationals
+
+    @classmethod
+    def of(cls, mixing: Sequence[Any], feeding: Sequence[Any], output: Any) -> SkipBlock:
+        """From arrays, with their sizes checked."""
+        V = rationals(output, "V")
+        W = tuple(rationals(matrix, f"W{i}") for i, matrix in enumerate(mixing, 1))
+        A = tuple(rationals(matrix, f"A{i}") for i, matrix in enumerate(feeding, 1))
+        if not W or len(W) != len(A):
+            raise InputError(f"`mixing` has {len(W)} matrices, `feeding` {len(A)}: one each")
+        width, k = V.shape[1], A[0].shape[1]
+        for i, (mix, feed) in enumerate(zip(W, A, strict=True), 1):
+            if mix.shape != (width, width) or feed.shape != (width, k):
+                raise InputError(
+                    f"`W{i}` {mix.shape} and `A{i}` {feed.shape} must be {width}×{width} and "
+                    f"{width}×{k}"
+                )
+        return cls(W, A, V)
+
+    @property
+    def k(self) -> int:
+        """Inputs fed to a layer."""
+        return int(self.feeding[0].shape[1])
+
+    @property
+    def steps(self) -> int:
+        """Number s of layers with scales."""
+        return len(self.mixing)
+
+
+@dataclass(frozen=True)
+class TunedSkipBlock:
+    """A skip block with its scales and shifts.
+
+    Attributes
+    ----------
+    block : SkipBlock
+    scales, shifts : tuple of vectors
+        Γ_1, …, Γ_s and β_1, …, β_s.
+    radius : fmpq
+        It is exact for inputs of at most this norm.
+    """
+
+    block: SkipBlock = field(repr=False)
+    scales: tuple[Rationals, ...]
+    shifts: tuple[Rationals, ...]
+    radius: fmpq
+
+    def __call__(self, X: Rationals) -> Rationals:
+        """Outputs, before the target's own activation, for samples X, one a column."""
+        state = None
+        for i, part in enumerate(_parts(X, self.block.k, self.block.steps)):
+            fed = self.block.feeding[i] @ part
+            if state is not None:
+                fed = fed + state * (state > 0)
+            linear = self.block.mixing[i] @ fed
+            state = self.scales[i][:, None] * linear + self.shifts[i][:, None]
+        return self.block.output @ state
+
+    @property
+    def zero_scales(self) -> int:
+        """Number of scales that are 0: Lemma 3 says none."""
+        return sum(int(entry == 0) for scale in self.scales for entry in scale)
+
+
+def _parts(X: Any, k: int, steps: int) -> list[Any]:
+    """Blocks of k rows, the last filled up with zeros."""
+    missing = steps * k - len(X)
+    if missing:
+        X = np.concatenate([X, np.zeros((missing, X.shape[1]), X.dtype) * X[:1]])
+    return [X[i * k : (i + 1) * k] for i in range(steps)]
+
+
+def realize_by_depth(
+    target: Any, shift: Any, block: SkipBlock, *, radius: Any = 1
+) -> TunedSkipBlock:
+    """Scales and shifts with which a skip block equals ``target @ x + shift`` (Theorem 2).
+
+    Parameters
+    ----------
+    target : matrix, d×q
+    shift : vector, d
+    block : SkipBlock
+        Of width dk, with ⌈q/k⌉ layers.
+    radius : rational, optional
+        Of the ball of inputs.
+
+    Returns
+    -------
+    TunedSkipBlock
+
+    Raises
+    ------
+    InputError
+        Where sizes do not fit, or the frozen matrices are special: a singular system or
+        a scale that is 0 (Lemma 3: both with probability 0).
+    """
+    goal, b = rationals(target, "target"), rationals(shift, "shift", 1)
+    R = rationals([radius], "radius", 1)[0]
+    d, q = goal.shape
+    k, s = block.k, block.steps
+    if block.output.shape != (d, d * k) or s != -(-q // k) or len(b) != d:
+        raise InputError(
+            f"a {d}×{q} target with blocks of {k} needs {-(-q // k)} layers of width {d * k} and "
+            f"an output of {d}×{d * k}; there are {s}, the output is {block.output.shape}"
+        )
+    wanted = [part.T for part in _parts(goal.T, k, s)]
+    M = block.output
+    scales: list[Rationals] = []
+    for i in range(s - 1, -1, -1):
+        K = khatri_rao(M, (block.mixing[i] @ block.feeding[i]).T)
+        try:
+            solved = _flint(K).solve(_flint(wanted[i].reshape(-1, 1)))
+        except ZeroDivisionError:
+            raise InputError(f"block {i + 1}: the frozen matrices are special") from None
+        gamma = np.array([solved[j, 0] for j in range(len(K))], dtype=object)
+        if i and any(entry == 0 for entry in gamma):
+            raise InputError(f"block {i + 1}: a scale is 0, so block {i} cannot be reached")
+        scales.insert(0, gamma)
+        M = M @ (gamma[:, None] * block.mixing[i])
+    # Linear part of each L_i as a matrix in x, for the bounds that keep every unit active.
+    linear = np.array([[fmpq(0)] * (s * k) for _ in range(d * k)], dtype=object)
+    constant = np.array([fmpq(0)] * (d * k), dtype=object)
+    shifts: list[Rationals] = []
+    for i, gamma in enumerate(scales):
+        mix = gamma[:, None] * block.mixing[i]
+        linear[:, i * k : (i + 1) * k] += block.feeding[i]
+        linear, carried = mix @ linear, mix @ constant
+        if i < s - 1:
+            constant = np.array([norm_bound(row) * R for row in linear], dtype=object)
+        else:
+            constant = _preimage(block.output, b)
+        shifts.append(constant - carried)
+    return TunedSkipBlock(block, tuple(scales), tuple(shifts), R)
+
+
+def _preimage(V: Rationals, b: Rationals) -> Rationals:
+    """c with V c = b, by the normal equations: V has more columns than rows."""
+    try:
+        weights = _flint(V @ V.T).solve(_flint(b.reshape(-1, 1)))
+    except ZeroDivisionError:
+        raise InputError("`V`: its rows are dependent, so the shift cannot be reached") from None
+    return V.T @ np.array([weights[i, 0] for i in range(len(b))], dtype=object)
+
+
+def _flint(array: Rationals) -> fmpq_mat:
+    return fmpq_mat(array.shape[0], array.shape[1], array.ravel().tolist())
+
+
+@dataclass(frozen=True)
+class DepthCertificate:
+    """Theorem 2 and Lemma 3 for all generic nets of one size.
+
+    Attributes
+    ----------
+    d, k : int
+    p, seed : int
+        The point modulo p at which all determinants and all scales are nonzero; p is 0
+        where none of the points tried shows it.
+    systems : int
+        Linear systems solved there, one a block.
+    """
+
+    d: int
+    k: int
+    p: int
+    seed: int
+    systems: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether generic nets realize every generic target: proved by the point."""
+        return self.p > 0
+
+
+def certify_depth(d: int, k: int, seed: int = 0) -> DepthCertificate:
+    """Check the construction of Theorem 2 for generic matrices of one size.
+
+    Parameters
+    ----------
+    d : int
+        Width of the target.
+    k : int
+        Inputs fed to each layer, 1 ≤ k ≤ d.
+    seed : int, optional
+
+    Returns
+    -------
+    DepthCertificate
+
+    Examples
+    --------
+    >>> certify_depth(4, 2).holds
+    True
+    """
+    d = whole_number(d, "d", 1)
+    k = whole_number(k, "k", 1, d)
+    steps, width = -(-d // k), d * k
+    draws = random.Random(f"depth/{seed}")
+    for _ in range(_MOST_POINTS):
+        p, number = random_prime(draws), draws.randrange(1 << 32)
+        rng = random.Random(f"{p}/{number}")
+        goal = random_residues((d, d), p, rng)
+        M = random_residues((d, width), p, rng)
+        parts = [part.T for part in _parts(goal.T, k, steps)]
+        good = True
+        for i in range(steps - 1, -1, -1):
+            mix, feed = (random_residues((width, size), p, rng) for size in (width, k))
+            K = khatri_rao(M, matmul(mix, feed, p).T) % p
+            system = nmod_mat(width, width, K.ravel().tolist(), p)
+            try:
+                solved = system.solve(nmod_mat(width, 1, parts[i].ravel().tolist(), p))
+            except ZeroDivisionError:
+                good = False
+                break
+            gamma = np.array([int(solved[j, 0]) for j in range(width)], np.int64)
+            if not gamma.all():
+                good = False
+                break
+            M = matmul(M, gamma[:, None] * mix % p, p)
+        if good:
+            return DepthCertificate(d, k, p, number, steps)
+    return DepthCertificate(d, k, 0, 0, steps)

@@ -1,0 +1,98 @@
+r"""Proof modulo a prime that no scales realize a target: quick where rationals are long.
+
+The system K γ = v (Lemma 1) has no solution where (K | v) has larger rank than K.  K has w
+columns; so rank(K | v) = w + 1 *modulo a prime*, which is at most the rank over Q, is a proof.
+With the inverse output scales δ as unknowns the system K γ − B δ = 0 has only the solution 0
+where its matrix has full column rank w + n, which again a rank modulo a prime proves.
+
+The proof is the prime: anybody can reduce the data (doubles are rationals whose denominators
+are powers of two) and find the rank.  It needs no vector of thousands of digits, as
+`algebra.normalization.scales.Obstruction` does; but it sees only systems whose columns are
+independent, as generic ones are below the needed width.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from algebra.linalg.modular import random_prime, rank
+from algebra.normalization.dense import rationals
+from algebra.normalization.khatri_rao import khatri_rao
+
+_PRIMES = 3
+
+
+def residues(matrix: Any, p: int, name: str = "matrix") -> np.ndarray:
+    """A rational matrix modulo a prime that divides no denominator.
+
+    Raises
+    ------
+    ZeroDivisionError
+        Where p divides a denominator.
+    """
+    array = rationals(matrix, name)
+    out = np.empty(array.shape, np.int64)
+    for index, entry in np.ndenumerate(array):
+        denominator = int(entry.q) % p
+        if not denominator:
+            raise ZeroDivisionError(f"{p} divides a denominator of `{name}`")
+        out[index] = int(entry.p) % p * pow(denominator, -1, p) % p
+    return out
+
+
+def prove_unreachable(
+    W2: Any, W1: Any, target: Any, *, second_scales: bool = False, seed: int = 0
+) -> int:
+    """A prime that proves that no scales γ (and γ') give W_2 diag(γ) W_1 = target.
+
+    Parameters
+    ----------
+    W2, W1, target : matrices, n×w, w×m and n×m
+    second_scales : bool, optional
+        Whether nonzero output scales γ' may be chosen too.
+    seed : int, optional
+        The primes follow from it.
+
+    Returns
+    -------
+    int
+        0 where none of three random primes is a proof, which proves nothing.
+
+    Examples
+    --------
+    >>> prove_unreachable([[1], [2]], [[1, 3]], [[1, 0], [0, 1]]) > 0
+    True
+    >>> prove_unreachable([[1], [2]], [[1, 3]], [[1, 3], [2, 6]])
+    0
+    """
+    rng = random.Random(f"unreachable/{seed}")
+    for _ in range(_PRIMES):
+        p = random_prime(rng)
+        try:
+            if shows_unreachable(W2, W1, target, p, second_scales=second_scales):
+                return p
+        except ZeroDivisionError:
+            continue
+    return 0
+
+
+def shows_unreachable(
+    W2: Any, W1: Any, target: Any, p: int, *, second_scales: bool = False
+) -> bool:
+    """Whether that prime is a proof."""
+    A, B, T = (
+        residues(value, p, name) for value, name in ((W2, "W2"), (W1, "W1"), (target, "target"))
+    )
+    K = khatri_rao(A, B.T) % p
+    n, m = T.shape
+    if second_scales:
+        more = np.zeros((n * m, n), np.int64)
+        for i in range(n):
+            more[i * m : (i + 1) * m, i] = T[i]
+    else:
+        more = T.reshape(-1, 1)
+    whole = np.concatenate([K, more], axis=1)
+    return whole.shape[1] <= n * m and rank(whole, p) == whole.shape[1]

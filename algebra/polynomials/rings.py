@@ -1,0 +1,149 @@
+"""The coefficient rings a system can be built over, behind one small interface.
+
+A polynomial system is written once (`algebra.systems.system`) and instantiated over
+
+* `RationalField`: exact rationals, polynomials of type `flint.fmpq_mpoly`;
+* `PrimeField`: integers mod p, polynomials of type `flint.nmod_mpoly`;
+* `SymbolicRing`: SymPy expressions, for people to read.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+import sympy
+from flint import (
+    fmpq,
+    fmpq_mat,
+    fmpq_mpoly_ctx,
+    fmpz,
+    nmod,
+    nmod_mat,
+    nmod_mpoly_ctx,
+)
+
+# The largest prime below 2^31: products of two residues fit in 64 bits, and msolve takes it.
+DEFAULT_PRIME = 2147483647
+# Primes just below 2^31 for repeated, independent checks.
+PRIMES = (
+    2147483647,
+    2147483629,
+    2147483587,
+    2147483579,
+    2147483563,
+    2147483549,
+    2147483543,
+    2147483497,
+)
+
+
+class Ring(Protocol):
+    """What `algebra.systems.system` needs of a ring."""
+
+    def constant(self, value: Any) -> Any:
+        """The value as an element that multiplies generators."""
+        ...
+
+    def generators(self, names: Sequence[str]) -> list[Any]:
+        """Polynomial generators with these names."""
+        ...
+
+
+class Field(Ring, Protocol):
+    """A ring in which linear systems can be solved exactly."""
+
+    def context(self, names: Sequence[str]) -> Any:
+        """The polynomial ring in these unknowns (degrevlex)."""
+        ...
+
+    def rref(self, rows: Sequence[Sequence[Any]], columns: int) -> list[list[Any]]:
+        """Reduced row echelon form, without its zero rows."""
+        ...
+
+
+class RationalField:
+    """The rationals, through python-flint."""
+
+    characteristic = 0
+
+    def constant(self, value: Any) -> Any:
+        if isinstance(value, (fmpq, fmpz, int)):
+            return fmpq(value)
+        return fmpq(int(value.numerator), int(value.denominator))
+
+    def context(self, names: Sequence[str]) -> Any:
+        return fmpq_mpoly_ctx.get(tuple(names), "degrevlex")
+
+    def generators(self, names: Sequence[str]) -> list[Any]:
+        return list(self.context(names).gens())
+
+    def rref(self, rows: Sequence[Sequence[Any]], columns: int) -> list[list[Any]]:
+        matrix = fmpq_mat(len(rows), columns, [entry for row in rows for entry in row])
+        reduced, rank = matrix.rref()
+        return reduced.tolist()[:rank] if rank else []
+
+    def __repr__(self) -> str:
+        return "RationalField()"
+
+
+class PrimeField:
+    """The integers modulo a prime p < 2^31."""
+
+    def __init__(self, p: int = DEFAULT_PRIME) -> None:
+        self.characteristic = p
+
+    def constant(self, value: Any) -> Any:
+        if isinstance(value, nmod):
+            return value
+        if isinstance(value, (int, np.integer)):
+            return nmod(int(value), self.characteristic)
+        numerator, denominator = int(value.numerator), int(value.denominator)
+        return nmod(numerator, self.characteristic) / nmod(denominator, self.characteristic)
+
+    def context(self, names: Sequence[str]) -> Any:
+        return nmod_mpoly_ctx.get(tuple(names), modulus=self.characteristic, ordering="degrevlex")
+
+    def generators(self, names: Sequence[str]) -> list[Any]:
+        return list(self.context(names).gens())
+
+    def rref(self, rows: Sequence[Sequence[Any]], columns: int) -> list[list[Any]]:
+        entries = [int(entry) for row in rows for entry in row]
+        reduced, rank = nmod_mat(len(rows), columns, entries, self.characteristic).rref()
+        return reduced.tolist()[:rank] if rank else []
+
+    def random_array(self, shape: tuple[int, int], rng: random.Random) -> np.ndarray:
+        """A matrix of independent uniform residues (object array of `nmod`)."""
+        out = np.empty(shape, dtype=object)
+        for index in np.ndindex(shape):
+            out[index] = nmod(rng.randrange(self.characteristic), self.characteristic)
+        return out
+
+    def __repr__(self) -> str:
+        return f"PrimeField({self.characteristic})"
+
+
+class SymbolicRing:
+    """SymPy expressions."""
+
+    characteristic = 0
+
+    def constant(self, value: Any) -> Any:
+        if isinstance(value, (fmpq, fmpz)):
+            return sympy.Rational(int(value.numerator), int(value.denominator))
+        return sympy.sympify(value)
+
+    def generators(self, names: Sequence[str]) -> list[Any]:
+        return [symbol(name) for name in names]
+
+    def __repr__(self) -> str:
+        return "SymbolicRing()"
+
+
+@cache
+def symbol(name: str) -> sympy.Symbol:
+    """The SymPy symbol of an unknown or a parameter."""
+    return sympy.Symbol(name)

@@ -1,0 +1,220 @@
+"""Allocations: which cells of which weight matrices may learn.
+
+An `Allocation` is an immutable set of cells ``(matrix, row, column)`` over the weight
+matrices of a network, any mix of them.  It knows nothing of weights or probabilities.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, one_line, shown
+from algebra.networks.base import Network
+
+Cell = tuple[str, int, int]
+
+
+def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:
+    """A 0/1 matrix of the given shape, checked, as int8.
+
+    Parameters
+    ----------
+    value : array_like
+        Rows of 0 and 1.
+    shape : (int, int)
+        The shape it must have.
+    name : str
+        What it is called in messages, such as ``learnable.W``.
+
+    Raises
+    ------
+    InputError
+        Where the shape differs or an entry is neither 0 nor 1.
+    """
+    try:
+        array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
+    except ValueError as error:
+        raise InputError(f"`{name}` is not a matrix: {one_line(error)}") from None
+    if array.ndim != 2:
+        if isinstance(value, (str, bytes)):
+            what = f"it is {shown(value)}"
+        elif array.ndim == 1 and (lengths := _row_lengths(value)):
+            what = f"its rows have lengths {shown(lengths)}"
+        else:
+            what = f"it has {array.ndim} dimension{'s' * (array.ndim != 1)}"
+        raise InputError(f"`{name}` must be a {shape[0]}×{shape[1]} matrix of 0 and 1; {what}")
+    if array.shape != shape:
+        raise InputError(
+            f"`{name}` is {array.shape[0]}×{array.shape[1]} but the network's matrix is "
+            f"{shape[0]}×{shape[1]}"
+        )
+    if array.dtype.kind in "biuf":
+        bad = np.argwhere((array != 0) & (array != 1))
+        wrong = None if not bad.size else (int(bad[0][0]), int(bad[0][1]))
+    else:
+        wrong = next((index for index, entry in np.ndenumerate(array) if not _is_bit(entry)), None)
+    if wrong is not None:
+        entry = array[wrong]
+        if isinstance(entry, np.generic) and not isinstance(entry, np.timedelta64):
+            entry = entry.item()
+        raise InputError(
+            f"`{name}`[{wrong[0]}, {wrong[1]}] is {shown(entry)}: a mask holds only 0 and 1"
+        )
+    return array.astype(np.int8)
+
+
+def _row_lengths(value: Any) -> list[int]:
+    """Lengths of the rows of a list of lists; empty where it is something else."""
+    if not isinstance(value, (list, tuple)):
+        return []
+    return [len(row) for row in value] if all(isinstance(r, (list, tuple)) for r in value) else []
+
+
+def _is_bit(entry: Any) -> bool:
+    # A timedelta64 counts as an integer for Python.
+    number = isinstance(entry, (Real, np.bool_)) and not isinstance(entry, np.timedelta64)
+    return number and bool(entry == 0 or entry == 1)
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """The learnable cells of a network.
+
+    Make one with `from_masks`, `from_cells`, `rows` or `columns`.
+
+    Attributes
+    ----------
+    network : Network
+    cells : tuple of (str, int, int)
+        Matrix, row and column of each learnable weight; sorted by matrix (in the order
+        of ``network.shapes``), row, column; 0-based.
+
+    Examples
+    --------
+    >>> from algebra.networks.base import LinearRNN
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> Allocation.from_masks(net, W=[[1, 0], [0, 1]])
+    Allocation(W[0,0] W[1,1])
+    """
+
+    network: Network
+    cells: tuple[Cell, ...]
+
+    def __post_init__(self) -> None:
+        order = {name: k for k, name in enumerate(self.network.shapes)}
+        seen: set[Cell] = set()
+        for cell in _tuple(self.cells, "cells"):
+            try:
+                name, i, j = cell
+                i, j = operator.index(i), operator.index(j)
+            except (TypeError, ValueError):
+                raise InputError(f"{shown(cell)} is not a cell (matrix, row, column)") from None
+            rows, columns = _shape(self.network, name)
+            if not (0 <= i < rows and 0 <= j < columns):
+                raise InputError(
+                    f"cell {name}[{shown(i)}, {shown(j)}] is outside {name} "
+                    f"({rows}×{columns}, 0-based)"
+                )
+            if (name, i, j) in seen:
+                raise InputError(f"cell {name}[{i}, {j}] is given twice")
+            seen.add((name, i, j))
+        cells = sorted(seen, key=lambda c: (order[c[0]], c[1], c[2]))
+        object.__setattr__(self, "cells", tuple(cells))
+
+    @classmethod
+    def from_masks(
+        cls, network: Network, masks: Mapping[str, Any] | None = None, **more: Any
+    ) -> Allocation:
+        """Allocation from 0/1 matrices, by mapping or by keyword."""
+        if masks is not None and not isinstance(masks, Mapping):
+            raise InputError(
+                f"`masks` ({shown(masks)}) must map the names of matrices to masks, "
+                'such as {"W": [[1, 0], [0, 1]]}'
+            )
+        cells: list[Cell] = []
+        for name, value in {**(masks or {}), **more}.items():
+            mask = as_mask(value, _shape(network, name), name)
+            cells += [(name, int(i), int(j)) for i, j in zip(*np.nonzero(mask), strict=True)]
+        return cls(network, tuple(cells))
+
+    @classmethod
+    def from_cells(cls, network: Network, cells: Iterable[Cell]) -> Allocation:
+        """Allocation from an iterable of (matrix, row, column)."""
+        return cls(network, _tuple(cells, "cells"))
+
+    @classmethod
+    def rows(cls, network: Network, name: str, rows: Iterable[int]) -> Allocation:
+        """Allocation of whole rows of one matrix."""
+        columns = _shape(network, name)[1]
+        chosen = _tuple(rows, "rows")
+        return cls(network, tuple((name, i, j) for i in chosen for j in range(columns)))
+
+    @classmethod
+    def columns(cls, network: Network, name: str, columns: Iterable[int]) -> Allocation:
+        """Allocation of whole columns of one matrix."""
+        rows = _shape(network, name)[0]
+        chosen = _tuple(columns, "columns")
+        return cls(network, tuple((name, i, j) for j in chosen for i in range(rows)))
+
+    @cached_property
+    def masks(self) -> dict[str, np.ndarray]:
+        """A 0/1 matrix (int8) for every matrix of the network."""
+        masks = {name: np.zeros(shape, np.int8) for name, shape in self.network.shapes.items()}
+        for name, i, j in self.cells:
+            masks[name][i, j] = 1
+        return masks
+
+    @property
+    def size(self) -> int:
+        """Number r of learnable weights."""
+        return len(self.cells)
+
+    @cached_property
+    def matrices(self) -> tuple[str, ...]:
+        """Names of the matrices that learn at all."""
+        used = {cell[0] for cell in self.cells}
+        return tuple(name for name in self.network.shapes if name in used)
+
+    def row_counts(self, name: str) -> list[int]:
+        """Number of learnable weights in each row of a matrix."""
+        return [int(c) for c in self.masks[name].sum(axis=1, dtype=np.int64)]
+
+    def column_counts(self, name: str) -> list[int]:
+        """Number of learnable weights in each column of a matrix."""
+        return [int(c) for c in self.masks[name].sum(axis=0, dtype=np.int64)]
+
+    def without(self, cells: Iterable[Cell]) -> Allocation:
+        """The allocation less some of its cells."""
+        gone = set(cells)
+        return Allocation(self.network, tuple(c for c in self.cells if c not in gone))
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __str__(self) -> str:
+        return " ".join(f"{name}[{i},{j}]" for name, i, j in self.cells) or "(nothing)"
+
+    def __repr__(self) -> str:
+        return f"Allocation({self})"
+
+
+def _shape(network: Network, name: Any) -> tuple[int, int]:
+    if not isinstance(name, str) or name not in network.shapes:
+        raise InputError(
+            f"there is no matrix `{one_line(name)}` in a {network.title}; it has "
+            + ", ".join(network.shapes)
+        )
+    return network.shapes[name]
+
+
+def _tuple(values: Any, name: str) -> tuple[Any, ...]:
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InputError(f"`{name}` ({shown(values)}) must be a list")
+    return tuple(values)

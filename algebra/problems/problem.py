@@ -1,0 +1,398 @@
+"""Problems and problem files: a network, its allocation, its support, its distribution.
+
+A problem file is TOML (the format is in the README)::
+
+    [network]
+    kind = "lrnn"
+    n = 2
+    T = 2
+    b = 1
+    d = 1
+    m = 2
+
+    [learnable]
+    W = [[1, 0], [0, 1]]
+
+A matrix is a list of rows, the name of a ``.csv`` or ``.npy`` file beside the problem
+file, ``"all"`` (every weight of it learns), or ``{ random = { budget = …, rows = … } }``
+(see `algebra.problems.random_cells`).
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import random
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, one_line, shown
+from algebra.networks.base import KINDS as PLAIN_KINDS
+from algebra.networks.base import Network
+from algebra.networks.normalization import NormNet
+from algebra.problems.allocation import Allocation, as_mask
+from algebra.problems.random_cells import RandomCells
+
+# Instead of a mask: every weight of the matrix that exists.
+ALL = "all"
+LAWS = ("normal", "uniform", "rademacher")
+KINDS: dict[str, type[Network]] = {**PLAIN_KINDS, NormNet.kind: NormNet}
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Laws of the student's fixed weights, the inputs and the teacher's weights.
+
+    Each is "normal", "uniform" or "rademacher", all with mean 0 and the same variance.
+    """
+
+    weights: str = "normal"
+    inputs: str = "normal"
+    teacher: str = "normal"
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if not isinstance(value, str) or value not in LAWS:
+                raise InputError(
+                    f"distribution.{f.name} ({shown(value)}) must be one of " + ", ".join(LAWS)
+                )
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether generic verdicts are claims about the match probability."""
+        return "rademacher" not in (self.weights, self.inputs, self.teacher)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A question: this network, these learnable weights.
+
+    Parameters
+    ----------
+    network : Network
+    learnable : mapping of str to mask or RandomCells
+        One entry for each weight matrix that learns.
+    support : mapping of str to mask, optional
+        Structural zeros: cells outside are 0 in student and teacher.
+    distribution : Distribution, optional
+
+    Examples
+    --------
+    >>> from algebra.networks.base import LinearRNN
+    >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+    >>> problem.allocation
+    Allocation(W[0,0] W[1,1])
+    """
+
+    network: Network
+    learnable: Mapping[str, Any]
+    support: Mapping[str, Any] = field(default_factory=dict)
+    distribution: Distribution = field(default_factory=Distribution)
+
+    def __post_init__(self) -> None:
+        shapes = self.network.shapes
+        if not isinstance(self.distribution, Distribution):
+            raise InputError(f"`distribution` ({shown(self.distribution)}) must be a Distribution")
+        for table in ("learnable", "support"):
+            masks = getattr(self, table)
+            if not isinstance(masks, Mapping):
+                raise InputError(
+                    f"`{table}` ({shown(masks)}) must map the names of matrices to masks, "
+                    'such as {"W": [[1, 0], [0, 1]]}'
+                )
+            for name in masks:
+                if name not in shapes:
+                    raise InputError(
+                        f"[{table}] names `{one_line(name)}`, but a {self.network.title} has "
+                        + ", ".join(shapes)
+                    )
+        support = {
+            name: as_mask(value, shapes[name], f"support.{name}")
+            for name, value in self.support.items()
+        }
+        learnable: dict[str, Any] = {}
+        for name, value in self.learnable.items():
+            if isinstance(value, RandomCells):
+                try:
+                    value.draw(shapes[name], random.Random(0), support.get(name))
+                except InputError as error:
+                    raise InputError(f"learnable.{name}: {error}") from None
+                learnable[name] = value
+                continue
+            if isinstance(value, str) and value == ALL:
+                value = support.get(name, np.ones(shapes[name], np.int8)).copy()
+            mask = as_mask(value, shapes[name], f"learnable.{name}")
+            if name in support and (mask > support[name]).any():
+                i, j = np.argwhere(mask > support[name])[0]
+                raise InputError(
+                    f"learnable.{name}[{i}, {j}] is 1 but support.{name}[{i}, {j}] is 0: "
+                    "a weight that does not exist cannot learn"
+                )
+            learnable[name] = mask
+        for mask in (*support.values(), *learnable.values()):
+            if isinstance(mask, np.ndarray):
+                mask.setflags(write=False)
+        object.__setattr__(self, "support", support)
+        object.__setattr__(self, "learnable", learnable)
+
+    @classmethod
+    def of(cls, allocation: Allocation, **more: Any) -> Problem:
+        """The problem of a fixed allocation."""
+        masks = {name: allocation.masks[name] for name in allocation.matrices}
+        return cls(allocation.network, masks, **more)
+
+    @property
+    def is_random(self) -> bool:
+        """Whether the allocation is drawn anew for each trial."""
+        return any(isinstance(v, RandomCells) for v in self.learnable.values())
+
+    @cached_property
+    def allocation(self) -> Allocation:
+        """The allocation, where it is fixed.
+
+        Raises
+        ------
+        InputError
+            Where it is random: then there is one for each trial (`draw`).
+        """
+        if self.is_random:
+            raise InputError(
+                "the allocation is random, drawn anew for each trial; this question needs a "
+                "fixed one (masks of 0 and 1)"
+            )
+        return Allocation.from_masks(self.network, self.learnable)
+
+    def draw(self, rng: random.Random) -> Allocation:
+        """The allocation of one trial; the fixed one where it is not random."""
+        if not self.is_random:
+            return self.allocation
+        masks = {
+            name: value.draw(self.network.shapes[name], rng, self.support.get(name))
+            if isinstance(value, RandomCells)
+            else value
+            for name, value in sorted(self.learnable.items())
+        }
+        return Allocation.from_masks(self.network, masks)
+
+    def with_allocation(self, allocation: Allocation) -> Problem:
+        """The same problem with a fixed allocation."""
+        return Problem.of(allocation, support=self.support, distribution=self.distribution)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The problem as plain data, the same tables as in a problem file."""
+        learnable: dict[str, Any] = {}
+        for name, value in self.learnable.items():
+            if isinstance(value, RandomCells):
+                spec = {f.name: getattr(value, f.name) for f in fields(value)}
+                learnable[name] = {"random": {k: v for k, v in spec.items() if v is not None}}
+            else:
+                learnable[name] = value.tolist()
+        data: dict[str, Any] = {
+            "network": {"kind": self.network.kind, **self.network.sizes},
+            "learnable": learnable,
+        }
+        if self.support:
+            data["support"] = {name: mask.tolist() for name, mask in self.support.items()}
+        if self.distribution != Distribution():
+            data["distribution"] = {
+                f.name: getattr(self.distribution, f.name) for f in fields(self.distribution)
+            }
+        return data
+
+    def to_toml(self) -> str:
+        """The text of a problem file that reads back as this problem."""
+        lines: list[str] = []
+        for table, entries in self.to_dict().items():
+            lines.append(f"[{table}]")
+            lines += [f"{key} = {_toml(value)}" for key, value in entries.items()]
+            lines.append("")
+        return "\n".join(lines)
+
+    @cached_property
+    def digest(self) -> str:
+        """A short name of the problem: the same for equal problems, stable over runs."""
+        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Problem) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{k} = {_toml(v)}" for k, v in value.items()) + " }"
+    if isinstance(value, list) and value and isinstance(value[0], list):
+        return "[\n" + "".join(f"    {row},\n" for row in value) + "]"
+    return json.dumps(value)
+
+
+_TABLES = {"network", "learnable", "support", "distribution"}
+
+
+def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
+    """A problem from the tables of a problem file.
+
+    Parameters
+    ----------
+    data : mapping
+        Tables ``network``, ``learnable`` and, optionally, ``support``, ``distribution``.
+    folder : Path, optional
+        Where matrices given by file name lie.
+
+    Raises
+    ------
+    InputError
+        Naming the table and key that is wrong.
+    """
+    _no_unknown(data, _TABLES, "the file", "table")
+    if "network" not in data:
+        raise InputError("there is no [network] table")
+    for table in data:
+        if not isinstance(data[table], Mapping):
+            raise InputError(f"`{table}` ({shown(data[table])}) must be a table: write [{table}]")
+    network = network_from_dict(data["network"])
+    support = {
+        name: _matrix(value, f"support.{one_line(name)}", folder)
+        for name, value in data.get("support", {}).items()
+    }
+    learnable = {
+        name: _matrix(value, f"learnable.{one_line(name)}", folder)
+        for name, value in data.get("learnable", {}).items()
+    }
+    for name, value in support.items():
+        if isinstance(value, RandomCells):
+            raise InputError(f"support.{one_line(name)} is random: a support must be fixed")
+    laws = data.get("distribution", {})
+    _no_unknown(laws, {f.name for f in fields(Distribution)}, "[distribution]", "key")
+    return Problem(network, learnable, support, Distribution(**laws))
+
+
+def network_from_dict(data: Mapping[str, Any]) -> Network:
+    """A network from the ``[network]`` table."""
+    if "kind" not in data:
+        raise InputError("[network] has no `kind`; choose one of " + ", ".join(KINDS))
+    kind = data["kind"]
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InputError(f"network.kind ({shown(kind)}) must be one of " + ", ".join(KINDS))
+    cls = KINDS[kind]
+    names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
+    _no_unknown(data, {"kind", *names}, "[network]", "key")
+    needed = [f.name for f in fields(cls) if f.default is MISSING]  # type: ignore[arg-type]
+    missing = [name for name in needed if name not in data]
+    if missing:
+        raise InputError(f"[network] of kind {kind!r} lacks " + ", ".join(missing))
+    return cls(**{name: data[name] for name in names if name in data})
+
+
+def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
+    """Read a problem file.
+
+    Parameters
+    ----------
+    path : str or Path
+    need_learnable : bool, optional
+        Whether a file without a [learnable] table is an error.
+
+    Raises
+    ------
+    InputError
+        Where the file is missing, is not TOML, or says something impossible; the
+        message begins with the file's name.
+    """
+    path = Path(path)
+    where = _path(path)
+    try:
+        # utf-8-sig: some editors put a byte order mark first.
+        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(f"{where}: no such file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{where}: not valid TOML: {one_line(error)}") from None
+    except RecursionError:
+        raise InputError(f"{where}: not valid TOML: brackets are nested too deeply") from None
+    except OSError as error:
+        raise InputError(f"{where}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        # Not text, a NUL in the name, or an integer of thousands of digits.
+        raise InputError(f"{where}: cannot be read: {one_line(error)}") from None
+    try:
+        problem = problem_from_dict(data, path.parent)
+        if need_learnable and "learnable" not in data:
+            raise InputError("there is no [learnable] table: say which weights may learn")
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    return problem
+
+
+def _path(path: Path) -> str:
+    """A path as it stands in a message: whole, but on one line."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
+
+
+def _no_unknown(data: Any, known: set[str], where: str, what: str) -> None:
+    if not isinstance(data, Mapping):
+        raise InputError(f"{where} must be a table, not {shown(data)}")
+    for key in data:
+        if key not in known:
+            raise InputError(
+                f"{where} has an unknown {what} `{one_line(key)}`; known are "
+                + ", ".join(sorted(known))
+            )
+
+
+def _matrix(value: Any, name: str, folder: Path | None) -> Any:
+    if isinstance(value, RandomCells):
+        return value
+    if isinstance(value, Mapping):
+        _no_unknown(value, {"random"}, f"`{name}`", "key")
+        spec = value.get("random")
+        known = {f.name for f in fields(RandomCells)}
+        _no_unknown(spec, known, f"`{name}`.random", "key")
+        if "budget" not in spec:  # type: ignore[operator]
+            raise InputError(f"`{name}`.random lacks `budget`")
+        try:
+            return RandomCells(**spec)  # type: ignore[arg-type]
+        except InputError as error:
+            raise InputError(f"{name}: {error}") from None
+    if isinstance(value, str) and value != ALL:
+        return _matrix_file(value, name, folder or Path())
+    return value
+
+
+def _matrix_file(text: str, name: str, folder: Path) -> Any:
+    path = folder / text
+    if path.suffix not in (".csv", ".npy"):
+        raise InputError(
+            f"`{name}` ({shown(text)}) must be rows of 0 and 1, or the name of a .csv or .npy file"
+        )
+    try:
+        if path.suffix == ".csv":
+            with path.open(newline="", encoding="utf-8-sig") as file:
+                return [[_entry(cell) for cell in row] for row in csv.reader(file) if row]
+        with path.open("rb") as binary:
+            return np.lib.format.read_array(binary, allow_pickle=False)
+    except FileNotFoundError:
+        raise InputError(f"`{name}` names {_path(path)}, which does not exist") from None
+    except Exception as error:
+        # A damaged .npy header raises nearly anything: SyntaxError, TypeError, MemoryError, …
+        reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
+        raise InputError(
+            f"`{name}`: {_path(path)} cannot be read as a matrix: {one_line(reason)}"
+        ) from None
+
+
+def _entry(cell: str) -> Any:
+    # A word stays a word, so that the mask check can echo it.
+    text = cell.strip()
+    return {"0": 0, "1": 1, "0.0": 0, "1.0": 1}.get(text, text)

@@ -1,0 +1,232 @@
+"""Symmetries of a network that preserve the match probability.
+
+Units that play the same part can be renamed without changing anything: the weights'
+joint law, the teacher's and the samples' are the same after the renaming, and the labels
+are permuted or unchanged.  So MP(A) = MP(gA) for g in the product of
+
+* permutations of the hidden units (of each hidden layer): rows of the matrix before,
+  columns of the matrix after; for the recurrent W rows and columns together;
+* permutations of the outputs: rows of the last matrix (the labels' rows move along);
+* permutations of the inputs: columns of the first matrix (the samples' rows move along;
+  for a recurrent net the b inputs of a step, the same way in every step).
+
+This needs weights that are independent and identically distributed within each matrix,
+and samples whose rows are exchangeable, as all laws here are.  With structural zeros only
+the permutations that map the support to itself are left.
+
+**Transposition** is a further symmetry of some sizes, used only on request.  If the samples
+have full row rank (m ≥ Tb, continuous inputs), labels agree exactly when all the matrices
+A_t = D W^t B, t = 1, …, T, agree; A_tᵀ = Bᵀ (Wᵀ)^t Dᵀ are those of the recurrent net with
+W[j, i] for W[i, j], D[j, i] for B[i, j] and the other way round.  If also d = b, that is the
+same network.  The variances (1/b for B, 1/n for Dᵀ) do not stand in the way: a factor on all
+of B or D, learnable weights included, multiplies every A_t of student and teacher alike, so
+only the shape of the law counts.  In the same way a feed-forward net that reads the same
+from both ends (q = d, widths a palindrome, m ≥ q) may be turned round.  With m < Tb it is
+false: samples act on one side only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+from math import factorial, prod
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.networks.base import (
+    LinearEstimator,
+    LinearFeedForward,
+    LinearRNN,
+    Network,
+    ShallowReLU,
+)
+from algebra.problems.allocation import Allocation, Cell
+
+# Larger groups are not gone through element by element.
+LARGEST_GROUP = 50_000
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Units that can be permuted among each other.
+
+    Attributes
+    ----------
+    name : str
+    size : int
+    places : tuple of (str, int)
+        Matrix and axis (0 rows, 1 columns) that they index.
+    """
+
+    name: str
+    size: int
+    places: tuple[tuple[str, int], ...]
+
+
+def axes(network: Network) -> tuple[Axis, ...]:
+    """The kinds of units of a network that may be renamed.
+
+    Examples
+    --------
+    >>> [(a.name, a.size) for a in axes(LinearRNN(n=3, T=2, b=1, d=2, m=2))]
+    [('outputs', 2), ('hidden units', 3), ('inputs', 1)]
+    """
+    if isinstance(network, LinearEstimator):
+        return (Axis("outputs", network.d, (("W", 0),)), Axis("inputs", network.q, (("W", 1),)))
+    if isinstance(network, LinearRNN):
+        hidden = (("D", 1), ("W", 0), ("W", 1), ("B", 0))
+        return (
+            Axis("outputs", network.d, (("D", 0),)),
+            Axis("hidden units", network.n, hidden),
+            Axis("inputs", network.b, (("B", 1),)),
+        )
+    if isinstance(network, LinearFeedForward):
+        widths = network.widths
+    elif isinstance(network, ShallowReLU):
+        widths = (network.n,)
+    else:
+        raise InputError(f"the symmetries of a {network.title} network are not known")
+    last = len(widths) + 1
+    found = [Axis("outputs", network.d, ((f"W{last}", 0),))]
+    for layer in range(last - 1, 0, -1):
+        places = ((f"W{layer + 1}", 1), (f"W{layer}", 0))
+        found.append(Axis(f"hidden layer {layer}", widths[layer - 1], places))
+    found.append(Axis("inputs", network.input_shape[0], (("W1", 1),)))
+    return tuple(found)
+
+
+def _transposed(network: Network) -> dict[str, str]:
+    """Which matrix each one becomes; empty where transposition is no symmetry."""
+    if isinstance(network, LinearRNN):
+        if network.d == network.b and network.m >= network.T * network.b:
+            return {"D": "B", "W": "W", "B": "D"}
+    elif isinstance(network, LinearFeedForward):
+        palindrome = network.q == network.d and network.widths == network.widths[::-1]
+        if palindrome and network.m >= network.q:
+            return dict(zip(network.shapes, reversed(network.shapes), strict=True))
+    return {}
+
+
+class SymmetryGroup:
+    """The group that permutes the cells of some matrices.
+
+    Parameters
+    ----------
+    network : Network
+    matrices : sequence of str
+        Only the axes that index one of these are permuted; the others act trivially on
+        allocations inside these matrices.
+    support : mapping of str to mask, optional
+    transposition : bool, optional
+        Whether transposition counts as a symmetry too.
+
+    Attributes
+    ----------
+    cells : list of cells
+        The cells that it permutes.
+    order : int
+        Number of permutations of units, before the support takes some away.
+
+    Raises
+    ------
+    InputError
+        Where the group is too large to go through, or transposition is no symmetry.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        matrices: Sequence[str],
+        support: Mapping[str, np.ndarray] | None = None,
+        *,
+        transposition: bool = False,
+    ) -> None:
+        self.network = network
+        self.axes = [
+            axis for axis in axes(network) if any(name in matrices for name, _ in axis.places)
+        ]
+        self.order = prod(factorial(axis.size) for axis in self.axes)
+        if self.order > LARGEST_GROUP:
+            sizes = " · ".join(f"{axis.size}!" for axis in self.axes)
+            raise InputError(
+                f"the symmetry group has {sizes} = {self.order} elements, more than "
+                f"{LARGEST_GROUP}: choose a smaller net"
+            )
+        shapes = network.shapes
+        self.cells: list[Cell] = [
+            (name, i, j)
+            for name in shapes
+            if name in matrices
+            for i in range(shapes[name][0])
+            for j in range(shapes[name][1])
+        ]
+        position = {cell: k for k, cell in enumerate(self.cells)}
+        same = {name: name for name in shapes}
+        turns = [(same, False)]
+        if transposition:
+            becomes = _transposed(network)
+            if {becomes.get(name) for name in matrices} != set(matrices):
+                raise InputError(
+                    f"`transposition` is no symmetry of {', '.join(matrices)} of this {network}; "
+                    "it needs m ≥ Tb and d = b (layers: m ≥ q, the same sizes from both ends), "
+                    "and with a matrix the one it becomes"
+                )
+            turns.append((becomes, True))
+        masks = {
+            name: np.asarray((support or {}).get(name, np.ones(shape)), bool)
+            for name, shape in shapes.items()
+        }
+        images = []
+        for element, (becomes, turned) in product(self._elements(), turns):
+            if support and not self._keeps(element, becomes, turned, masks):
+                continue
+            moved = [(n, element[(n, 0)][i], element[(n, 1)][j]) for n, i, j in self.cells]
+            if turned:
+                moved = [(becomes[n], j, i) for n, i, j in moved]
+            images.append([position[cell] for cell in moved])
+        # One row an element: where each cell goes.
+        self.images = np.unique(np.array(images, dtype=np.int64), axis=0)
+        self._position = position
+
+    def _elements(self) -> Iterator[dict[tuple[str, int], Sequence[int]]]:
+        shapes = self.network.shapes
+        for choice in product(*(permutations(range(axis.size)) for axis in self.axes)):
+            element: dict[tuple[str, int], Sequence[int]] = {
+                (name, side): range(shape[side])
+                for name, shape in shapes.items()
+                for side in (0, 1)
+            }
+            for axis, permutation in zip(self.axes, choice, strict=True):
+                for place in axis.places:
+                    element[place] = permutation
+            yield element
+
+    @staticmethod
+    def _keeps(
+        element: Mapping[tuple[str, int], Sequence[int]],
+        becomes: Mapping[str, str],
+        turned: bool,
+        support: Mapping[str, np.ndarray],
+    ) -> bool:
+        for name, mask in support.items():
+            moved = np.zeros_like(mask)
+            moved[np.ix_(list(element[(name, 0)]), list(element[(name, 1)]))] = mask
+            if not np.array_equal(moved.T if turned else moved, support[becomes[name]]):
+                return False
+        return True
+
+    def orbit(self, cells: Sequence[int]) -> set[tuple[int, ...]]:
+        """All images of a set of cells, each as sorted positions in `cells`."""
+        moved = np.sort(self.images[:, list(cells)], axis=1)
+        return {tuple(int(v) for v in row) for row in moved}
+
+    def canonical(self, allocation: Allocation) -> Allocation:
+        """The first allocation of the orbit, in the order of cells."""
+        orbit = self.orbit([self._position[cell] for cell in allocation.cells])
+        return Allocation.from_cells(self.network, [self.cells[k] for k in min(orbit)])
+
+    def orbit_size(self, allocation: Allocation) -> int:
+        """Number of different allocations in the orbit."""
+        return len(self.orbit([self._position[cell] for cell in allocation.cells]))

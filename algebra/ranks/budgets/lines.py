@@ -1,0 +1,184 @@
+"""Budgets of whole matrices, rows and columns, and covers by them.
+
+What they mean and why they hold is told in `algebra.ranks.budgets.cover`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+from algebra.problems.allocation import Allocation, Cell
+from algebra.ranks.budgets.limits import limit_of_matrices, limits_of_lines, plural
+
+Line = tuple[str, int]
+Lines = tuple[Line, ...]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How many equations some cells take part in, and how many of the cells learn.
+
+    Attributes
+    ----------
+    kind : str
+        "total", "matrix", "row", "column" or "cross" (some rows and some columns).
+    matrices : tuple of str
+        The weight matrices it speaks of.
+    rows, columns : tuple of (str, int)
+        Its lines: matrix and 0-based index.  Empty for "total" and "matrix".
+    learnable : int
+        Number of learnable weights among its cells.
+    limit : int
+        Upper bound for the rank of the labels' Jacobian on these cells.
+    equations : str
+        The limit in the papers' letters, such as "Tb = 4 equations".
+    """
+
+    kind: str
+    matrices: tuple[str, ...]
+    rows: Lines
+    columns: Lines
+    learnable: int
+    limit: int
+    equations: str
+
+    @property
+    def excess(self) -> int:
+        """Learnable weights less limit; positive if the budget is violated."""
+        return self.learnable - self.limit
+
+    @property
+    def subject(self) -> str:
+        """What it speaks of: "row 3 and column 0 of W", "row 1 of W1 and column 2 of W2"."""
+        if self.kind in ("total", "matrix"):
+            return "the network" if self.kind == "total" else self.matrices[0]
+        parts = []
+        for name in self.matrices:
+            picked = []
+            for noun, lines in (("row", self.rows), ("column", self.columns)):
+                if indices := [str(index) for matrix, index in lines if matrix == name]:
+                    shown = ", ".join(indices[:8]) + (", …" if len(indices) > 8 else "")
+                    picked.append(f"{plural(len(indices), noun)} {shown}")
+            parts.append(f"{' and '.join(picked)} of {name}")
+        return " and ".join(parts)
+
+    @property
+    def reason(self) -> str:
+        """The budget as a sentence."""
+        verbs = ("hold", "take") if self.kind == "cross" else ("has", "takes")
+        link = f"but {verbs[1]} part in only" if self.excess > 0 else f"and {verbs[1]} part in"
+        weights = plural(self.learnable, f"{self.learnable} learnable weight")
+        return f"{self.subject} {verbs[0]} {weights} {link} {self.equations}"
+
+    def cells(self, allocation: Allocation) -> tuple[Cell, ...]:
+        """The learnable cells it speaks of."""
+        if self.kind in ("total", "matrix"):
+            return tuple(cell for cell in allocation.cells if cell[0] in self.matrices)
+        rows, columns = set(self.rows), set(self.columns)
+        return tuple(c for c in allocation.cells if c[:2] in rows or (c[0], c[2]) in columns)
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+@dataclass(frozen=True)
+class Violation(Budget):
+    """A budget that is exceeded: at least `excess` of its learnable weights are wasted."""
+
+
+@dataclass(frozen=True)
+class RankCover:
+    """Budgets that cover an allocation, but for `uncovered` cells counted one by one."""
+
+    budgets: tuple[Budget, ...]
+    uncovered: int
+
+    @property
+    def limit(self) -> int:
+        """Upper bound for the rank of the allocation's Jacobian."""
+        return sum(budget.limit for budget in self.budgets) + self.uncovered
+
+    def __str__(self) -> str:
+        other = "other " if self.budgets else ""
+        rest = plural(self.uncovered, f"{self.uncovered} {other}learnable weight")
+        lines = [*map(str, self.budgets), *([rest] if self.uncovered or not other else [])]
+        return f"rank at most {self.limit}: " + "; ".join(lines)
+
+
+def budgets(allocation: Allocation) -> tuple[Budget, ...]:
+    """Budgets of the network, of its matrices and of each row and column that learns.
+
+    Parameters
+    ----------
+    allocation : Allocation
+
+    Returns
+    -------
+    tuple of Budget
+        Without the crosses, of which there are exponentially many: see `violated_crosses`.
+
+    Raises
+    ------
+    InputError
+        For a network kind whose budgets are not known; so too in the functions below.
+
+    Examples
+    --------
+    >>> from algebra.networks.base import LinearRNN
+    >>> net = LinearRNN(n=8, T=2, b=2, d=4, m=1)
+    >>> for budget in budgets(Allocation.from_cells(net, [("W", 3, j) for j in range(4)]))[:3]:
+    ...     print(budget)
+    the network has 4 learnable weights and takes part in dm = 4 equations
+    W has 4 learnable weights and takes part in dm = 4 equations
+    row 3 of W has 4 learnable weights but takes part in only Tm = 2 equations
+    """
+    network, names = allocation.network, allocation.matrices
+    layers = limits_of_lines(network)
+    found = [Budget("total", names, (), (), allocation.size, *limit_of_matrices(network, names))]
+    for name in names:
+        rows, columns = allocation.row_counts(name), allocation.column_counts(name)
+        found.append(
+            Budget("matrix", (name,), (), (), sum(rows), *limit_of_matrices(network, (name,)))
+        )
+        row, column, one = layers[name].row, layers[name].column, (name,)
+        for i in filter(rows.__getitem__, range(len(rows))):
+            found.append(Budget("row", one, ((name, i),), (), rows[i], *row))
+        for j in filter(columns.__getitem__, range(len(columns))):
+            if column is not None:
+                found.append(Budget("column", one, (), ((name, j),), columns[j], *column))
+    return tuple(found)
+
+
+def shortest_first(budget: Budget) -> tuple:
+    """Key that sorts budgets: those of fewest lines first, then the strongest."""
+    kind = ("total", "matrix", "row", "column", "cross").index(budget.kind)
+    return len(budget.rows + budget.columns), -budget.excess, kind, budget.rows, budget.columns
+
+
+def line_cover(allocation: Allocation) -> RankCover:
+    """Least cover by matrices, rows and columns: a minimum cut from source to sink."""
+    nodes = [b for b in budgets(allocation) if b.kind != "total"]
+    if not nodes:
+        return RankCover((), 0)
+    at = {(b.kind, b.matrices[0], *b.rows, *b.columns): k for k, b in enumerate(nodes, 1)}
+    sink, edges = len(nodes) + 1, []
+    for k, budget in enumerate(nodes, 1):
+        # A budget that is not exceeded is never better than its cells.
+        capacity = budget.limit if budget.excess > 0 else allocation.size + 1
+        name = budget.matrices[0]
+        start = at["matrix", name] if budget.kind == "row" else 0
+        edges.append((k, sink, capacity) if budget.kind == "column" else (start, k, capacity))
+    for name, i, j in allocation.cells:
+        edges.append((at["row", name, (name, i)], at.get(("column", name, (name, j)), sink), 1))
+    tails, heads, capacities = np.array(edges, np.int32).T
+    graph = csr_array(coo_array((capacities, (tails, heads)), (sink + 1, sink + 1)))
+    result = maximum_flow(graph, 0, sink)
+    residual = csr_array(graph - result.flow)
+    residual.eliminate_zeros()
+    near = set(breadth_first_order(residual, 0, return_predecessors=False).tolist())
+    cut = [b for b, (t, h, _) in zip(nodes, edges, strict=False) if t in near and h not in near]
+    return RankCover(tuple(cut), int(result.flow_value) - sum(b.limit for b in cut))

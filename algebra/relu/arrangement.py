@@ -1,0 +1,276 @@
+r"""The arrangement of a ReLU unit over Q, and refutations by Lagrangian duality.
+
+With its other weights fixed, unit i of a shallow ReLU net answers its ρ learnable weights w by
+activations relu(h_s(w)), h_s(w) = x_s·w + c_s, which are linear on each cell of the arrangement
+of the m hyperplanes h_s = 0 in R^ρ.  A match needs Σ_i W2[:, i] relu(h_i) = G, so for any
+μ (d×m), with a = W2ᵀ μ,
+
+    Σ_i φ_i(w_i) = Σ μ G,    φ_i(w) = Σ_s a[i, s] relu(h_s(w)).
+
+On a polyhedron given by signs of some h_s, φ_i is linear on each cell; where the x_s span R^ρ
+every cell has a vertex, so the least value of φ_i is taken at a vertex of the arrangement unless
+φ_i falls along an extreme ray of a cell.  Both are found among finitely many: vertices solve ρ
+of the equations h_s = 0, extreme rays ρ − 1 of the equations x_s·e = 0.  Hence
+
+    Σ_i min φ_i > Σ μ G     refutes every match in the polyhedra,
+
+with nothing but μ as evidence.  The convex hull of {relu(h(w))} is the strongest convex
+relaxation of a unit, and these μ are its Farkas vectors (Rockafellar, *Convex Analysis*,
+section 28, for the duality; Avis and Fukuda 1996 for vertices of arrangements).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from algebra.relu.equations import U_ZERO, V_ZERO, ReluSystem
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Vertices and candidate extreme rays of one unit's arrangement.
+
+    Attributes
+    ----------
+    vertices : ndarray of fmpq, V×m
+        The inputs h at each vertex.
+    rays : ndarray of fmpq, R×m
+        The slopes x_s·e of each direction e in which ρ − 1 independent inputs are constant.
+    rank : int
+        ρ, the dimension of the inputs that the weights can make.
+    """
+
+    vertices: np.ndarray
+    rays: np.ndarray
+    rank: int
+
+    @property
+    def is_central(self) -> bool:
+        """Whether all hyperplanes meet in one point."""
+        return len(self.vertices) == 1 and self.rank < self.vertices.shape[1]
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether hyperplanes are in general position, but for all meeting in one point.
+
+        Then vertices and rays of hyperplanes near these have the same signs.
+        """
+        m = self.vertices.shape[1]
+        at, along = self.signs
+        rays = 2 * comb(m, self.rank - 1) if self.rank else 0
+        if len(along) != rays or ((along == 0).sum(axis=1) != max(self.rank - 1, 0)).any():
+            return False
+        if self.is_central:
+            return not at.any()
+        return len(at) == comb(m, self.rank) and bool(((at == 0).sum(axis=1) == self.rank).all())
+
+    @cached_property
+    def signs(self) -> tuple[np.ndarray, np.ndarray]:
+        """Signs of `vertices` and `rays`."""
+        return _signs(self.vertices), _signs(self.rays)
+
+    @cached_property
+    def _positive(self) -> tuple[fmpq_mat, fmpq_mat]:
+        return _positive(self.vertices), _positive(self.rays)
+
+    def least(self, slope: Sequence[Any], fixed: np.ndarray, *, strict: bool = False) -> Any:
+        """The least Σ_s slope[s] relu(h_s) under the signs, or a sign that there is none.
+
+        Parameters
+        ----------
+        slope : sequence of fmpq, length m
+        fixed : ndarray of int, length m
+            `FREE`, `U_ZERO` (h_s ≤ 0) or `V_ZERO` (h_s ≥ 0).
+        strict : bool, optional
+            Whether the sum must rise along every active ray.
+
+        Returns
+        -------
+        fmpq, or "empty" where no weights have these signs, or "unbounded"
+        """
+        at, along = (allowed(signs, fixed) for signs in self.signs)
+        if not at.any():
+            return "empty"
+        column = fmpq_mat(len(slope), 1, list(slope))
+        vertices, rays = self._positive
+        falls = (rays * column).entries() if along.any() else []
+        # Along a ray without activity the sum stays 0, also for inputs near these.
+        active = np.atleast_1d((self.signs[1] > 0).any(axis=1))
+        for value, use, moves in zip(falls, along, active, strict=False):
+            if use and (value < 0 or (strict and moves and value == 0)):
+                return "unbounded"
+        values = (vertices * column).entries()
+        return min(value for value, use in zip(values, at, strict=True) if use)
+
+
+def allowed(signs: np.ndarray, fixed: np.ndarray) -> np.ndarray:
+    """Which rows of signs (−1, 0, 1) agree with a row of fixings."""
+    wrong = ((fixed == U_ZERO) & (signs > 0)) | ((fixed == V_ZERO) & (signs < 0))
+    return ~wrong.any(axis=-1)
+
+
+def arrangement_size(rank: int, samples: int) -> int:
+    """The most vertices and rays that a unit with `rank` learnable weights can have.
+
+    Examples
+    --------
+    >>> arrangement_size(2, 6)
+    27
+    """
+    rank = min(rank, samples)
+    return comb(samples, rank) + 2 * comb(samples, rank - 1)
+
+
+def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arrangement:
+    """The arrangement of h_s(w) = Σ_j w_j own[j][s] + constants[s].
+
+    Parameters
+    ----------
+    own : ρ×m of fmpq, ρ ≥ 1
+        Rows that depend on others are left out: they add nothing to what h can be.
+    constants : m of fmpq
+
+    Examples
+    --------
+    >>> one, two = fmpq(1), fmpq(2)
+    >>> arrangement([[one, two]], [one, -one]).vertices
+    array([[0, -3],
+           [3/2, 0]], dtype=object)
+    """
+    m = len(constants)
+    matrix = fmpq_mat(len(own), m, [value for row in own for value in row])
+    reduced, rank = matrix.rref()
+    if rank == 0:
+        return Arrangement(np.array([list(constants)], dtype=object), np.empty((0, m), object), 0)
+    # The row space decides which inputs are possible; its reduced basis is as good as any.
+    basis = [[reduced[i, s] for s in range(m)] for i in range(rank)]
+    vertices: dict[tuple[Any, ...], None] = {}
+    for subset in combinations(range(m), rank):
+        square = fmpq_mat(rank, rank, [basis[i][s] for s in subset for i in range(rank)])
+        right = fmpq_mat(rank, 1, [-constants[s] for s in subset])
+        try:
+            w = square.solve(right).entries()
+        except ZeroDivisionError:
+            continue
+        vertices[tuple(_image(basis, w, constants, subset))] = None
+    rays = []
+    for subset in combinations(range(m), rank - 1):
+        direction = _kernel([[basis[i][s] for i in range(rank)] for s in subset], rank)
+        if direction is not None:
+            ray = _image(basis, direction, [fmpq(0)] * m, subset)
+            rays += [ray, [-value for value in ray]]
+    return Arrangement(_rows(list(vertices), m), _rows(rays, m), int(rank))
+
+
+class Refuter:
+    """Checks refutations of one instance; each unit's arrangement is found once.
+
+    Parameters
+    ----------
+    system : ReluSystem
+        With learnable weights in W1.
+    """
+
+    def __init__(self, system: ReluSystem) -> None:
+        self.system = system
+        self._known: dict[int, Arrangement] = {}
+
+    def arrangement(self, unit: int) -> Arrangement:
+        """The arrangement of the learning unit with this index (0 ≤ unit < k)."""
+        if unit not in self._known:
+            own = [list(self.system.X[j]) for j in self.system.cells[unit]]
+            self._known[unit] = arrangement(own, list(self.system.c[unit]))
+        return self._known[unit]
+
+    def refutes(self, fixed: np.ndarray, mu: np.ndarray, *, strict: bool = False) -> bool:
+        """Whether μ proves that no weights with these signs reach the labels.
+
+        Parameters
+        ----------
+        fixed : ndarray of int, k×m
+        mu : ndarray of fmpq, d×m
+        strict : bool, optional
+            Whether μ must refute every instance near this one as well.
+
+        Notes
+        -----
+        Where the arrangements are simple, signs of vertices and rays are those of all
+        instances near; a sum that rises along active rays does so there, and the least values
+        and Σ μ G are continuous.
+        """
+        k, m = self.system.pairs
+        W2, G = self.system.W2, self.system.G
+        if fixed.shape != (k, m) or mu.shape != G.shape or self.system.second:
+            return False
+        gap = -sum((mu[o, s] * G[o, s] for o in range(len(G)) for s in range(m)), fmpq(0))
+        d = len(G)
+        slopes = fmpq_mat(k, d, [W2[o, i] for i in range(k) for o in range(d)]) * fmpq_mat(
+            d, m, [mu[o, s] for o in range(d) for s in range(m)]
+        )
+        unbounded = False
+        for i in range(k):
+            own = self.arrangement(i)
+            if strict and not (own.is_simple and own.rank == min(len(self.system.cells[i]), m)):
+                return False
+            least = own.least([slopes[i, s] for s in range(m)], fixed[i], strict=strict)
+            if isinstance(least, str):
+                if least == "empty":
+                    return True
+                unbounded = True
+            else:
+                gap += least
+        return not unbounded and bool(gap > 0)
+
+
+def _image(basis: Any, w: Sequence[Any], constants: Sequence[Any], zero: Sequence[int]) -> list:
+    image = [
+        sum((w[i] * basis[i][s] for i in range(len(w))), constants[s])
+        for s in range(len(constants))
+    ]
+    for s in zero:
+        image[s] = fmpq(0)
+    return image
+
+
+def _kernel(rows: list[list[Any]], unknowns: int) -> list[Any] | None:
+    """The kernel of unknowns − 1 equations, where it is a line."""
+    if not rows:
+        return [fmpq(1)]
+    reduced, rank = fmpq_mat(len(rows), unknowns, [x for row in rows for x in row]).rref()
+    if rank < unknowns - 1:
+        return None
+    leads = [next(j for j in range(unknowns) if reduced[i, j] != 0) for i in range(rank)]
+    free = next(j for j in range(unknowns) if j not in leads)
+    direction = [fmpq(0)] * unknowns
+    direction[free] = fmpq(1)
+    for i, j in enumerate(leads):
+        direction[j] = -reduced[i, free]
+    return direction
+
+
+def _rows(rows: Sequence[Sequence[Any]], width: int) -> np.ndarray:
+    out = np.empty((len(rows), width), dtype=object)
+    for i, row in enumerate(rows):
+        out[i] = list(row)
+    return out
+
+
+def _signs(rows: np.ndarray) -> np.ndarray:
+    out = np.zeros(rows.shape, dtype=np.int8)
+    for place, value in np.ndenumerate(rows):
+        out[place] = (value > 0) - (value < 0)
+    return out
+
+
+def _positive(rows: np.ndarray) -> fmpq_mat:
+    zero = fmpq(0)
+    count, width = rows.shape
+    return fmpq_mat(count, width, [value if value > 0 else zero for value in rows.ravel()])

@@ -1,0 +1,372 @@
+r"""A shallow ReLU instance over Q: exact witnesses of a match, Farkas vectors of none.
+
+With ``h = (learnable weights of a row)·x + c``, ``u = relu(h)`` and ``v = u − h`` an instance
+has a match exactly if
+
+    u[i, s] − v[i, s] − Σ_j w[i, j] x[j, s] = c[i, s]     (each learning unit i, sample s)
+    Σ_i W2[:, i] u[:, s]                   = G[:, s]     (each sample s)
+    u, v ≥ 0,   u[i, s] v[i, s] = 0
+
+has a solution; G is what the units with fixed rows leave of the labels (Lemma D.2 of the
+first paper, for all patterns at once).  Where some of u and v are fixed at 0 the rest is a
+linear program, and by Farkas' lemma it is infeasible exactly if there are λ (k×m) and μ (d×m)
+with
+
+    Σ_s λ[i, s] x[j, s] = 0              for each learnable cell (i, j) of W1,
+    λ[i, s] + Σ_o W2[o, i] μ[o, s] ≥ 0   where u[i, s] is not fixed,
+    −λ[i, s] ≥ 0                         where v[i, s] is not fixed,
+    Σ λ c + Σ μ G < 0.
+
+Lemmas D.3 and D.4 need no cuts of their own: a set of fixings they exclude leaves linear
+equations without solution, for which such a vector exists too; this stays right for a sample
+whose right-hand side is 0, where the lemmas do not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from algebra.errors import InputError
+from algebra.networks.base import ShallowReLU
+from algebra.problems.allocation import Allocation
+
+# Fixings of a pair (u, v): neither, u = 0 (unit inactive), v = 0 (unit active).
+FREE, U_ZERO, V_ZERO = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class ReluSystem:
+    """The equations of one instance, with rational entries.
+
+    Attributes
+    ----------
+    allocation : Allocation
+    weights : mapping of str to ndarray of fmpq
+        The student's; those of learnable cells carry no meaning.
+    X, Y : ndarray of fmpq
+        Samples (q×m) and labels (d×m).
+    units : tuple of int
+        Units with learnable weights in W1, k of them.
+    cells : tuple of tuple of int
+        For each of them the learnable columns of W1.
+    c : ndarray of fmpq, k×m
+        Their fixed input.
+    G : ndarray of fmpq, d×m
+        Labels less what all other units contribute through fixed weights.
+    hidden : ndarray of fmpq, n×m
+        Activations of the units with fixed rows; 0 for the others.
+    second : tuple of (int, int)
+        Learnable cells of W2.
+    """
+
+    allocation: Allocation
+    weights: Mapping[str, np.ndarray]
+    X: np.ndarray
+    Y: np.ndarray
+    units: tuple[int, ...]
+    cells: tuple[tuple[int, ...], ...]
+    c: np.ndarray
+    G: np.ndarray
+    hidden: np.ndarray
+    second: tuple[tuple[int, int], ...]
+
+    @property
+    def W2(self) -> np.ndarray:
+        """Columns of W2 of the learning units, d×k."""
+        return self.weights["W2"][:, list(self.units)]
+
+    @property
+    def pairs(self) -> tuple[int, int]:
+        """k and m: shape of u and v."""
+        return len(self.units), self.X.shape[1]
+
+    def weight_columns(self) -> list[tuple[str, int, int]]:
+        """The learnable cells in the allocation's order."""
+        return list(self.allocation.cells)
+
+    def is_witness(self, values: Sequence[Any]) -> bool:
+        """Whether these rational weights, put through the whole network, give the labels."""
+        student = {name: np.array(value, dtype=object) for name, value in self.weights.items()}
+        for (name, i, j), value in zip(self.allocation.cells, values, strict=True):
+            student[name][i, j] = value
+        found = self.allocation.network.forward(student, self.X)
+        return bool((found == self.Y).all())
+
+    def solve_pattern(self, active: np.ndarray, zero: np.ndarray) -> list[Any] | None:
+        """Weights for an activation pattern, or None where they do not exist or violate it.
+
+        Parameters
+        ----------
+        active : ndarray of bool, k×m
+            The pattern.
+        zero : ndarray of bool, k×m
+            Pairs whose input h shall be exactly 0 (a vertex where the pattern leaves freedom).
+
+        Returns
+        -------
+        list of fmpq or None
+            Values of the learnable cells in the allocation's order; verified by `is_witness`.
+        """
+        rows, right, order = self._pattern_equations(active, zero)
+        solution = solve_rational(rows, right, len(order))
+        if solution is None:
+            return None
+        place = dict(zip(order, solution, strict=True))
+        values = [place[cell] for cell in self.allocation.cells]
+        return values if self.is_witness(values) else None
+
+    def has_one_solution(self, active: np.ndarray) -> bool:
+        """Whether the linear equations of a pattern determine all learnable weights."""
+        rows, _, order = self._pattern_equations(active, np.zeros(self.pairs, bool))
+        if not rows or len(rows) < len(order):
+            return not order
+        return fmpq_mat(len(rows), len(order), [x for row in rows for x in row]).rank() == len(
+            order
+        )
+
+    def refutes_cell(self, fixed: np.ndarray) -> bool:
+        """Whether a single cell has no match because its equations have no solution in it.
+
+        They must be inconsistent, or have just one solution, on the wrong side of a hyperplane.
+
+        Parameters
+        ----------
+        fixed : ndarray of int, k×m
+            `U_ZERO` or `V_ZERO` everywhere.
+        """
+        if fixed.shape != self.pairs or not np.isin(fixed, (U_ZERO, V_ZERO)).all():
+            return False
+        active = fixed == V_ZERO
+        rows, right, order = self._pattern_equations(active, np.zeros(self.pairs, bool))
+        solution = solve_rational(rows, right, len(order))
+        if solution is None:
+            return True
+        if not self.has_one_solution(active):
+            return False
+        place = dict(zip(order, solution, strict=True))
+        k, m = self.pairs
+        for i in range(k):
+            for s in range(m):
+                h = self.c[i, s]
+                for j in self.cells[i]:
+                    h = h + place["W1", self.units[i], j] * self.X[j, s]
+                if (h < 0) if active[i, s] else (h > 0):
+                    return True
+        return False
+
+    def _pattern_equations(
+        self, active: np.ndarray, zero: np.ndarray
+    ) -> tuple[list[list[Any]], list[Any], list[tuple[str, int, int]]]:
+        """Rows, right-hand sides and unknown cells of the linear equations of a pattern."""
+        k, m = self.pairs
+        d, W2, X = len(self.G), self.W2, self.X
+        order = [(i, j) for i in range(k) for j in self.cells[i]]
+        rows, right = [], []
+        for s in range(m):
+            for o in range(d):
+                row = [
+                    W2[o, i] * X[j, s] if active[i, s] and not zero[i, s] else fmpq(0)
+                    for i, j in order
+                ]
+                row += [self.hidden[i, s] if o == o2 else fmpq(0) for o2, i in self.second]
+                constant = self.G[o, s]
+                for i in range(k):
+                    if active[i, s] and not zero[i, s]:
+                        constant = constant - W2[o, i] * self.c[i, s]
+                rows.append(row)
+                right.append(constant)
+        for i, s in np.argwhere(zero):
+            rows.append([X[j, s] if i2 == i else fmpq(0) for i2, j in order])
+            rows[-1] += [fmpq(0)] * len(self.second)
+            right.append(-self.c[i, s])
+        cells = [("W1", self.units[i], j) for i, j in order]
+        return rows, right, cells + [("W2", o, i) for o, i in self.second]
+
+    def farkas(
+        self, u_basic: np.ndarray, v_basic: np.ndarray, leaving: tuple[int, int, str, int]
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """The Farkas vector of a basis, solved for over Q (its signs are not checked here).
+
+        Parameters
+        ----------
+        u_basic, v_basic : ndarray of bool, k×m
+            Which unknowns are basic.
+        leaving : (unit, sample, "u" or "v", 1 or -1)
+            The basic unknown whose row shows infeasibility, and the row's sign.
+
+        Returns
+        -------
+        (lam, mu) or None
+            ndarrays of fmpq, k×m and d×m.
+        """
+        k, m = self.pairs
+        d, W2, X = len(self.G), self.W2, self.X
+        li, ls, kind, sign = leaving
+        free = [(i, s) for i in range(k) for s in range(m) if not (u_basic[i, s] or v_basic[i, s])]
+        where = {pair: d * m + t for t, pair in enumerate(free)}
+        size = d * m + len(free)
+
+        def combination(i: int, s: int) -> tuple[dict[int, Any], Any]:
+            # λ[i, s] as a linear form in the unknowns (μ, free λ) and a constant.
+            if (i, s) in where:
+                return {where[i, s]: fmpq(1)}, fmpq(0)
+            if v_basic[i, s]:
+                return {}, fmpq(-sign if (li, ls, kind) == (i, s, "v") else 0)
+            constant = fmpq(sign if (li, ls, kind) == (i, s, "u") else 0)
+            return {o * m + s: -W2[o, i] for o in range(d)}, constant
+
+        rows, right = [], []
+        for i in range(k):
+            for j in self.cells[i]:
+                row, constant = [fmpq(0)] * size, fmpq(0)
+                for s in range(m):
+                    form, value = combination(i, s)
+                    for t, factor in form.items():
+                        row[t] = row[t] + factor * X[j, s]
+                    constant = constant + value * X[j, s]
+                rows.append(row)
+                right.append(-constant)
+            for s in range(m):
+                if u_basic[i, s] and v_basic[i, s]:
+                    row = [fmpq(0)] * size
+                    for o in range(d):
+                        row[o * m + s] = W2[o, i]
+                    value = fmpq(sign if (li, ls, kind) == (i, s, "u") else 0)
+                    rows.append(row)
+                    right.append(value - combination(i, s)[1])
+        solution = solve_rational(rows, right, size)
+        if solution is None:
+            return None
+        mu = np.array(solution[: d * m], dtype=object).reshape(d, m)
+        lam = np.empty((k, m), dtype=object)
+        for i in range(k):
+            for s in range(m):
+                form, value = combination(i, s)
+                lam[i, s] = value + sum((f * solution[t] for t, f in form.items()), fmpq(0))
+        return lam, mu
+
+    def is_farkas(self, fixed: np.ndarray, lam: np.ndarray, mu: np.ndarray) -> bool:
+        """Whether (lam, mu) proves that the linear program with these fixings is infeasible.
+
+        Parameters
+        ----------
+        fixed : ndarray of int, k×m
+            FREE, U_ZERO or V_ZERO.
+        lam, mu : ndarray of fmpq, k×m and d×m
+        """
+        k, m = self.pairs
+        d, W2 = len(self.G), self.W2
+        if fixed.shape != (k, m) or lam.shape != (k, m) or mu.shape != (d, m):
+            return False
+        for i in range(k):
+            for j in self.cells[i]:
+                if sum((lam[i, s] * self.X[j, s] for s in range(m)), fmpq(0)) != 0:
+                    return False
+            for s in range(m):
+                if fixed[i, s] != V_ZERO and lam[i, s] > 0:
+                    return False
+                if fixed[i, s] != U_ZERO:
+                    rest = sum((W2[o, i] * mu[o, s] for o in range(d)), fmpq(0))
+                    if lam[i, s] + rest < 0:
+                        return False
+        for o, i in self.second:
+            if sum((mu[o, s] * self.hidden[i, s] for s in range(m)), fmpq(0)) != 0:
+                return False
+        total = sum((lam[i, s] * self.c[i, s] for i in range(k) for s in range(m)), fmpq(0))
+        total += sum((mu[o, s] * self.G[o, s] for o in range(d) for s in range(m)), fmpq(0))
+        return bool(total < 0)
+
+    def linear_farkas(self) -> np.ndarray | None:
+        """μ that refutes the linear equations of a net without learning units, or None.
+
+        With no learnable weight in W1 every activation is known and the labels are linear in
+        the learnable part of W2.
+        """
+        d, m = self.G.shape
+        rows = []
+        for o, i in self.second:
+            row = [fmpq(0)] * (d * m)
+            row[o * m : (o + 1) * m] = list(self.hidden[i])
+            rows.append(row)
+        rows.append([self.G[o, s] for o in range(d) for s in range(m)])
+        right = [fmpq(0)] * len(self.second) + [fmpq(-1)]
+        solution = solve_rational(rows, right, d * m)
+        return None if solution is None else np.array(solution, dtype=object).reshape(d, m)
+
+
+def relu_system(
+    allocation: Allocation, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray
+) -> ReluSystem:
+    """The exact equations of one instance.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        Of a `ShallowReLU`, in W1 alone or in W2 alone.
+    weights, X, Y : of fmpq
+        The student's matrices, the samples, the labels.
+
+    Raises
+    ------
+    InputError
+        For another network, or where both W1 and W2 learn: then even one pattern's equations
+        are bilinear, and no linear program decides them.
+    """
+    network = allocation.network
+    if not isinstance(network, ShallowReLU):
+        raise InputError(f"complementarity is for ReLU nets, not for a {network.title}")
+    second = tuple((i, j) for name, i, j in allocation.cells if name == "W2")
+    first = [(i, j) for name, i, j in allocation.cells if name == "W1"]
+    if first and second:
+        raise InputError(
+            f"W1 and W2 both learn ({len(first)} and {len(second)} weights): the equations of a "
+            "pattern are then bilinear, not linear, and cannot be decided by linear programs; "
+            "let one of the two learn"
+        )
+    units = tuple(sorted({i for i, _ in first}))
+    cells = tuple(tuple(j for i2, j in first if i2 == i) for i in units)
+    W1, W2 = weights["W1"], np.array(weights["W2"], dtype=object)
+    zero = fmpq(0)
+    c = np.empty((len(units), network.m), dtype=object)
+    for t, i in enumerate(units):
+        fixed = [j for j in range(network.q) if j not in cells[t]]
+        for s in range(network.m):
+            c[t, s] = sum((W1[i, j] * X[j, s] for j in fixed), zero)
+    hidden = np.full((network.n, network.m), zero, dtype=object)
+    for i in range(network.n):
+        if i not in units:
+            for s in range(network.m):
+                h = sum((W1[i, j] * X[j, s] for j in range(network.q)), zero)
+                hidden[i, s] = h if h > 0 else zero
+    for cell in second:
+        W2[cell] = zero
+    return ReluSystem(allocation, weights, X, Y, units, cells, c, Y - W2 @ hidden, hidden, second)
+
+
+def solve_rational(rows: list[list[Any]], right: list[Any], unknowns: int) -> list[Any] | None:
+    """One rational solution of linear equations (free unknowns 0), or None."""
+    if not rows:
+        return [fmpq(0)] * unknowns
+    if not unknowns:
+        return None if any(value != 0 for value in right) else []
+    if len(rows) == unknowns:
+        matrix = fmpq_mat(len(rows), unknowns, [x for row in rows for x in row])
+        try:
+            return list(matrix.solve(fmpq_mat(len(rows), 1, right)).entries())
+        except ZeroDivisionError:
+            pass
+    width = unknowns + 1
+    entries = [x for row, value in zip(rows, right, strict=True) for x in (*row, value)]
+    reduced, rank = fmpq_mat(len(rows), width, entries).rref()
+    solution = [fmpq(0)] * unknowns
+    for row in range(rank):
+        lead = next(j for j in range(width) if reduced[row, j] != 0)
+        if lead == unknowns:
+            return None
+        solution[lead] = reduced[row, unknowns]
+    return solution

@@ -1,0 +1,178 @@
+"""The linear program over a ReLU instance's convex hulls, solved exactly.
+
+Columns are the vertices and extreme rays of the units' arrangements (`algebra.relu.arrangement`),
+rows the label equations and one convexity row for each unit.  A dual simplex over Q with zero
+costs decides feasibility (with Bland's rule in the end, so it ends); its last row is a Farkas
+vector.  It is
+meant for the few programs that floating point leaves in doubt, from a basis found there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz
+
+from algebra.relu.arrangement import Refuter, allowed
+from algebra.relu.equations import FREE, U_ZERO, V_ZERO
+
+# Steps of the simplex after which a program is given up.
+_MOST_STEPS, _BLAND = 60, 40
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a program with given sides has.
+
+    Attributes
+    ----------
+    weights : dict of int to fmpq, or None
+        Positive weights of columns that solve it.
+    mu : ndarray of fmpq, d×m, or None
+        The refutation where there is no solution.
+    basis : tuple of int
+        Where the simplex ended.  With neither weights nor μ it was given up.
+    """
+
+    weights: dict[int, Any] | None
+    mu: np.ndarray | None
+    basis: tuple[int, ...]
+
+
+class HullProgram:
+    """Exact columns and rows of one instance.
+
+    Parameters
+    ----------
+    refuter : Refuter
+        Its arrangements give the columns.
+
+    Attributes
+    ----------
+    unit : ndarray of int, C
+    is_ray : ndarray of bool, C
+    inputs : ndarray of fmpq, C×m
+        Inputs at the vertex, slopes of the ray.
+    signs : ndarray of int8, C×m
+    """
+
+    def __init__(self, refuter: Refuter) -> None:
+        self.refuter = refuter
+        k, m = refuter.system.pairs
+        inputs, unit, ray = [], [], []
+        for t in range(k):
+            own = refuter.arrangement(t)
+            inputs += [own.vertices, own.rays]
+            unit += [t] * (len(own.vertices) + len(own.rays))
+            ray += [False] * len(own.vertices) + [True] * len(own.rays)
+        self.unit, self.is_ray = np.array(unit), np.array(ray)
+        self.inputs = np.concatenate(inputs)
+        self.signs = np.concatenate(
+            [np.concatenate(refuter.arrangement(t).signs) for t in range(k)]
+        )
+        self._columns = [self._column(c) for c in range(len(unit))]
+        self._sizes = [max(abs(x) for x in column) or fmpq(1) for column in self._columns]
+        right = [refuter.system.G[o, s] for s in range(m) for o in range(len(refuter.system.G))]
+        self._right = fmpq_mat(len(right) + k, 1, right + [fmpq(1)] * k)
+
+    def _column(self, c: int) -> list[Any]:
+        system = self.refuter.system
+        k, _ = system.pairs
+        W2, zero = system.W2, fmpq(0)
+        t = int(self.unit[c])
+        column = [W2[o, t] * h if h > 0 else zero for h in self.inputs[c] for o in range(len(W2))]
+        column += [fmpq(int(i == t and not self.is_ray[c])) for i in range(k)]
+        # Whole numbers: a column's scale is free.
+        common = fmpz(1)
+        for value in column:
+            common = common * value.q // common.gcd(value.q)
+        return [value * common for value in column]
+
+    def solve(self, sides: np.ndarray, basis: Sequence[int]) -> Outcome:
+        """Decide the program with these sides.
+
+        Parameters
+        ----------
+        sides : ndarray of int, k×m
+            `FREE`, `U_ZERO` or `V_ZERO`.
+        basis : sequence of int
+            Columns to start from, as many as rows and independent.
+
+        Raises
+        ------
+        ZeroDivisionError
+            Where they are dependent.
+        """
+        usable = allowed(self.signs, np.asarray(sides)[self.unit])
+        basis = list(basis)
+        rows = len(basis)
+        m = self.refuter.system.pairs[1]
+        d = len(self.refuter.system.G)
+        for step in range(_MOST_STEPS):
+            B = fmpq_mat(rows, rows, [self._columns[c][i] for i in range(rows) for c in basis])
+            values = B.solve(self._right).entries()
+            bad = [
+                (c, place)
+                for place, c in enumerate(basis)
+                if values[place] < 0 or (values[place] > 0 and not usable[c])
+            ]
+            if not bad:
+                weights = {c: v for c, v in zip(basis, values, strict=True) if v > 0}
+                return Outcome(weights, None, tuple(basis))
+            # The row worst violated, the steepest column: few steps.  Late, Bland's rule: an end.
+            late = step >= _BLAND
+            _, place = min(bad) if late else max(bad, key=lambda pair: abs(values[pair[1]]))
+            # The row's sign makes its right-hand side negative.
+            sign = fmpq(1 if values[place] < 0 else -1)
+            unit = [sign if i == place else fmpq(0) for i in range(rows)]
+            y = B.transpose().solve(fmpq_mat(rows, 1, unit))
+            others = [int(c) for c in np.flatnonzero(usable) if int(c) not in set(basis)]
+            entries = []
+            if others:
+                N = fmpq_mat(len(others), rows, [x for c in others for x in self._columns[c]])
+                entries = (N * y).entries()
+            negative = [(c, e) for c, e in zip(others, entries, strict=True) if e < 0]
+            entering = None
+            if negative:
+                entering = negative[0][0]
+                if not late:
+                    entering = min(negative, key=lambda pair: pair[1] / self._sizes[pair[0]])[0]
+            if entering is None:
+                mu = np.empty((d, m), dtype=object)
+                for s in range(m):
+                    for o in range(d):
+                        mu[o, s] = y[s * d + o, 0]
+                return Outcome(None, mu, tuple(basis))
+            basis[place] = entering
+        return Outcome(None, None, tuple(basis))
+
+    def split(self, weights: dict[int, Any], sides: np.ndarray) -> tuple[int, int] | None:
+        """A pair (unit, sample) on both sides of which the weighted columns lie, or None.
+
+        Without one each unit lies in one cell, and the weights are a match.
+        """
+        k, m = sides.shape
+        seen = np.zeros((k, m), int)
+        for c in weights:
+            seen[self.unit[c]] |= (self.signs[c] > 0) + 2 * (self.signs[c] < 0)
+        both = np.argwhere((seen == 3) & (sides == FREE))
+        return (int(both[0][0]), int(both[0][1])) if len(both) else None
+
+    def pattern(self, weights: dict[int, Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Activation pattern of weights without a split, and pairs with input exactly 0."""
+        k, m = self.refuter.system.pairs
+        active, zero = np.zeros((k, m), bool), np.ones((k, m), bool)
+        for c in weights:
+            active[self.unit[c]] |= self.signs[c] > 0
+            zero[self.unit[c]] &= self.signs[c] == 0
+        return active, zero
+
+
+def halves(sides: np.ndarray, unit: int, sample: int) -> tuple[np.ndarray, np.ndarray]:
+    """The two sides of a pair that has none."""
+    low, high = sides.copy(), sides.copy()
+    low[unit, sample], high[unit, sample] = U_ZERO, V_ZERO
+    return low, high

@@ -1,0 +1,122 @@
+"""Checks of verdicts on shallow ReLU nets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from algebra.certificates.checks import PROVED, TRUSTED, CheckFailed
+from algebra.networks.base import LinearFeedForward, ShallowReLU
+from algebra.problems.problem import Problem
+from algebra.ranks.budgets.cover import rank_bound
+from algebra.ranks.jacobian import network_rank
+from algebra.relu.arrangement import Refuter
+from algebra.relu.decision import read_decision
+
+
+def check_relu(
+    problem: Problem, data: Mapping[str, Any], seed: int, say: Callable[[str, str, str], None]
+) -> None:
+    """Check a verdict on a ReLU net.
+
+    Parameters
+    ----------
+    problem : Problem
+    data : mapping
+        The certificate.
+    seed : int
+        Of the point of the rank test.
+    say : callable
+        Takes place, status and text of each result.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    network = problem.network
+    assert isinstance(network, ShallowReLU)
+    active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
+    found = network_rank(active, problem.support, seed)
+    if found.rank != data["equations"]:
+        raise CheckFailed("equations", f"the all-active rank is {found.rank}")
+    bound = min(rank_bound(problem.allocation), problem.allocation.size)
+    verdict = data["verdict"]
+    if verdict == "undecided":
+        say("verdict", TRUSTED, "undecided: nothing more is claimed")
+    elif verdict != "intermediate":
+        raise CheckFailed("verdict", "a ReLU allocation is neither minimal nor proved maximal")
+    elif "no_match" in data["evidence"]:
+        leaves = _check_instance(problem, data["evidence"]["no_match"])
+        say(
+            "evidence.no_match",
+            PROVED,
+            f"an instance without a match, nor any near it; leaves refuted with slack: {leaves}",
+        )
+        say("verdict", PROVED, "MP < 1; both nets are silent with positive probability, so MP > 0")
+    elif bound >= found.rank:
+        raise CheckFailed("verdict", f"rank {bound} is not below {found.rank}")
+    else:
+        say(
+            "verdict",
+            PROVED,
+            f"every pattern leaves rank at most {bound} < {found.rank}; both nets are "
+            "silent with positive probability",
+        )
+
+
+def _check_instance(problem: Problem, evidence: Mapping[str, Any]) -> int:
+    place = "evidence.no_match"
+    decision = read_decision(evidence)
+    if decision.verdict != "no match" or decision.teacher is None:
+        raise CheckFailed(place, "this is no refuted instance with its teacher")
+    system = decision.system
+    if system.allocation != problem.allocation:
+        raise CheckFailed(place, "the instance belongs to another allocation")
+    labels = problem.network.forward(decision.teacher, system.X)
+    if not (labels == system.Y).all():
+        raise CheckFailed(place, "the labels are not the teacher's")
+    for name, mask in problem.support.items():
+        outside = np.asarray(mask) == 0
+        for net in (system.weights, decision.teacher):
+            if any(value != 0 for value in np.asarray(net[name], dtype=object)[outside]):
+                raise CheckFailed(place, f"a weight of {name} outside the support is not 0")
+    if not persists(problem, evidence):
+        raise CheckFailed(place, "the leaves do not refute all instances near this one")
+    return len(decision.leaves)
+
+
+def persists(problem: Problem, evidence: Mapping[str, Any]) -> bool:
+    """Whether a refuted instance has a neighbourhood of refuted instances.
+
+    Parameters
+    ----------
+    problem : Problem
+    evidence : mapping
+        A decision "no match" (see `algebra.relu.decision`).
+
+    Notes
+    -----
+    The cover by leaves is the same for all instances.  Every leaf must be refuted by μ with
+    slack (see `algebra.relu.arrangement.Refuter.refutes`); hyperplanes may all meet in one point
+    only where a whole row learns, for then they do so always.
+    """
+    decision = read_decision(evidence)
+    if not decision.is_covered:
+        return False
+    system = decision.system
+    refuter = Refuter(system)
+    support = np.asarray(
+        problem.support.get("W1", np.ones(problem.network.shapes["W1"], dtype=int))
+    )
+    for t, i in enumerate(system.units):
+        whole = set(np.flatnonzero(support[i]).tolist()) <= set(system.cells[t])
+        if refuter.arrangement(t).is_central and not whole:
+            return False
+    return all(
+        leaf.mu is not None
+        and leaf.lam is None
+        and refuter.refutes(leaf.fixed, leaf.mu, strict=True)
+        for leaf in decision.leaves
+    )

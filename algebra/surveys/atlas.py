@@ -1,0 +1,313 @@
+"""Atlases: every allocation of a small network, up to symmetry, with its verdict.
+
+Of each orbit under the symmetries that preserve MP (`algebra.problems.symmetry`) the first
+allocation is certified and stands for all.  Finished entries are written to a file line
+by line, so that an atlas can be interrupted and taken up again.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from algebra.certificates.certificate import Certificate, certify
+from algebra.errors import InputError
+from algebra.networks.base import Network
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.problem import Problem
+from algebra.problems.symmetry import SymmetryGroup
+
+# Allocations gone through one by one.
+LARGEST = 2_000_000
+_FORMAT = "matchprob-atlas"
+
+Decide = Callable[[Problem], Certificate]
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class AtlasEntry:
+    """One orbit of allocations.
+
+    Attributes
+    ----------
+    cells : tuple of cells
+        The orbit's first allocation.
+    orbit : int
+        Number of allocations in the orbit.
+    verdict, rule : str
+    rank : int
+    root_count : int or None
+    """
+
+    cells: tuple[Cell, ...]
+    orbit: int
+    verdict: str
+    rule: str
+    rank: int
+    root_count: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, one line of the file."""
+        return {
+            "cells": [list(cell) for cell in self.cells],
+            "orbit": self.orbit,
+            "verdict": self.verdict,
+            "rule": self.rule,
+            "rank": self.rank,
+            "generic_root_count": self.root_count,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> AtlasEntry:
+        """The entry of one line."""
+        return cls(
+            cells=tuple((str(n), int(i), int(j)) for n, i, j in data["cells"]),
+            orbit=int(data["orbit"]),
+            verdict=str(data["verdict"]),
+            rule=str(data["rule"]),
+            rank=int(data["rank"]),
+            root_count=data["generic_root_count"],
+        )
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """All allocations of a budget.
+
+    Attributes
+    ----------
+    network : Network
+    matrices : tuple of str
+    budget : int
+    orbits : int
+        Number of orbits; more than entries where the work was interrupted.
+    entries : tuple of AtlasEntry
+    seed : int
+    """
+
+    network: Network
+    matrices: tuple[str, ...]
+    budget: int
+    orbits: int
+    entries: tuple[AtlasEntry, ...]
+    seed: int
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Allocations (not orbits) by verdict."""
+        tally: Counter[str] = Counter()
+        for entry in self.entries:
+            tally[entry.verdict] += entry.orbit
+        return dict(sorted(tally.items()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob atlas``."""
+        return {
+            "network": {"kind": self.network.kind, **self.network.sizes},
+            "matrices": list(self.matrices),
+            "budget": self.budget,
+            "orbits": self.orbits,
+            "allocations": sum(e.orbit for e in self.entries),
+            "totals": self.totals,
+            "entries": [entry.to_dict() for entry in self.entries],
+            "seed": self.seed,
+        }
+
+    def to_csv(self) -> str:
+        """A table, one orbit a line."""
+        out = io.StringIO()
+        table = csv.writer(out, lineterminator="\n")
+        table.writerow(["cells", "orbit", "verdict", "rule", "rank", "generic_root_count"])
+        for e in self.entries:
+            cells = " ".join(f"{n}[{i},{j}]" for n, i, j in e.cells)
+            table.writerow([cells, e.orbit, e.verdict, e.rule, e.rank, e.root_count])
+        return out.getvalue()
+
+    def __str__(self) -> str:
+        totals = ", ".join(f"{v} {k}" for k, v in self.totals.items())
+        return (
+            f"{self.network}; {self.budget} weights of {', '.join(self.matrices)}: "
+            f"{len(self.entries)} of {self.orbits} orbits; {totals}"
+        )
+
+
+def orbits(
+    network: Network,
+    matrices: Sequence[str],
+    budget: int,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    transposition: bool = False,
+) -> list[tuple[Allocation, int]]:
+    """The first allocation of each orbit and the orbit's size.
+
+    Raises
+    ------
+    InputError
+        Where there are too many allocations or symmetries to go through.
+    """
+    group = SymmetryGroup(network, matrices, support, transposition=transposition)
+    allowed = [
+        k
+        for k, (name, i, j) in enumerate(group.cells)
+        if not support or name not in support or support[name][i, j]
+    ]
+    if not 0 < budget <= len(allowed):
+        raise InputError(f"`budget` ({budget}) must lie between 1 and {len(allowed)} cells")
+    total = comb(len(allowed), budget)
+    if total * len(group.images) > 50 * LARGEST or total > LARGEST:
+        raise InputError(
+            f"there are {total} allocations of {budget} of {len(allowed)} cells under "
+            f"{len(group.images)} symmetries: too many for an atlas; choose a smaller net"
+        )
+    found: list[tuple[Allocation, int]] = []
+    seen: set[tuple[int, ...]] = set()
+    for chosen in combinations(allowed, budget):
+        if chosen in seen:
+            seen.discard(chosen)
+            continue
+        orbit = group.orbit(chosen)
+        # Later members of the orbit are crossed out when they come.
+        seen |= orbit - {chosen}
+        cells = [group.cells[k] for k in chosen]
+        found.append((Allocation.from_cells(network, cells), len(orbit)))
+    return found
+
+
+def atlas(
+    network: Network,
+    budget: int,
+    *,
+    matrices: Sequence[str] | None = None,
+    support: Mapping[str, np.ndarray] | None = None,
+    transposition: bool = False,
+    seed: int = 0,
+    decide: Decide | None = None,
+    store: Path | None = None,
+    progress: Progress | None = None,
+) -> Atlas:
+    """Verdicts for all allocations of a budget, up to symmetry.
+
+    Parameters
+    ----------
+    network : Network
+    budget : int
+        Number of learnable weights.
+    matrices : sequence of str, optional
+        Where they may lie: W of a recurrent net, every matrix of others, by default.
+    support : mapping of str to mask, optional
+    transposition : bool, optional
+        Whether an allocation and its transpose, where that is a symmetry
+        (`algebra.problems.symmetry`), are one orbit.
+    seed : int, optional
+    decide : callable, optional
+        Certifies one problem; `algebra.certificates.certificate.certify` by default.
+    store : Path, optional
+        Entries are kept here line by line; an atlas begun there is taken up again.
+    progress : callable, optional
+        Told (done, all) after each orbit.
+
+    Returns
+    -------
+    Atlas
+        An interrupt (Ctrl-C) ends the work and keeps the entries done.
+
+    Raises
+    ------
+    InputError
+        Bad arguments, or a store that belongs to something else.
+    """
+    names = tuple(matrices or (("W",) if "W" in network.shapes else network.shapes))
+    for name in names:
+        if name not in network.shapes:
+            raise InputError(
+                f"there is no matrix `{name}` in a {network.title}; it has "
+                + ", ".join(network.shapes)
+            )
+    wanted = orbits(network, names, budget, support, transposition=transposition)
+    header = {
+        "format": _FORMAT,
+        "version": 1,
+        "network": {"kind": network.kind, **network.sizes},
+        "matrices": list(names),
+        "budget": budget,
+        "support": {n: np.asarray(m).tolist() for n, m in (support or {}).items()},
+        "seed": seed,
+    }
+    if transposition:
+        header["transposition"] = True
+    known = _open_store(store, header) if store else {}
+    entries: list[AtlasEntry] = []
+
+    def judge(problem: Problem) -> Certificate:
+        return decide(problem) if decide else certify(problem, seed=seed)
+
+    try:
+        for allocation, size in wanted:
+            entry = known.get(allocation.cells)
+            if entry is None:
+                problem = Problem.of(allocation, support=dict(support or {}))
+                verdict = judge(problem)
+                entry = AtlasEntry(
+                    allocation.cells,
+                    size,
+                    verdict.verdict,
+                    verdict.rule,
+                    verdict.rank,
+                    verdict.generic_root_count,
+                )
+                if store:
+                    with store.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps(entry.to_dict()) + "\n")
+            entries.append(entry)
+            if progress is not None:
+                progress(len(entries), len(wanted))
+    except KeyboardInterrupt:
+        pass
+    return Atlas(network, names, budget, len(wanted), tuple(entries), seed)
+
+
+def _open_store(store: Path, header: dict[str, Any]) -> dict[tuple[Cell, ...], AtlasEntry]:
+    """Entries already there; a new file is begun with the header."""
+    if not store.exists():
+        try:
+            store.write_text(json.dumps(header) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"{store}: cannot be written: {error}") from None
+        return {}
+    try:
+        text = store.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{store}: cannot be read: {error}") from None
+    lines = list(_whole_lines(text))
+    try:
+        found = json.loads(lines[0])
+        if found != header:
+            different = [k for k in {**header, **found} if found.get(k) != header.get(k)]
+            raise InputError(
+                f"{store} holds another atlas ({', '.join(different)} differ): name another file"
+            )
+        entries = [AtlasEntry.from_dict(json.loads(line)) for line in lines[1:]]
+    except (IndexError, ValueError, KeyError, TypeError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{store} is not an atlas file: {error!r}") from None
+    if not text.endswith("\n"):
+        # A run was killed while it wrote: its last line is cut off and done again.
+        store.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    return {entry.cells: entry for entry in entries}
+
+
+def _whole_lines(text: str) -> Iterator[str]:
+    yield from text.split("\n")[:-1]

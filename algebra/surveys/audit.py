@@ -1,0 +1,400 @@
+"""The theorems, as stated, against the exact verdict, over many allocations at once.
+
+Allocations with r learnable weights in one matrix are taken all, or uniformly at random.
+The Jacobian of all cells of the matrix is computed once at a random point over GF(p);
+an allocation's rank is that of a selection of its columns, and thousands of selections
+are eliminated side by side.  Full rank is a proof that an allocation is not minimal; the
+others are tried at further points and primes until the probability that any of them is
+misjudged is below 2^-60.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, combinations, islice
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.linalg.modular import batched_rank, random_prime
+from algebra.networks.base import Network
+from algebra.problems.allocation import Cell
+from algebra.ranks.jacobian import (
+    TARGET_ERROR,
+    all_cells,
+    deficit_error,
+    generic_rank,
+    jacobian,
+    network_rank,
+    random_point,
+    tangent_factors,
+)
+from algebra.theorems.corrected import CORRECTED
+from algebra.theorems.statements import MAXIMAL, MINIMAL, THEOREMS, WORDS, Theorem
+
+# All allocations are taken only up to this number.
+LARGEST = 5_000_000
+# Matrix entries eliminated, and random keys drawn, side by side.
+_ENTRIES, _KEYS = 2_000_000, 4_000_000
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """An allocation of which a theorem is wrong.
+
+    Attributes
+    ----------
+    theorem, says : str
+        "maximal" of a minimal allocation, or "minimal" of one that is not.
+    cells : tuple of cells
+        Of all those met, the first that touches the fewest rows and columns.
+    rank, equations : int
+        Generic ranks of its Jacobian and of the whole network's.
+    points : tuple of (int, int)
+        Primes and numbers of points (`algebra.ranks.jacobian.random_point`): one where the rank
+        meets the equations, or all those where it stays below.
+    """
+
+    theorem: str
+    says: str
+    cells: tuple[Cell, ...]
+    rank: int
+    equations: int
+    points: tuple[tuple[int, int], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "theorem": self.theorem,
+            "says": self.says,
+            "cells": [list(cell) for cell in self.cells],
+            "rank": self.rank,
+            "equations": self.equations,
+            "points": [list(point) for point in self.points],
+        }
+
+    def __str__(self) -> str:
+        cells = " ".join(f"{name}[{i},{j}]" for name, i, j in self.cells)
+        return (
+            f"{self.theorem} says {self.says}, wrongly, of {cells}: "
+            f"rank {self.rank} of {self.equations}"
+        )
+
+
+@dataclass(frozen=True)
+class TheoremAudit:
+    """One theorem against the truth.
+
+    Attributes
+    ----------
+    theorem : str
+    checked, agree, silent : int
+    says_maximal_but_minimal, says_minimal_but_not : int
+    examples : tuple of Counterexample
+        The smallest met, at most one for each way of being wrong.
+    """
+
+    theorem: str
+    checked: int
+    agree: int
+    silent: int
+    says_maximal_but_minimal: int
+    says_minimal_but_not: int
+    examples: tuple[Counterexample, ...]
+
+    @property
+    def example_maximal(self) -> tuple[Cell, ...] | None:
+        """Cells of an allocation that it calls maximal and that is minimal."""
+        return next((e.cells for e in self.examples if e.says == MAXIMAL), None)
+
+    @property
+    def example_minimal(self) -> tuple[Cell, ...] | None:
+        """Cells of an allocation that it calls minimal and that is not."""
+        return next((e.cells for e in self.examples if e.says == MINIMAL), None)
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """What an audit found.
+
+    Attributes
+    ----------
+    network : Network
+    matrix : str
+    budget : int
+    checked : int
+        Allocations.
+    total : int
+        How many there are.
+    minimal : int
+        How many of the checked are minimal.
+    theorems : tuple of TheoremAudit
+        Those that speak of this matrix.
+    error_bound : Fraction
+        Bound on the probability that any allocation is misjudged.
+    seed : int
+    """
+
+    network: Network
+    matrix: str
+    budget: int
+    checked: int
+    total: int
+    minimal: int
+    theorems: tuple[TheoremAudit, ...]
+    error_bound: Fraction
+    seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob audit``."""
+        return {
+            "network": {"kind": self.network.kind, **self.network.sizes},
+            "matrix": self.matrix,
+            "budget": self.budget,
+            "checked": self.checked,
+            "total": self.total,
+            "minimal": self.minimal,
+            "agree": {t.theorem: t.agree for t in self.theorems},
+            "silent": {t.theorem: t.silent for t in self.theorems},
+            "theorem_says_maximal_but_minimal": {
+                t.theorem: t.says_maximal_but_minimal for t in self.theorems
+            },
+            "theorem_says_minimal_but_not": {
+                t.theorem: t.says_minimal_but_not for t in self.theorems
+            },
+            "examples": [e.to_dict() for t in self.theorems for e in t.examples],
+            "error_bound": self.error_bound.numerator / self.error_bound.denominator,
+            "seed": self.seed,
+        }
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.network}; {self.budget} weights of {self.matrix}: "
+            f"{self.checked} of {self.total} allocations, {self.minimal} minimal"
+        ]
+        lines += [
+            f"  {t.theorem}: {t.agree} agree, {t.silent} silent, {t.says_maximal_but_minimal} "
+            f"said maximal but minimal, {t.says_minimal_but_not} said minimal but not"
+            for t in self.theorems
+        ]
+        return "\n".join(lines)
+
+
+def audit(
+    network: Network,
+    matrix: str,
+    *,
+    budget: int | None = None,
+    count: int | None = None,
+    corrected: bool = False,
+    support: Mapping[str, np.ndarray] | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> AuditResult:
+    """Audit the theorems over allocations of one matrix.
+
+    Parameters
+    ----------
+    network : Network
+        Linear.
+    matrix : str
+        Where all the learnable weights lie.
+    budget : int, optional
+        Number of learnable weights; dm by default, as the theorems assume.
+    count : int, optional
+        Number of allocations drawn uniformly at random; by default all of them.
+    corrected : bool, optional
+        Audit the corrected theorems (`algebra.theorems.corrected`) too; much slower where they
+        look for budgets.
+    support : mapping of str to mask, optional
+    seed : int, optional
+    progress : callable, optional
+        Told (done, all) after each chunk.
+
+    Returns
+    -------
+    AuditResult
+
+    Raises
+    ------
+    InputError
+        Where the matrix or budget does not fit, or there are too many allocations.
+
+    Examples
+    --------
+    >>> from algebra.networks.base import LinearFeedForward
+    >>> found = audit(LinearFeedForward(q=3, widths=(3,), d=2, m=2), "W1")
+    >>> found.checked, found.theorems[1].says_maximal_but_minimal
+    (126, 9)
+    """
+    if matrix not in network.shapes:
+        raise InputError(
+            f"there is no matrix `{matrix}` in a {network.title}; it has "
+            + ", ".join(network.shapes)
+        )
+    cells = [cell for cell in all_cells(network, support) if cell[0] == matrix]
+    size = network.outputs if budget is None else budget
+    if not 0 < size <= len(cells):
+        raise InputError(f"`budget` ({size}) must lie between 1 and {matrix}'s {len(cells)} cells")
+    total = comb(len(cells), size)
+    if count is None and total > LARGEST:
+        raise InputError(
+            f"there are {total} allocations of {size} of {len(cells)} cells, more than {LARGEST}; "
+            "draw some at random with --count"
+        )
+    if count is not None and count < 1:
+        raise InputError(f"`count` ({count}) must be at least 1")
+    whole = network_rank(network, support, seed)
+    checked = total if count is None else count
+    theorems = [*THEOREMS.values(), *(CORRECTED.values() if corrected else ())]
+    speaking = [
+        t
+        for t in theorems
+        if matrix in t.matrices(network)
+        and not t.gaps(network)
+        and (t.any_size or size == network.outputs)
+    ]
+    tallies = {t.name: _Tally(t) for t in speaking}
+    shape = network.shapes[matrix]
+    places = np.array([cell[1] * shape[1] + cell[2] for cell in cells])
+    ranks = _Ranks(network, matrix, cells, whole.rank, support, seed, checked)
+    chunk = max(1, min(_ENTRIES // (network.outputs * size), _KEYS // len(cells)))
+    done = minimal = 0
+    for chosen in _selections(len(cells), size, count, seed, chunk):
+        is_minimal = ranks.are_minimal(chosen)
+        minimal += int(is_minimal.sum())
+        flat = np.zeros((len(chosen), shape[0] * shape[1]), np.int8)
+        np.put_along_axis(flat, places[chosen], 1, axis=1)
+        masks = flat.reshape(len(chosen), *shape)
+        for tally in tallies.values():
+            tally.add(tally.theorem.words(network, matrix, masks), is_minimal, chosen, masks)
+        done += len(chosen)
+        if progress is not None:
+            progress(done, checked)
+
+    def evidence(word: int, theorem: str, places: np.ndarray) -> Counterexample:
+        found = tuple(cells[int(k)] for k in places)
+        known = generic_rank(network, found, support=support, upper=whole.rank, seed=seed)
+        points = known.points if known.rank < whole.rank else ((known.p, known.seed),)
+        return Counterexample(theorem, WORDS[word], found, known.rank, whole.rank, points)
+
+    return AuditResult(
+        network=network,
+        matrix=matrix,
+        budget=size,
+        checked=checked,
+        total=total,
+        minimal=minimal,
+        theorems=tuple(t.result(evidence) for t in tallies.values()),
+        error_bound=whole.error + (ranks.error if minimal else Fraction(0)),
+        seed=seed,
+    )
+
+
+def _selections(
+    cells: int, size: int, count: int | None, seed: int, chunk: int
+) -> Iterator[np.ndarray]:
+    """Chunks of sorted selections of `size` of the cells, all or at random."""
+    if count is None:
+        every = combinations(range(cells), size)
+        while True:
+            flat = np.fromiter(chain.from_iterable(islice(every, chunk)), np.int32)
+            if not flat.size:
+                return
+            yield flat.reshape(-1, size)
+    rng = np.random.default_rng(seed)
+    left = count
+    while left:
+        now = min(chunk, left)
+        keys = rng.integers(0, 2**63, size=(now, cells))
+        picked = np.argpartition(keys, size - 1, axis=1)[:, :size]
+        yield np.sort(picked, axis=1).astype(np.int32)
+        left -= now
+
+
+class _Ranks:
+    """Decides which selections of columns are deficient."""
+
+    def __init__(
+        self,
+        network: Network,
+        matrix: str,
+        cells: list[Cell],
+        equations: int,
+        support: Mapping[str, np.ndarray] | None,
+        seed: int,
+        checked: int,
+    ) -> None:
+        self.equations = equations
+        rng = random.Random(f"audit/{seed}")
+        self.points: list[tuple[int, np.ndarray]] = []
+        once, error = deficit_error(network, equations), Fraction(1)
+        # Enough points that all misjudgements together are unlikely.
+        while error * checked >= TARGET_ERROR:
+            p = random_prime(rng)
+            point = random_point(network, p, rng.randrange(1 << 32), support)
+            matrix_ = jacobian(tangent_factors(network, point, [matrix]), cells, p)
+            self.points.append((p, matrix_))
+            error *= once
+        self.error = error * checked
+
+    def are_minimal(self, chosen: np.ndarray) -> np.ndarray:
+        """For each selection, whether its rank stays below the network's at every point."""
+        open_ = np.arange(len(chosen))
+        if chosen.shape[1] >= self.equations:
+            for p, matrix in self.points:
+                found = batched_rank(matrix.T[chosen[open_]], p)
+                open_ = open_[found < self.equations]
+                if not open_.size:
+                    break
+        result = np.zeros(len(chosen), bool)
+        result[open_] = True
+        return result
+
+
+class _Tally:
+    """Counts for one theorem."""
+
+    def __init__(self, theorem: Theorem) -> None:
+        self.theorem = theorem
+        self.checked = self.agree = self.silent = 0
+        self.wrong = {1: 0, -1: 0}
+        # Number of rows and columns touched, and the cells' positions.
+        self.smallest: dict[int, tuple[int, np.ndarray]] = {}
+
+    def add(
+        self, words: np.ndarray, minimal: np.ndarray, chosen: np.ndarray, masks: np.ndarray
+    ) -> None:
+        truth = np.where(minimal, -1, 1)
+        self.checked += len(words)
+        self.silent += int((words == 0).sum())
+        self.agree += int((words == truth).sum())
+        for word in (1, -1):
+            mistaken = np.flatnonzero((words == word) & (truth != word))
+            if not len(mistaken):
+                continue
+            self.wrong[word] += len(mistaken)
+            at = masks[mistaken]
+            lines = at.any(axis=2).sum(axis=1) + at.any(axis=1).sum(axis=1)
+            first = int(lines.argmin())
+            if word not in self.smallest or lines[first] < self.smallest[word][0]:
+                self.smallest[word] = (int(lines[first]), chosen[mistaken[first]])
+
+    def result(self, evidence: Callable[[int, str, np.ndarray], Counterexample]) -> TheoremAudit:
+        name = self.theorem.name
+        return TheoremAudit(
+            theorem=name,
+            checked=self.checked,
+            agree=self.agree,
+            silent=self.silent,
+            says_maximal_but_minimal=self.wrong[1],
+            says_minimal_but_not=self.wrong[-1],
+            examples=tuple(evidence(w, name, cells) for w, (_, cells) in self.smallest.items()),
+        )

@@ -1,0 +1,184 @@
+"""The core of a system: what exact elimination leaves, and the way back to the weights.
+
+`algebra.systems.elimination` makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb, prod
+from typing import Any
+
+from algebra.systems.system import PolynomialSystem
+
+
+@dataclass(frozen=True)
+class DeferredBlock:
+    """A linear block put aside: solved for `unknowns` once a core root is known.
+
+    Attributes
+    ----------
+    unknowns : tuple of int
+        Positions in `CoreSystem.stage_unknowns`.
+    equations : tuple
+        Polynomials in the stage ring, of degree at most 1 in these unknowns.
+    """
+
+    unknowns: tuple[int, ...]
+    equations: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class CoreSystem:
+    """What is left of a system after exact elimination.
+
+    Attributes
+    ----------
+    system : PolynomialSystem
+        The system it comes from.
+    unknowns : tuple of str
+        The unknowns of the core, a subset of the system's.
+    equations : tuple
+        Polynomials in these unknowns; empty where elimination solved everything.
+    consistent : bool
+        False where elimination met the equation 1 = 0: no solution, not even complex.
+    stage_unknowns : tuple of str
+        Unknowns after step 1, in which deferred blocks are written.
+    deferred : tuple of DeferredBlock
+        In the order in which they are to be solved.
+    linear_solved : int
+        Unknowns removed by linear equations.
+    stage_images : tuple
+        Each unknown of the system as a polynomial in the stage ring.
+    core_images : tuple
+        Each stage unknown that is not deferred as a polynomial in the core ring.
+    """
+
+    system: PolynomialSystem
+    unknowns: tuple[str, ...]
+    equations: tuple[Any, ...]
+    consistent: bool
+    stage_unknowns: tuple[str, ...]
+    deferred: tuple[DeferredBlock, ...]
+    linear_solved: int
+    stage_images: tuple[Any, ...]
+    core_images: tuple[Any, ...]
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether elimination left nothing to solve: one solution (or none)."""
+        return not self.equations and not self.unknowns
+
+    @property
+    def is_square(self) -> bool:
+        """Whether the core has as many equations as unknowns."""
+        return len(self.equations) == len(self.unknowns)
+
+    @cached_property
+    def degrees(self) -> tuple[int, ...]:
+        """Total degree of each equation of the core."""
+        return tuple(int(e.total_degree()) for e in self.equations)
+
+    @property
+    def bezout(self) -> int:
+        """The Bézout bound on the number of isolated roots: product of the degrees."""
+        return prod(self.degrees)
+
+    @cached_property
+    def patterns(self) -> tuple[tuple[int, ...], ...]:
+        """For each equation of the core, the unknowns that occur in it."""
+        return tuple(pattern_of(e) for e in self.equations)
+
+    @property
+    def terms(self) -> int:
+        """Number of non-zero terms."""
+        return sum(len(e.monoms()) for e in self.equations)
+
+    @property
+    def density(self) -> tuple[int, int]:
+        """Non-zero and possible terms of these degrees."""
+        return self.terms, sum(comb(len(self.unknowns) + d, d) for d in self.degrees)
+
+    def back_substitute(self, root: Sequence[Any]) -> tuple[Any, ...] | None:
+        """The weights of a root of the core, exactly.
+
+        Parameters
+        ----------
+        root : sequence
+            Field elements, one for each core unknown.
+
+        Returns
+        -------
+        tuple or None
+            The learnable weights in the allocation's order; None where a deferred block
+            is singular at this root.
+        """
+        point = list(root)
+        values = {k: e(*point) for k, e in zip(self.kept, self.core_images, strict=True)}
+        field = self.system.ring
+        for block in self.deferred:
+            rows = []
+            for equation in block.equations:
+                constant, coefficients = affine_in(equation, block.unknowns, values, field)
+                rows.append([*coefficients, constant])
+            reduced = field.rref(rows, len(block.unknowns) + 1)
+            pivots = [pivot_of(row) for row in reduced]
+            if pivots != list(range(len(block.unknowns))):
+                return None
+            for position, row in zip(block.unknowns, reduced, strict=True):
+                values[position] = -row[-1]
+        full = [values[k] for k in range(len(self.stage_unknowns))]
+        return tuple(e(*full) for e in self.stage_images[: self.system.weights])
+
+    @cached_property
+    def kept(self) -> tuple[int, ...]:
+        """The stage unknowns that a core root fixes: all that are not deferred."""
+        deferred = {k for block in self.deferred for k in block.unknowns}
+        return tuple(k for k in range(len(self.stage_unknowns)) if k not in deferred)
+
+    def __str__(self) -> str:
+        if not self.consistent:
+            what = "contradiction, no solution"
+        elif self.is_linear:
+            what = "empty (the system is linear)"
+        else:
+            what = (
+                f"{len(self.equations)} equations in {len(self.unknowns)} unknowns, degrees at "
+                f"most {max(self.degrees, default=0)}, Bézout bound {self.bezout}"
+            )
+        return f"core of the {self.system.form} form: {what}"
+
+
+def pattern_of(polynomial: Any) -> tuple[int, ...]:
+    """The unknowns that occur in a polynomial, by position."""
+    return tuple(k for k, degree in enumerate(polynomial.degrees()) if degree > 0)
+
+
+def pivot_of(row: Sequence[Any]) -> int:
+    """Position of the first entry that is not 0."""
+    return next(k for k, entry in enumerate(row) if entry != 0)
+
+
+def affine_in(
+    polynomial: Any, own: Sequence[int], values: dict[int, Any], field: Any
+) -> tuple[Any, list[Any]]:
+    """Constant and coefficients, in the block's own unknowns, at a point."""
+    constant = field.constant(0)
+    coefficients = [field.constant(0)] * len(own)
+    place = {k: c for c, k in enumerate(own)}
+    for monomial, coefficient in polynomial.to_dict().items():
+        value, target = coefficient, None
+        for k, exponent in enumerate(monomial):
+            if not exponent:
+                continue
+            if k in place:
+                target = place[k]
+            else:
+                value = value * values[k] ** exponent
+        if target is None:
+            constant = constant + value
+        else:
+            coefficients[target] = coefficients[target] + value
+    return constant, coefficients

@@ -1,0 +1,381 @@
+r"""The generic root count N: how many complex solutions a generic instance has.
+
+Where r equals the rank ρ of the whole Jacobian and the allocation is not minimal, a
+generic instance has finitely many solutions, all simple, and their number N does not
+depend on the instance: the solution variety {(instance, W)} is a graph over
+(instance without labels, W), hence irreducible, and it maps generically finitely onto
+the variety of instances.  N is the degree of the core's ideal at one random instance
+over GF(p).
+
+The instance is made with its labels from the student itself at random weights, so one
+solution is known.  This lets the block triangular form be used: the blocks of the core
+are counted one after another, the unknowns of earlier blocks set to that solution's
+values, which is a generic point of the earlier blocks' solution variety (irreducible
+too, as an image).  N is the product over the blocks.
+
+The count is made modulo two random primes; a prime that is bad for the problem is not
+excluded by a proof, only unlikely, so two different answers are an error and two equal
+ones are reported with their primes.
+
+Where msolve is missing or too slow, a counter handed in takes its place (numerical: see
+`TraceEvidence`).  Its result says so.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.linalg.modular import random_prime
+from algebra.networks.base import LinearRNN, Network
+from algebra.polynomials.msolve.process import MsolveMissing
+from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
+from algebra.polynomials.rings import Field, PrimeField
+from algebra.problems.allocation import Allocation
+from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.systems.elimination import CoreSystem, eliminate
+from algebra.systems.incidence import block_triangular_form
+from algebra.systems.system import build_system, forms
+
+
+class RootCountError(RuntimeError):
+    """The generic root count could not be found; the message says why."""
+
+
+LINEAR, DEGREE, TRACE = "linear", "quotient degree", "trace test"
+# In words that go with every statement resting on a trace test.
+NUMERICAL = "numerical: monodromy, trace test"
+
+
+@dataclass(frozen=True)
+class TraceEvidence:
+    """What a trace test found: numerical evidence for a root count, not a proof.
+
+    The numbers are texts: nothing here computes with them.
+
+    Attributes
+    ----------
+    points : int
+        Points of the curve section whose sum was tested; N of them are solutions.
+    residual : str
+        How far from linear the sum was, relative to its terms.
+    tolerance : str
+        The largest residual that passes.
+    share : str
+        The smallest share of a single point: what a missing one like it would leave.
+    """
+
+    points: int
+    residual: str
+    tolerance: str
+    share: str
+
+
+@dataclass(frozen=True)
+class RootCount:
+    """The generic root count and how it was found.
+
+    Attributes
+    ----------
+    value : int
+        N.
+    rule : str
+        "linear" where elimination alone leaves one solution, else "quotient degree" or,
+        found numerically, "trace test".
+    form : str
+        The form whose core was counted (for a trace test: would be).
+    blocks : tuple of int
+        Number of solutions of each block of the core; N is their product.
+    primes : tuple of int
+        Primes modulo which it was counted; empty for a trace test.
+    seed : int
+        The instances follow from it.
+    trace : TraceEvidence or None
+        For a trace test.
+    because : str
+        For a trace test: why no ideal's degree was found.
+    """
+
+    value: int
+    rule: str
+    form: str
+    blocks: tuple[int, ...]
+    primes: tuple[int, ...]
+    seed: int
+    trace: TraceEvidence | None = None
+    because: str = ""
+
+    @property
+    def is_numerical(self) -> bool:
+        """Whether it rests on a trace test."""
+        return self.trace is not None
+
+    @property
+    def how(self) -> str:
+        """Where the number comes from, in words."""
+        if self.trace is not None:
+            return (
+                f"monodromy, trace test: residual {self.trace.residual} over "
+                f"{self.trace.points} points; numerical, not a proof"
+            )
+        if self.rule == LINEAR:
+            return f"the {self.form} form is linear after elimination"
+        product = f"{' · '.join(map(str, self.blocks))}: " if len(self.blocks) > 1 else ""
+        primes = " and ".join(map(str, self.primes))
+        return f"{product}degree of the {self.form} core modulo {primes}"
+
+    def __str__(self) -> str:
+        return f"{self.value} ({self.how})"
+
+
+# From an allocation, a support and a seed; raises `RootCountError` where it finds none.
+RootCounter = Callable[[Allocation, Mapping[str, np.ndarray], int], RootCount]
+
+
+def preferred_forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
+    """The lifted forms, the one with the smaller core first.
+
+    The B form leaves k·Tb − dm free F-unknowns (k rows that learn), the D form
+    k_c·Td − dm (k_c columns); the forward and backward forms likewise count rows and
+    columns of the layers in between.
+    """
+    candidates = forms(network, allocation)
+    if len(candidates) == 1:
+        return candidates
+    masks = allocation.masks
+    if isinstance(network, LinearRNN):
+        rows = sum(c > 0 for c in allocation.row_counts("W")) * network.T * network.b
+        columns = sum(c > 0 for c in allocation.column_counts("W")) * network.T * network.d
+    else:
+        names = list(network.shapes)  # from the last layer to the first
+        rows = network.m * sum(int(masks[w].any(axis=1).sum()) for w in names[1:])
+        columns = network.d * sum(int(masks[w].any(axis=0).sum()) for w in names[:-1])
+    return candidates if rows <= columns else candidates[::-1]
+
+
+def modular_core(
+    allocation: Allocation,
+    p: int,
+    seed: int,
+    form: str,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    defer: bool = True,
+) -> tuple[CoreSystem, tuple[int, ...]]:
+    """Core of a random instance over GF(p), and the known solution's core values.
+
+    Returns
+    -------
+    core : CoreSystem
+    root : tuple of int
+        A root of the core: where the instance's labels come from.
+    """
+    network, field = allocation.network, PrimeField(p)
+    rng = random.Random(f"instance/{p}/{seed}")
+    weights = {name: field.random_array(shape, rng) for name, shape in network.shapes.items()}
+    for name, mask in (support or {}).items():
+        weights[name] = np.where(np.asarray(mask) != 0, weights[name], field.constant(0))
+    X = field.random_array(network.input_shape, rng)
+    Y = network.forward(weights, X)
+    core = eliminate(build_system(allocation, weights, X, Y, field, form), defer=defer)
+    values = _known_solution(allocation, weights, X, field, form)
+    return core, tuple(values[name] for name in core.unknowns)
+
+
+def _known_solution(
+    allocation: Allocation,
+    weights: Mapping[str, np.ndarray],
+    X: np.ndarray,
+    field: Field,
+    form: str,
+) -> dict[str, int]:
+    """Values of weights and auxiliary unknowns at the student that made the labels."""
+    network = allocation.network
+    values = {f"{n}_{i}_{j}": int(weights[n][i, j]) for n, i, j in allocation.cells}
+    lifted: dict[str, np.ndarray] = {}
+    if isinstance(network, LinearRNN) and form in ("B", "D"):
+        W, steps = weights["W"], []
+        step = weights["B" if form == "B" else "D"]
+        for _ in range(network.T):
+            step = W @ step if form == "B" else step @ W
+            steps.append(step)
+        lifted["F"] = np.concatenate(steps[::-1], axis=1)
+    elif form == "forward":
+        left = X
+        for layer in range(1, len(network.shapes)):
+            left = weights[f"W{layer}"] @ left
+            lifted[f"F{layer}"] = left
+    elif form == "backward":
+        right = None
+        for layer in range(len(network.shapes), 0, -1):
+            matrix = weights[f"W{layer}"]
+            right = matrix if right is None else right @ matrix
+            lifted[f"G{layer}"] = right
+    for prefix, array in lifted.items():
+        for (i, j), value in np.ndenumerate(array):
+            values[f"{prefix}_{i}_{j}"] = int(value)
+    return values
+
+
+def generic_root_count(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    seed: int = 0,
+    timeout: float = 60.0,
+    primes: int = 2,
+    fallback: RootCounter | None = None,
+) -> RootCount:
+    """N of an allocation that is neither minimal nor over-complete.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        With as many cells as the network's generic rank, and of that rank.
+    support : mapping of str to mask, optional
+    seed : int, optional
+    timeout : float, optional
+        Seconds for each Gröbner basis.
+    primes : int, optional
+        Number of independent primes.
+    fallback : callable, optional
+        Counts where msolve is missing or does not finish (`numeric.tracking.root_count`).
+
+    Raises
+    ------
+    InputError
+        Where the number of solutions is not finite and positive; `MsolveMissing` where
+        msolve is needed, is not installed and there is no fallback.
+    RootCountError
+        Where it is out of reach in the time given.
+
+    Examples
+    --------
+    >>> from algebra.networks.base import LinearRNN
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> generic_root_count(Allocation.rows(net, "W", [0])).value
+    1
+    """
+    network = allocation.network
+    rank = network_rank(network, support, seed).rank
+    own = allocation_rank(allocation, support, rank, seed).rank
+    if own < rank:
+        raise InputError(
+            f"the allocation is minimal (rank {own} of {rank}): a generic instance has no solution"
+        )
+    if allocation.size > rank:
+        raise InputError(
+            f"{allocation.size} learnable weights meet {rank} independent equations: a generic "
+            "instance has infinitely many complex solutions"
+        )
+    try:
+        return _modular_count(allocation, support, seed, timeout, primes)
+    except (RootCountError, MsolveMissing) as error:
+        if fallback is None:
+            raise
+        try:
+            return replace(fallback(allocation, support or {}, seed), because=str(error))
+        except RootCountError as other:
+            raise RootCountError(f"{error}; {other}") from None
+
+
+def core_dimension(allocation: Allocation) -> int | None:
+    """Auxiliary unknowns that the linear block of a recurrent net leaves; None for others.
+
+    k rows of W that learn have k T b of them in the B form, k columns k T d in the D form;
+    the labels fix as many as there are weights.
+    """
+    network = allocation.network
+    if not isinstance(network, LinearRNN) or allocation.matrices != ("W",):
+        return None
+    rows = sum(c > 0 for c in allocation.row_counts("W")) * network.T * network.b
+    columns = sum(c > 0 for c in allocation.column_counts("W")) * network.T * network.d
+    return max(0, min(rows, columns) - allocation.size)
+
+
+def linear_root_count(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    seed: int = 0,
+) -> RootCount | None:
+    """N = 1 where elimination leaves a linear system, else None: no Gröbner basis is needed.
+
+    Tried only where counting makes it likely, so that it is quick: one matrix learns, and
+    the auxiliary unknowns of its rows (or columns) are as many as the equations.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        As for `generic_root_count`.
+    support : mapping of str to mask, optional
+    seed : int, optional
+    """
+    network = allocation.network
+    form = preferred_forms(network, allocation)[0]
+    if len(allocation.matrices) > 1:
+        return None
+    if core_dimension(allocation) not in (0, None):
+        return None
+    p = random_prime(random.Random(f"root-count/{seed}"))
+    core, _ = modular_core(allocation, p, seed, form, support)
+    return RootCount(1, LINEAR, form, (), (p,), seed) if core.is_linear else None
+
+
+def _modular_count(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None,
+    seed: int,
+    timeout: float,
+    primes: int,
+) -> RootCount:
+    form = preferred_forms(allocation.network, allocation)[0]
+    rng = random.Random(f"root-count/{seed}")
+    used: list[int] = []
+    found: list[tuple[int, ...]] = []
+    for _ in range(primes):
+        p = random_prime(rng)
+        core, root = modular_core(allocation, p, seed, form, support)
+        used.append(p)
+        if core.is_linear:
+            return RootCount(1, LINEAR, form, (), tuple(used), seed)
+        found.append(_count_blocks(core, root, timeout))
+    if len(set(found)) != 1:
+        raise RootCountError(f"the counts modulo {used} differ: {found}")
+    value = 1
+    for count in found[0]:
+        value *= count
+    return RootCount(value, DEGREE, form, found[0], tuple(used), seed)
+
+
+def _count_blocks(core: CoreSystem, root: tuple[int, ...], timeout: float) -> tuple[int, ...]:
+    if any(equation(*root) != 0 for equation in core.equations):
+        raise RootCountError("the known solution does not satisfy the core: a bug")
+    triangular = block_triangular_form(core.patterns, len(core.unknowns))
+    groups = [(b.equations, b.unknowns) for b in triangular.blocks]
+    if len(triangular.overdetermined.equations) or len(triangular.underdetermined.unknowns):
+        groups = [(tuple(range(len(core.equations))), tuple(range(len(core.unknowns))))]
+    counts = []
+    field = core.system.ring
+    for equations, unknowns in groups:
+        ring = field.context([core.unknowns[k] for k in unknowns])
+        generators = dict(zip(unknowns, ring.gens(), strict=True))
+        images = [generators.get(k, ring.constant(value)) for k, value in enumerate(root)]
+        block = [core.equations[e].compose(*images, ctx=ring) for e in equations]
+        try:
+            degree = quotient_degree(block, timeout=max(1, round(timeout)))
+        except MsolveTimeout:
+            raise RootCountError(
+                f"counting {len(block)} equations in {len(unknowns)} unknowns took longer than "
+                f"{timeout:g} s; allow more with --timeout"
+            ) from None
+        except MsolveFailed as error:
+            raise RootCountError(str(error)) from None
+        if degree.degree is None or degree.degree < 1:
+            raise RootCountError(f"a block of the core is not zero-dimensional: {degree}")
+        counts.append(degree.degree)
+    return tuple(counts)

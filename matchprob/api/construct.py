@@ -1,0 +1,250 @@
+"""Frozen networks made equal to a target by their normalization layers: `construct`.
+
+Networks come as NumPy arrays, as mappings with keys ``W1``, ``b1``, … (an ``.npz`` file), as
+scikit-learn multi-layer perceptrons or as torch modules and state dicts; neither library is
+needed or imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, shown, whole_number
+from algebra.normalization.dense import DenseNet, norm_bound, rationals
+from algebra.normalization.khatri_rao import width_needed
+from algebra.normalization.skip_blocks import SkipBlock, TunedSkipBlock, realize_by_depth
+from matchprob.api.layers import read_layers
+from numeric.normalization.construct import Construction, construct_exactly, construct_in_doubles
+from numeric.normalization.skip_blocks import SkipConstruction, construct_depth
+
+
+def random_frozen(
+    widths: Sequence[int], hidden: Sequence[int], seed: int = 0, density: float = 1.0
+) -> list[np.ndarray]:
+    """Gaussian frozen matrices for a target's widths, variance 1/(kept entries a row).
+
+    Parameters
+    ----------
+    widths : sequence of int
+        n_0, …, n_l of the target.
+    hidden : sequence of int
+        w_1, …, w_l.
+    seed : int, optional
+    density : float, optional
+        Probability that an entry is kept; the others are 0.
+    """
+    if not 0 < density <= 1:
+        raise InputError(f"`density` ({density!r}) must be a share, above 0 and at most 1")
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0xF0,)))
+    sizes = [widths[0]]
+    for w, n in zip(hidden, widths[1:], strict=True):
+        sizes += [w, n]
+    matrices = []
+    for m, n in pairwise(sizes):
+        W = rng.standard_normal((n, m)) / np.sqrt(max(m * density, 1.0))
+        if density < 1:
+            W *= rng.random((n, m)) < density
+        matrices.append(W)
+    return matrices
+
+
+def construct(
+    target: Any,
+    frozen: Any = None,
+    *,
+    width: int | Sequence[int] | None = None,
+    density: float = 1.0,
+    seed: int = 0,
+    exact: bool = False,
+    second_scales: bool = False,
+    radius: float = 1.0,
+) -> Construction:
+    """Scales and shifts with which a frozen network equals a target on a ball.
+
+    Parameters
+    ----------
+    target : network
+        Of depth l; see `read_layers` for the forms it may have.
+    frozen : network, optional
+        Of depth 2l.  Random Gaussian matrices by default.
+    width : int or sequence of int, optional
+        Hidden widths of random matrices; by default what every target needs.
+    density : float, optional
+        Share of nonzero entries of random matrices (Theorem 3).
+    seed : int, optional
+        Of random matrices.
+    exact : bool, optional
+        Rationals and error 0, instead of doubles and a proved error bound.
+    second_scales : bool, optional
+        Tune the scales of the even layers too: n_k − 1 hidden units fewer are needed.
+    radius : float, optional
+        Of the ball of inputs.
+
+    Returns
+    -------
+    Construction
+
+    Raises
+    ------
+    InputError
+        Where shapes do not fit; its subclass `algebra.normalization.scales.Unreachable`, with
+        a proof, where `exact` is asked for and the width is too small.
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> mp.construct([[[1, 2], [3, 4]]], exact=True).error
+    0.0
+    """
+    layers = [layer.folded() for layer in read_layers(target, "target")]
+    weights, shifts = [W for W, _ in layers], [b for _, b in layers]
+    net = DenseNet.of(weights, shifts)
+    widths = [weights[0].shape[1], *(len(W) for W in weights)]
+    if frozen is None:
+        hidden = _hidden(widths, width, second_scales)
+        matrices = random_frozen(widths, hidden, seed, density)
+    else:
+        if width is not None or density != 1:
+            raise InputError("give `frozen` or `width` and `density`, not both")
+        matrices = [layer.weight for layer in read_layers(frozen, "frozen")]
+    if exact:
+        return construct_exactly(net, matrices, radius=radius, second_scales=second_scales)
+    return construct_in_doubles(
+        weights, shifts, matrices, radius=radius, second_scales=second_scales
+    )
+
+
+def _hidden(
+    widths: Sequence[int], width: int | Sequence[int] | None, second_scales: bool
+) -> list[int]:
+    count = len(widths) - 1
+    if width is None:
+        return [
+            width_needed(widths[k + 1], widths[k], second_scales=second_scales)
+            for k in range(count)
+        ]
+    given = list(width) if isinstance(width, Sequence) else [width] * count
+    if len(given) == 1:
+        given = given * count
+    if len(given) != count:
+        raise InputError(f"`width` ({shown(given)}) must be one number or {count}")
+    return [whole_number(w, "width", 1) for w in given]
+
+
+def normalization_entries(made: Construction, frozen: Any) -> dict[str, np.ndarray]:
+    """The entries of a state dict's batch normalizations that realize a construction.
+
+    Parameters
+    ----------
+    made : Construction
+        From `construct` with the same frozen network.
+    frozen : module or state dict
+        Linear layers, each with a batch normalization behind it.
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``PREFIX.weight`` and ``PREFIX.bias`` of each normalization; running statistics
+        and biases of the linear layers are taken account of (Proposition 1), so the module
+        must be in evaluation mode.
+    """
+    layers = read_layers(frozen, "frozen")
+    out: dict[str, np.ndarray] = {}
+    for k, (layer, scale, shift) in enumerate(zip(layers, made.scales, made.shifts, strict=True)):
+        if layer.norm is None:
+            raise InputError(f"`frozen`: linear layer {k + 1} has no batch normalization behind it")
+        out[f"{layer.norm}.weight"], out[f"{layer.norm}.bias"] = layer.entries(scale, shift)
+    return out
+
+
+def construct_by_depth(
+    target: Any, k: int = 1, *, seed: int = 0, radius: float = 1.0
+) -> list[SkipConstruction]:
+    """Theorem 2: each layer of a target by ⌈q/k⌉ random layers with skip connections.
+
+    Parameters
+    ----------
+    target : network
+    k : int, optional
+        Inputs fed to a layer; its width is d·k.  With k = 1 systems are ill-conditioned
+        from d ≈ 10 on, see the condition.
+    seed : int, optional
+        Of the random frozen matrices.
+    radius : float, optional
+
+    Returns
+    -------
+    list of SkipConstruction
+        One for each layer of the target; put ReLU between them.  The last one's `error` is
+        the proved bound.
+
+    See Also
+    --------
+    construct_by_depth_exactly : the same in rationals, for small targets.
+
+    Examples
+    --------
+    >>> [made.zero_scales for made in construct_by_depth([[[1, 2], [3, 4]]])]
+    [0]
+    """
+    layers = [layer.folded() for layer in read_layers(target, "target")]
+    net = DenseNet.of(*zip(*layers, strict=True))
+    k = whole_number(k, "k", 1, min(W.shape[1] for W in net.weights))
+    return construct_depth(
+        [W for W, _ in layers], [b for _, b in layers], k, seed=seed, radius=radius
+    )
+
+
+def construct_by_depth_exactly(
+    target: Any, k: int = 1, *, seed: int = 0, radius: float = 1.0
+) -> list[TunedSkipBlock]:
+    """The same in rationals: error 0, and Lemma 3 checked on every scale.
+
+    Parameters
+    ----------
+    target : network
+        Small: the rationals grow from block to block (d = 6, k = 1 takes 13 s).
+    k : int, optional
+    seed : int, optional
+        Of the random frozen matrices: Gaussians, rounded to sixteenths, which keeps the
+        rationals short.
+    radius : float, optional
+
+    Returns
+    -------
+    list of TunedSkipBlock
+        One for each layer of the target; put ReLU between them.
+
+    Examples
+    --------
+    >>> [block.zero_scales for block in construct_by_depth_exactly([[[1, 2], [3, 4]]])]
+    [0]
+    """
+    net = DenseNet.of(*zip(*(layer.folded() for layer in read_layers(target, "target")),
+                           strict=True))  # fmt: skip
+    k = whole_number(k, "k", 1, min(W.shape[1] for W in net.weights))
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5C1B,)))
+
+    def draw(rows: int, columns: int) -> list[list[Fraction]]:
+        # Odd numbers over 16: never 0.
+        odd = 2 * np.round(8 * rng.standard_normal((rows, columns))).astype(int) + 1
+        return [[Fraction(int(entry), 16) for entry in row] for row in odd]
+
+    bound = rationals([radius], "radius", 1)[0]
+    blocks = []
+    for W, b in zip(net.weights, net.shifts, strict=True):
+        d, q = W.shape
+        steps, size = -(-q // k), d * k
+        block = SkipBlock.of(
+            [draw(size, size) for _ in range(steps)],
+            [draw(size, k) for _ in range(steps)],
+            draw(d, size),
+        )
+        blocks.append(realize_by_depth(W, b, block, radius=bound))
+        bound = norm_bound(W.ravel()) * bound + norm_bound(b)
+    return blocks

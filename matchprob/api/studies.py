@@ -1,0 +1,48 @@
+"""Kept trials as a person or another program wants them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from algebra.errors import InputError
+from numeric.statistics.estimate import Estimate
+from numeric.studies.store import Store, StudyInfo
+from numeric.studies.trials import Work
+
+
+def _find(store: Store, name: str | None) -> StudyInfo:
+    if name is not None:
+        return store.find(name)
+    studies = store.studies()
+    if len(studies) != 1:
+        raise InputError(
+            f"{store.path} has {len(studies)} studies: name one (`matchprob study list` shows them)"
+        )
+    return studies[0]
+
+
+def estimate_of(store: Store, name: str | None) -> tuple[StudyInfo, Estimate]:
+    """A study and the estimate from its trials 0 … n - 1."""
+    info = _find(store, name)
+    work = Work.from_dict(info.work)
+    records = store.records(info.id)
+    done = next((k for k in range(len(records)) if k not in records), len(records))
+    counts = tuple(records[k] for k in range(done))
+    return info, Estimate(work.problem, work.settings.engine, work.seed, counts, done)
+
+
+def columns_of(store: Store, name: str | None) -> dict[str, list[Any]]:
+    """All trials of a study, column by column."""
+    records = store.records(_find(store, name).id).values()
+    fields = ("index", "outcome", "real", "complex", "status", "note", "seconds")
+    return {field: [getattr(c, field) for c in records] for field in fields}
+
+
+def write_parquet(columns: dict[str, list[Any]], path: Path) -> None:
+    """A Parquet file of columns."""
+    try:
+        from pyarrow import parquet, table
+    except ImportError:
+        raise InputError("a .parquet file needs pyarrow: python -m pip install pyarrow") from None
+    parquet.write_table(table(columns), path)

@@ -1,0 +1,183 @@
+"""Verbs over many allocations of a network: audit, atlas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import comb
+from pathlib import Path
+from typing import Any
+
+from algebra.errors import InputError
+from algebra.networks.base import Network
+from algebra.networks.normalization import refuse
+from algebra.problems.problem import Problem, load_problem
+from algebra.surveys import atlas as atlases
+from algebra.surveys import audit as audits
+from algebra.surveys.atlas import Atlas
+from algebra.surveys.audit import AuditResult
+from matchprob.api import Question, certify
+
+
+def audit(
+    question: Question | Network,
+    *,
+    matrices: Sequence[str] | None = None,
+    budget: int | None = None,
+    count: int | None = None,
+    corrected: bool = False,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[AuditResult, ...]:
+    """Hold the papers' theorems, as stated, against the exact verdict.
+
+    Parameters
+    ----------
+    question : Problem, Network, str or Path
+        Of a problem only the network and its support count.
+    matrices : sequence of str, optional
+        Audited one by one; every matrix that is large enough by default.
+    budget : int, optional
+        Learnable weights; dm by default, as the theorems assume.
+    count : int, optional
+        Random allocations in all, shared out among the matrices (a matrix that has fewer
+        leaves the rest to the others); all of them by default.
+    corrected : bool, optional
+        Audit the corrected theorems too.
+    seed : int, optional
+    progress : callable, optional
+        Told (done, all) as the work goes on.
+
+    Returns
+    -------
+    tuple of AuditResult
+        One for each matrix.
+    """
+    problem = _network_of(question)
+    refuse(problem.network, "audit")
+    network = problem.network
+    size = network.outputs if budget is None else budget
+    names = list(matrices or [])
+    if not names:
+        names = [n for n, (rows, columns) in network.shapes.items() if rows * columns >= size]
+        if not names:
+            raise InputError(f"no matrix of this network has {size} weights")
+    shares: dict[str, int | None] = dict.fromkeys(names)
+    if count is not None:
+        shares.update(_shares(network, problem, names, size, count))
+    return tuple(
+        audits.audit(
+            network,
+            name,
+            budget=budget,
+            count=share,
+            corrected=corrected,
+            support=problem.support,
+            seed=seed,
+            progress=progress,
+        )
+        for name, share in shares.items()
+        if share != 0
+    )
+
+
+def _shares(
+    network: Network, problem: Problem, names: Sequence[str], size: int, count: int
+) -> dict[str, int | None]:
+    """How many of `count` allocations each matrix gets: as even as their numbers allow."""
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise InputError(f"`count` ({count!r}) must be a whole number, at least 1")
+    there = {}
+    for name in names:
+        if name not in network.shapes:
+            raise InputError(
+                f"there is no matrix `{name}` in a {network.title}; it has "
+                + ", ".join(network.shapes)
+            )
+        rows, columns = network.shapes[name]
+        mask = problem.support.get(name)
+        cells = rows * columns if mask is None else int((mask != 0).sum())
+        there[name] = comb(cells, size)
+    shares: dict[str, int] = {}
+    left = count
+    for k, name in enumerate(sorted(there, key=lambda name: there[name])):
+        shares[name] = min(there[name], -(-left // (len(there) - k)))
+        left -= shares[name]
+    # All of a matrix's allocations are gone through one by one, not drawn.
+    return {name: None if shares[name] == there[name] else shares[name] for name in there}
+
+
+def audit_to_dict(found: Sequence[AuditResult], seed: int) -> dict[str, Any]:
+    """The JSON object of ``matchprob audit``: totals over the matrices, and each of them."""
+    return {
+        "checked": sum(a.checked for a in found),
+        "agree": sum(t.agree for a in found for t in a.theorems),
+        "silent": sum(t.silent for a in found for t in a.theorems),
+        "theorem_says_maximal_but_minimal": sum(
+            t.says_maximal_but_minimal for a in found for t in a.theorems
+        ),
+        "theorem_says_minimal_but_not": sum(
+            t.says_minimal_but_not for a in found for t in a.theorems
+        ),
+        "examples": [example for a in found for example in a.to_dict()["examples"]],
+        "matrices": [a.to_dict() for a in found],
+        "seed": seed,
+    }
+
+
+def atlas(
+    question: Question | Network,
+    budget: int,
+    *,
+    matrices: Sequence[str] | None = None,
+    store: Path | None = None,
+    search: float = 2.0,
+    transposition: bool = False,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Atlas:
+    """Certify every allocation of a small network, up to symmetry.
+
+    Parameters
+    ----------
+    question : Problem, Network, str or Path
+        Of a problem only the network and its support count.
+    budget : int
+        Learnable weights.
+    matrices : sequence of str, optional
+        Where they may lie: W of a recurrent net, all matrices of others, by default.
+    store : Path, optional
+        File that keeps finished entries; the same call takes the work up again.
+    search : float, optional
+        Seconds an orbit for the search of an instance without real solutions.
+    transposition : bool, optional
+        Whether an allocation and its transpose are one orbit, where that is a symmetry
+        (`algebra.problems.symmetry`).
+    seed : int, optional
+    progress : callable, optional
+        Told (done, all) after each orbit.
+
+    Returns
+    -------
+    Atlas
+    """
+    problem = _network_of(question)
+    refuse(problem.network, "atlas")
+    return atlases.atlas(
+        problem.network,
+        budget,
+        matrices=matrices,
+        support=problem.support,
+        transposition=transposition,
+        seed=seed,
+        decide=lambda p: certify(p, seed=seed, search=search),
+        store=store,
+        progress=progress,
+    )
+
+
+def _network_of(question: Question | Network) -> Problem:
+    if isinstance(question, Network):
+        return Problem(question, {})
+    if isinstance(question, Problem):
+        return question
+    return load_problem(question, need_learnable=False)

@@ -1,0 +1,206 @@
+"""Verbs that decide exactly: inspect, certify, verify, audit, atlas."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from matchprob.cli.options import (
+    UNFINISHED,
+    Json,
+    NetworkFile,
+    Plot,
+    ProblemFile,
+    Seed,
+    Timeout,
+    console,
+    print_json,
+    say,
+)
+
+
+def inspect(
+    problem: ProblemFile,
+    plot: Plot = None,
+    all_forms: Annotated[
+        bool, typer.Option("--all-forms", help="Eliminate every form of the system.")
+    ] = False,
+    equations: Annotated[
+        bool, typer.Option("--equations", help="Print the equations themselves.")
+    ] = False,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Show the equations an allocation leads to, and their structure."""
+    from matchprob import api, report
+    from matchprob.report import pictures
+
+    question = api.as_problem(problem)
+    if plot:
+        pictures.check_target(plot)
+    found = api.inspect(question, seed=seed, all_forms=all_forms)
+    if as_json:
+        print_json({**found.to_dict(), "seed": seed})
+    else:
+        report.print_inspection(console(), found, question, seed)
+        if equations:
+            report.print_equations(console(), found, question)
+    if plot:
+        pictures.save(pictures.incidence(found), plot)
+        say(f"wrote {plot}")
+
+
+def certify(
+    problem: ProblemFile,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the certificate (JSON).")
+    ] = None,
+    seed: Seed = 0,
+    timeout: Timeout = 60.0,
+    search: Annotated[
+        float, typer.Option(help="Seconds to look for an instance without real solutions.")
+    ] = 2.0,
+    as_json: Json = False,
+) -> None:
+    """Decide whether an allocation is maximal, minimal or in between."""
+    from matchprob import api, report
+    from matchprob.io import files
+
+    question = api.as_problem(problem)
+    if out:
+        files.check_target(out)
+    found = api.certify(question, seed=seed, timeout=timeout, search=search)
+    if out:
+        files.write_text(out, found.to_json())
+        say(f"wrote {out}")
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        report.print_certificate(console(), found)
+
+
+def verify(
+    certificate: Annotated[Path, typer.Argument(help="Certificate (JSON).")],
+    seed: Annotated[int, typer.Option(help="New points and primes follow from it.", min=0)] = 1,
+    timeout: Timeout = 60.0,
+    as_json: Json = False,
+) -> None:
+    """Check a certificate from scratch; status 3 where it does not hold."""
+    from matchprob import api, report
+
+    found = api.verify(certificate, seed=seed, timeout=timeout)
+    if as_json:
+        print_json({**found.to_dict(), "seed": seed})
+    else:
+        report.print_verification(console(), found)
+    if not found.holds:
+        failed = next(c for c in found.checks if c.status == "failed")
+        say(f"matchprob: {certificate}: does not hold at {failed.place}: {failed.text}")
+        raise typer.Exit(UNFINISHED)
+
+
+def audit(
+    problem: NetworkFile,
+    matrix: Annotated[
+        list[str] | None,
+        typer.Option("--matrix", help="Where the weights learn; each matrix by default."),
+    ] = None,
+    count: Annotated[
+        int | None,
+        typer.Option(
+            help="Random allocations in all, shared out among the matrices; all by default.",
+            min=1,
+        ),
+    ] = None,
+    budget: Annotated[int | None, typer.Option(help="Learnable weights; dm by default.")] = None,
+    corrected: Annotated[
+        bool, typer.Option("--corrected", help="Audit the corrected theorems too (slower).")
+    ] = False,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Hold the papers' theorems, as stated, against the exact verdict."""
+    from matchprob import report
+    from matchprob.api import surveys
+    from matchprob.io.progress import counter
+
+    with counter("auditing") as progress:
+        found = surveys.audit(
+            problem,
+            matrices=matrix,
+            count=count,
+            budget=budget,
+            corrected=corrected,
+            seed=seed,
+            progress=progress,
+        )
+    if as_json:
+        print_json(surveys.audit_to_dict(found, seed))
+    else:
+        report.print_audit(console(), found)
+
+
+def atlas(
+    problem: NetworkFile,
+    budget: Annotated[int, typer.Option(help="Number of learnable weights.", min=1)],
+    matrix: Annotated[
+        list[str] | None, typer.Option("--matrix", help="Where the weights may lie.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Keep entries here; taken up again.")
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the table.")
+    ] = None,
+    search: Annotated[
+        float, typer.Option(help="Seconds an orbit to look for an instance without real roots.")
+    ] = 2.0,
+    transposition: Annotated[
+        bool,
+        typer.Option(
+            "--transposition", help="Count an allocation and its transpose, where alike, as one."
+        ),
+    ] = False,
+    plot: Plot = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Certify every allocation of a small net, up to the symmetries that preserve MP."""
+    from matchprob import report
+    from matchprob.api import surveys
+    from matchprob.io import files
+    from matchprob.io.progress import counter
+    from matchprob.report import pictures
+
+    for target in (store, table):
+        if target:
+            files.check_target(target)
+    if plot:
+        pictures.check_target(plot)
+    with counter("certifying") as progress:
+        found = surveys.atlas(
+            problem, budget, matrices=matrix, store=store, search=search,
+            transposition=transposition, seed=seed, progress=progress,
+        )  # fmt: skip
+    if table:
+        files.write_text(table, found.to_csv())
+        say(f"wrote {table}")
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        report.print_atlas(console(), found)
+    if plot:
+        pictures.save(pictures.atlas(found), plot)
+        say(f"wrote {plot}")
+    if len(found.entries) < found.orbits:
+        kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
+        say(f"matchprob: interrupted after {len(found.entries)} of {found.orbits} orbits, {kept}")
+        raise typer.Exit(UNFINISHED)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs."""
+    for verb in (inspect, certify, verify, audit, atlas):
+        app.command()(verb)

@@ -1,0 +1,138 @@
+"""The verb that tunes normalization layers: construct."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from matchprob.cli.options import UNFINISHED, Json, Seed, console, print_json, say
+
+
+def construct(
+    target: Annotated[
+        Path, typer.Argument(help="Target network: .npz with W1, b1, W2, …", show_default=False)
+    ],
+    frozen: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Frozen network: .npz with W1, …, W2l; random by default.", show_default=False
+        ),
+    ] = None,
+    width: Annotated[
+        list[int] | None,
+        typer.Option(help="Hidden width of a random network (one a layer).", min=1),
+    ] = None,
+    density: Annotated[
+        float, typer.Option(help="Share of nonzero weights of a random network.")
+    ] = 1.0,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Rationals and error 0 instead of a proved bound.")
+    ] = False,
+    second_scales: Annotated[
+        bool, typer.Option("--second-scales", help="Tune the even layers' scales too.")
+    ] = False,
+    skip: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K", help="Depth instead of width: feed K inputs a layer (Theorem 2).", min=1
+        ),
+    ] = None,
+    radius: Annotated[float, typer.Option(help="Of the ball of inputs.")] = 1.0,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Write scales and shifts (.npz)."),
+    ] = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Make a frozen network equal to a target by its scales and shifts alone."""
+    import numpy as np
+
+    from algebra.errors import InputError
+    from algebra.normalization.scales import Unreachable
+    from matchprob.api import construct as constructing
+    from matchprob.io import files
+
+    if out:
+        if out.suffix != ".npz":
+            raise InputError(f"--out {out}: the name must end in .npz")
+        files.check_target(out)
+    if skip is not None:
+        for given, option in (
+            (frozen, "a frozen network"),
+            (width, "--width"),
+            (out, "--out"),
+            (density != 1, "--density"),
+            (second_scales, "--second-scales"),
+        ):
+            if given:
+                raise InputError(f"--skip {skip} draws its own layers: leave out {option}")
+        rows: list[dict[str, Any]] = []
+        if exact:
+            tuned = constructing.construct_by_depth_exactly(
+                str(target), skip, seed=seed, radius=radius
+            )
+            for block in tuned:
+                rows.append({"steps": block.block.steps, "width": len(block.scales[0]),
+                             "zero_scales": block.zero_scales, "error_bound": 0.0})  # fmt: skip
+        else:
+            found = constructing.construct_by_depth(str(target), skip, seed=seed, radius=radius)
+            for b in found:
+                rows.append({"steps": len(b.scales), "width": len(b.scales[0]),
+                             "zero_scales": b.zero_scales, "error_bound": b.error,
+                             "condition": b.condition})  # fmt: skip
+        if as_json:
+            layers = [{"layer": j, **row} for j, row in enumerate(rows, 1)]
+            print_json({"exact": exact, "skip": skip, "seed": seed, "layers": layers})
+            return
+        out_ = console()
+        if exact:
+            out_.print("exactly the target, in rationals, by skip connections")
+        else:
+            out_.print(
+                f"‖f − g‖ ≤ {rows[-1]['error_bound']:.2e} on ‖x‖ ≤ {radius:g}, proved; by skip "
+                "connections"
+            )
+        for j, row in enumerate(rows, 1):
+            worst = f", condition {row['condition']:.1e}" if "condition" in row else ""
+            out_.print(
+                f"  layer {j}: {row['steps']} layers of width {row['width']}, "
+                f"{row['zero_scales']} scales are 0{worst}"
+            )
+        return
+    try:
+        made = constructing.construct(
+            str(target), None if frozen is None else str(frozen), width=width or None, seed=seed,
+            density=density, exact=exact, second_scales=second_scales, radius=radius,
+        )  # fmt: skip
+    except Unreachable as failure:
+        proof = failure.obstruction
+        if as_json:
+            print_json(
+                {"exact": False, "reachable": False, "layer": proof.layer, "seed": seed,
+                 "output": proof.output, "proof": [str(entry) for entry in proof.vector]}
+            )  # fmt: skip
+        else:
+            console().print(f"impossible, with proof: {failure}", markup=False)
+        say("matchprob: no scales realize this target with this frozen network")
+        raise typer.Exit(UNFINISHED) from None
+    if out:
+        arrays: dict[str, Any] = {f"W{j}": W for j, W in enumerate(made.frozen, 1)}
+        for j, (scale, shift) in enumerate(zip(made.scales, made.shifts, strict=True), 1):
+            arrays |= {f"g{j}": scale, f"b{j}": shift}
+        buffer = io.BytesIO()
+        np.savez(buffer, **arrays)
+        files.write_bytes(out, buffer.getvalue())
+        say(f"wrote {out}")
+    if as_json:
+        print_json({**made.to_dict(), "seed": seed})
+    else:
+        console().print(str(made), markup=False)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command()(construct)

@@ -1,0 +1,61 @@
+"""The verb of shallow ReLU nets: decide."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from matchprob.cli.options import (
+    UNFINISHED,
+    Json,
+    ProblemFile,
+    Seed,
+    console,
+    print_json,
+    say,
+)
+
+
+def decide(
+    problem: ProblemFile,
+    index: Annotated[int, typer.Option(help="Number of the trial.", min=0)] = 0,
+    seed: Seed = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the evidence (JSON).")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Believe floating point where it is beyond doubt.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Decide one trial of a shallow ReLU net, with evidence that `verify` re-checks."""
+    from algebra.errors import InputError
+    from matchprob import api
+    from matchprob.io import files
+    from numeric.relu.decide import UNDETERMINED
+
+    if quick and out is not None:
+        raise InputError("`--quick` leaves no evidence to write: leave out one of it and `--out`")
+    if out is not None:
+        files.check_target(out)
+    question = api.as_problem(problem)
+    found = api.decide(question, index, seed=seed, certify=not quick)
+    if as_json:
+        print_json({"index": index, "seed": seed, **found.to_dict()})
+    else:
+        console().print(f"trial {index} of seed {seed}: {found}")
+        if found.note:
+            console().print(f"  {found.note}")
+    if found.verdict == UNDETERMINED:
+        raise typer.Exit(UNFINISHED)
+    if out is not None:
+        files.write_text(out, json.dumps(found.certificate()))
+        say(f"wrote {out}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command()(decide)

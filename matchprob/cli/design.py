@@ -1,0 +1,167 @@
+"""The verb that chooses an allocation: design."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from matchprob.cli.options import (
+    UNFINISHED,
+    Json,
+    NetworkFile,
+    Plot,
+    Seed,
+    WorkersOption,
+    console,
+    print_json,
+    say,
+)
+
+Costs = Annotated[
+    list[str] | None,
+    typer.Option(metavar="MATRIX=FILE", help="Costs of a matrix's weights (CSV); 1 each."),
+]
+Must = Annotated[
+    list[str] | None,
+    typer.Option(metavar="MATRIX=FILE", help="Weights that learn in any case (0/1 CSV)."),
+]
+Forbid = Annotated[
+    list[str] | None,
+    typer.Option(metavar="MATRIX=FILE", help="Weights that must not learn (0/1 CSV)."),
+]
+Matrix = Annotated[
+    list[str] | None, typer.Option(help="Only weights of this matrix learn; may be repeated.")
+]
+RowCap = Annotated[int | None, typer.Option(help="At most so many in a row.", min=0)]
+ColumnCap = Annotated[int | None, typer.Option(help="At most so many in a column.", min=0)]
+MatrixCap = Annotated[int | None, typer.Option(help="At most so many in a matrix.", min=0)]
+Seconds = Annotated[
+    float, typer.Option(help="Time for a search; the result says how far it got.", min=0.1)
+]
+CountTimeout = Annotated[
+    float, typer.Option("--timeout", help="Seconds for one root count.", min=0.1)
+]
+Write = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the result as a problem file.")
+]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write its certificate (JSON).")
+]
+
+
+def caps_of(row: int | None, column: int | None, matrix: int | None) -> dict[str, int]:
+    """The caps that were given."""
+    caps = {"row": row, "column": column, "matrix": matrix}
+    return {line: number for line, number in caps.items() if number is not None}
+
+
+def design(
+    problem: NetworkFile,
+    goal: Annotated[
+        str,
+        typer.Option(
+            help="cheapest; spread: the fullest line as empty as can be; neurons: the fewest "
+            "that learn; maximal: certified MP = 1, at least cost; probable: the highest "
+            "estimated MP."
+        ),
+    ] = "cheapest",
+    budget: Annotated[
+        int | None, typer.Option(help="Weights that learn; as many as equations by default.")
+    ] = None,
+    costs: Costs = None,
+    must: Must = None,
+    forbid: Forbid = None,
+    matrix: Matrix = None,
+    row_cap: RowCap = None,
+    column_cap: ColumnCap = None,
+    matrix_cap: MatrixCap = None,
+    by: Annotated[str, typer.Option(help="row or column: what a neuron is, what is spread.")] = (
+        "row"
+    ),
+    seconds: Seconds = 60.0,
+    timeout: CountTimeout = 3.0,
+    candidates: Annotated[int, typer.Option(help="Designs raced at most (probable).", min=1)] = 16,
+    trials: Annotated[int, typer.Option(help="Trials of each at most (probable).", min=1)] = 1024,
+    workers: WorkersOption = 1,
+    write: Write = None,
+    out: Out = None,
+    proof: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write why nothing is cheaper (JSON, for verify)."),
+    ] = None,
+    plot: Plot = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Choose the best allocation among the [learnable] weights."""
+    from algebra.design.demand import SearchUnfinished
+    from algebra.errors import InputError
+    from matchprob import api
+    from matchprob.api import design as designs
+    from matchprob.io import files
+    from matchprob.report import design as design_report
+    from matchprob.report import pictures
+
+    if plot:
+        pictures.check_target(plot)
+    for target in (write, out, proof):
+        if target:
+            files.check_target(target)
+    if proof and goal not in ("cheapest", "spread"):
+        raise InputError(
+            f"--proof: the proof of goal {goal!r} is its search; --out certifies the result"
+        )
+    wishes = designs.Wishes(
+        designs.read_costs(costs or []),
+        designs.read_cells(must or []),
+        designs.read_cells(forbid or [], "--forbid"),
+        matrix or [],
+        caps_of(row_cap, column_cap, matrix_cap),
+        budget,
+    )
+    try:
+        found, made = designs.design(
+            problem,
+            goal=goal,
+            budget=budget,
+            costs=wishes.costs,
+            must=wishes.must,
+            forbidden=wishes.forbidden,
+            matrices=wishes.matrices,
+            caps=wishes.caps,
+            line=by,
+            seconds=seconds,
+            timeout=timeout,
+            candidates=candidates,
+            trials=trials,
+            workers=workers,
+            seed=seed,
+        )
+    except SearchUnfinished as error:
+        say(f"matchprob: {error}")
+        raise typer.Exit(UNFINISHED) from None
+    certificate = api.certify(made, seed=seed) if out else None
+    if as_json:
+        print_json({**found.to_dict(), "seed": seed})
+    else:
+        design_report.print_design(console(), found)
+    if write:
+        files.write_text(write, made.to_toml())
+        say(f"wrote {write}")
+    if out and certificate:
+        files.write_text(out, certificate.to_json())
+        say(f"wrote {out}: {certificate.verdict}, {certificate.rule}")
+    if proof:
+        files.write_text(proof, json.dumps(designs.proof_of(problem, found, wishes, seed)) + "\n")
+        say(f"wrote {proof}")
+    if plot:
+        pictures.save(design_report.draw(problem, found), plot)
+        say(f"wrote {plot}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command()(design)

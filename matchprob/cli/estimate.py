@@ -1,0 +1,168 @@
+"""Verbs that solve random instances: count, estimate, compare."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from matchprob.cli.options import (
+    UNFINISHED,
+    Complete,
+    Confidence,
+    EngineName,
+    Json,
+    NoCertify,
+    Plot,
+    ProblemFile,
+    Scheduler,
+    Seed,
+    StoreOption,
+    Timeout,
+    Trials,
+    WorkersOption,
+    console,
+    finish,
+    print_json,
+    say,
+)
+
+
+def count(
+    problem: ProblemFile,
+    instances: Annotated[int, typer.Option(help="Number of random instances.", min=1)] = 20,
+    seed: Seed = 0,
+    engine: EngineName = None,
+    timeout: Timeout = 600.0,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> None:
+    """Count the real solutions of random instances."""
+    from matchprob import api, report
+    from matchprob.io.progress import progress
+    from matchprob.report import pictures
+
+    question = api.as_problem(problem)
+    if plot:
+        pictures.check_target(plot)
+    with progress("counting", instances) as advance:
+        found = api.count(
+            question, instances, seed=seed, engine=engine, timeout=timeout, advance=advance
+        )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        report.print_counts(console(), found)
+    if plot:
+        pictures.save(pictures.histogram(found.histogram, str(question.network)), plot)
+        say(f"wrote {plot}")
+    finish(len(found), instances, "instances", "count")
+
+
+def estimate(
+    problem: ProblemFile,
+    trials: Trials = 1000,
+    seed: Seed = 0,
+    engine: EngineName = None,
+    confidence: Confidence = 0.95,
+    half_width: Annotated[
+        float | None,
+        typer.Option(
+            "--half-width", help="Stop when a confidence sequence is this narrow.", metavar="H"
+        ),
+    ] = None,
+    timeout: Timeout = 600.0,
+    no_certify: NoCertify = False,
+    complete: Complete = False,
+    store: StoreOption = None,
+    workers: WorkersOption = 1,
+    scheduler: Scheduler = None,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> None:
+    """Estimate the match probability, with an honest interval."""
+    from matchprob import api, report
+    from matchprob.io.progress import progress
+    from matchprob.report import pictures
+
+    question = api.as_problem(problem)
+    if plot:
+        pictures.check_target(plot)
+    with progress("estimating", trials, confidence) as advance:
+        found = api.estimate(
+            question,
+            trials,
+            seed=seed,
+            engine=engine,
+            confidence=confidence,
+            timeout=timeout,
+            certify=not no_certify,
+            complete=complete,
+            half_width=half_width,
+            store=store,
+            workers=workers,
+            scheduler=scheduler,
+            advance=advance,
+        )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        report.print_estimate(console(), found)
+    if plot:
+        title = f"MP {report.percent(found)}" if found.trials else ""
+        pictures.save(pictures.histogram(found.histogram, str(question.network), title), plot)
+        say(f"wrote {plot}")
+    if found.trials < found.requested:
+        finish(found.trials, found.requested, "trials", "estimate", store)
+    elif half_width is not None and found.interval().half_width > half_width:
+        say(
+            f"matchprob: after {found.trials} trials the half-width is "
+            f"{found.interval().half_width:.4f}, not yet {half_width}: ask for more --trials"
+        )
+        raise typer.Exit(UNFINISHED)
+
+
+def compare(
+    first: ProblemFile,
+    second: ProblemFile,
+    trials: Trials = 1000,
+    seed: Seed = 0,
+    engine: EngineName = None,
+    confidence: Confidence = 0.95,
+    timeout: Timeout = 600.0,
+    no_certify: NoCertify = False,
+    store: StoreOption = None,
+    workers: WorkersOption = 1,
+    scheduler: Scheduler = None,
+    as_json: Json = False,
+) -> None:
+    """Compare two allocations of one network on common random instances."""
+    from matchprob import api, report
+    from matchprob.io.progress import progress
+
+    with progress("comparing", 2 * trials, confidence) as advance:
+        found = api.compare(
+            first,
+            second,
+            trials,
+            seed=seed,
+            engine=engine,
+            confidence=confidence,
+            timeout=timeout,
+            certify=not no_certify,
+            store=store,
+            workers=workers,
+            scheduler=scheduler,
+            advance=advance,
+        )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        report.print_comparison(console(), found)
+    finish(found.trials, trials, "common trials", "compare", store)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs."""
+    for verb in (count, estimate, compare):
+        app.command()(verb)

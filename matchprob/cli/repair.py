@@ -1,0 +1,120 @@
+"""Verbs about an allocation that is there: repair, robust."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from matchprob.cli.design import (
+    ColumnCap,
+    Costs,
+    CountTimeout,
+    Forbid,
+    Matrix,
+    MatrixCap,
+    Must,
+    Out,
+    RowCap,
+    Seconds,
+    Write,
+    caps_of,
+)
+from matchprob.cli.options import (
+    UNFINISHED,
+    Json,
+    Plot,
+    ProblemFile,
+    Seed,
+    console,
+    print_json,
+    say,
+)
+
+
+def repair(
+    problem: ProblemFile,
+    goal: Annotated[
+        str | None,
+        typer.Option(
+            help="positive (MP > 0) or maximal; by default positive where MP = 0, else maximal."
+        ),
+    ] = None,
+    costs: Costs = None,
+    must: Must = None,
+    forbid: Forbid = None,
+    matrix: Matrix = None,
+    row_cap: RowCap = None,
+    column_cap: ColumnCap = None,
+    matrix_cap: MatrixCap = None,
+    seconds: Seconds = 60.0,
+    timeout: CountTimeout = 3.0,
+    write: Write = None,
+    out: Out = None,
+    plot: Plot = None,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Move the fewest weights so that MP > 0, or so that MP = 1."""
+    from algebra.design.demand import SearchUnfinished
+    from matchprob.api import design as designs
+    from matchprob.api import repair as repairs
+    from matchprob.io import files
+    from matchprob.report import pictures
+
+    if plot:
+        pictures.check_target(plot)
+    for target in (write, out):
+        if target:
+            files.check_target(target)
+    try:
+        found = repairs.repair(
+            problem,
+            goal=goal,
+            costs=designs.read_costs(costs or []),
+            must=designs.read_cells(must or []),
+            forbidden=designs.read_cells(forbid or [], "--forbid"),
+            matrices=matrix or [],
+            caps=caps_of(row_cap, column_cap, matrix_cap),
+            seconds=seconds,
+            timeout=timeout,
+            seed=seed,
+        )
+    except SearchUnfinished as error:
+        say(f"matchprob: {error}")
+        raise typer.Exit(UNFINISHED) from None
+    if as_json:
+        print_json({**found.to_dict(), "seed": seed})
+    else:
+        repairs.print_repair(console(), found)
+    if write:
+        files.write_text(write, found.problem.to_toml())
+        say(f"wrote {write}")
+    if out:
+        files.write_text(out, found.after.to_json())
+        say(f"wrote {out}: {found.after.verdict}, {found.after.rule}")
+    if plot:
+        pictures.save(repairs.draw_repair(found), plot)
+        say(f"wrote {plot}")
+
+
+def robust(
+    problem: ProblemFile,
+    seconds: Seconds = 30.0,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Tell how many learnable weights may be lost before MP drops to 0."""
+    from matchprob.api import repair as repairs
+
+    found = repairs.robust(problem, seconds=seconds, seed=seed)
+    if as_json:
+        print_json({**found.to_dict(), "seed": seed})
+    else:
+        repairs.print_robustness(console(), found)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs."""
+    for verb in (repair, robust):
+        app.command()(verb)

@@ -1,0 +1,115 @@
+"""Verbs of kept trials: study list, show, export, merge."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from matchprob.cli.options import Json, console, print_json, say
+
+StoreFile = Annotated[Path, typer.Argument(help="Store (SQLite).", show_default=False)]
+StudyName = Annotated[
+    str | None,
+    typer.Argument(help="Number or beginning of the key; the only one by default."),
+]
+
+studies = typer.Typer(no_args_is_help=True, help="Trials kept in a store: list, show, export.")
+
+
+@studies.command("list")
+def list_studies(store: StoreFile, as_json: Json = False) -> None:
+    """List the studies of a store."""
+    from matchprob import report
+    from numeric.studies.store import Store
+
+    with Store(store, create=False) as opened:
+        found = opened.studies()
+    if as_json:
+        print_json({"studies": [s.to_dict() for s in found]})
+    else:
+        report.print_studies(console(), found)
+
+
+@studies.command("show")
+def show(store: StoreFile, study: StudyName = None, as_json: Json = False) -> None:
+    """Show a study: its problem, and the estimate of the trials done."""
+    from matchprob import report
+    from matchprob.api.studies import estimate_of
+    from numeric.studies.store import Store
+
+    with Store(store, create=False) as opened:
+        opened.check()
+        info, found = estimate_of(opened, study)
+    if as_json:
+        print_json({**info.to_dict(), **found.to_dict()})
+        return
+    out = console()
+    out.print(info.toml, markup=False)
+    report.print_estimate(out, found)
+    if found.trials < info.trials:
+        out.print(f"  {info.trials - found.trials} more trials wait behind a gap")
+
+
+@studies.command("export")
+def export(
+    store: StoreFile,
+    study: StudyName = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="A .csv or .parquet file; CSV on stdout."),
+    ] = None,
+) -> None:
+    """Write the trials of a study as a table."""
+    from algebra.errors import InputError
+    from matchprob.api.studies import columns_of, write_parquet
+    from matchprob.io import files
+    from numeric.studies.store import Store
+
+    if out is not None:
+        if out.suffix not in (".csv", ".parquet"):
+            raise InputError(f"--out {out}: the name must end in .csv or .parquet")
+        files.check_target(out)
+    with Store(store, create=False) as opened:
+        columns = columns_of(opened, study)
+    if out is not None and out.suffix == ".parquet":
+        write_parquet(columns, out)
+    else:
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+        if out is None:
+            typer.echo(text.getvalue(), nl=False)
+            return
+        files.write_text(out, text.getvalue())
+    say(f"wrote {out}")
+
+
+@studies.command("merge")
+def merge(
+    store: StoreFile,
+    others: Annotated[list[Path], typer.Argument(help="Stores to take in.", show_default=False)],
+    as_json: Json = False,
+) -> None:
+    """Take the trials of other stores into the first."""
+    from numeric.studies.store import Store
+
+    total = {"studies": 0, "trials": 0}
+    with Store(store) as target:
+        for path in others:
+            with Store(path, create=False) as source:
+                for key, value in target.merge(source).items():
+                    total[key] += value
+    if as_json:
+        print_json(total)
+    else:
+        console().print(f"{total['studies']} studies and {total['trials']} trials taken in")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs."""
+    app.add_typer(studies, name="study")

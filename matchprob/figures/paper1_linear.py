@@ -1,0 +1,177 @@
+"""Figures 2a, 2b and 3a of the first paper: MP against the rows that an allocation uses.
+
+Settings (Appendix E): linear RNN with T = m = n/2, b = 1 and d = 4 (2a) or d = n/4 (2b), all
+random numbers normal with normalized variance; for every trial an allocation of dm weights
+drawn anew in the first k rows of W under the caps of Theorem 3.4, at most Tb a row.  Three
+linear layers with q = 4, d = 6, m = 4 (3a), 8 weights a layer in the first k rows (columns for
+the first layer) under the caps of Theorem 4.1.
+
+For n = 8, and for small layers, a trial without a solution is one whose solutions have all
+been counted.  For larger n the root count is out of reach; there a matched trial has a certified
+real solution, and a trial in which none is found is undetermined, not unmatched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from matplotlib.figure import Figure as Picture
+
+from algebra.networks.base import LinearFeedForward, LinearRNN
+from algebra.problems.problem import Problem
+from algebra.problems.random_cells import RandomCells
+from matchprob.figures import Reproduction, Run, register_figure
+from matchprob.figures.points import (
+    Measured,
+    Point,
+    draw_baseline,
+    draw_curve,
+    increases,
+    is_finished,
+    markdown_table,
+    measure,
+)
+
+COLOURS = ("tab:blue", "tab:orange", "tab:green", "tab:red")
+# Above this size a generic root count takes longer than a figure should.
+_COUNTED = 8
+_ROOT_TIMEOUT = 20.0
+
+
+def _lrnn_points(n: int, d: int) -> list[Point]:
+    T = m = n // 2
+    network = LinearRNN(n=n, T=T, b=1, d=d, m=m)
+    r = d * m
+    points = []
+    for k in range(-(-r // T), min(n, r) + 1):
+        cells = RandomCells(budget=r, rows=k, max_per_row=T, max_per_column=min(T * d, n))
+        problem = Problem(network, {"W": cells})
+        engine = "homotopy" if n <= _COUNTED else "multistart"
+        settings = {"root_timeout": _ROOT_TIMEOUT}
+        # Where our own answer is a lower bound, fsolve's (minutes a trial) cannot be judged.
+        points.append(Point(k / n, problem, engine, settings, judged=n <= _COUNTED))
+    return points
+
+
+def _draw(
+    curves: Mapping[str, Sequence[Measured]], xlabel: str, title: str
+) -> tuple[Picture, list[dict[str, object]]]:
+    picture = Picture(figsize=(6, 4), layout="constrained")
+    axes = picture.subplots()
+    rows = []
+    for colour, (name, measured) in zip(COLOURS, curves.items(), strict=False):
+        if measured:
+            draw_curve(axes, measured, name, colour)
+            draw_baseline(axes, measured, colour)
+        rows += [m.row(name) for m in measured]
+    axes.set_xlabel(xlabel)
+    axes.set_ylabel("match probability")
+    axes.set_ylim(-0.03, 1.05)
+    axes.set_title(title, fontsize=10)
+    axes.legend(loc="lower right", fontsize=8)
+    axes.spines[["top", "right"]].set_visible(False)
+    return picture, rows
+
+
+def _baseline_text(curves: Mapping[str, Sequence[Measured]]) -> str:
+    tried = sum(m.baseline.trials for ms in curves.values() for m in ms if m.baseline)
+    missed = sum(m.missed for ms in curves.values() for m in ms)
+    if not tried:
+        return ""
+    return (
+        f"* Crosses: the paper's method (fsolve, up to 400 starts) on {tried} of the same "
+        f"instances. In {missed} of them it finds no solution where one is certain: its curve is "
+        "pulled down.\n"
+    )
+
+
+def _certified_text(measured: Sequence[Measured]) -> str:
+    total = sum(m.estimate.trials for m in measured)
+    maximal = sum(m.kinds["certified maximal"] for m in measured)
+    minimal = sum(m.kinds["certified minimal"] for m in measured)
+    open_ = sum(m.estimate.undetermined for m in measured)
+    return (
+        f"{total} trials: {maximal} settled by a maximal verdict, {minimal} by a minimal one, "
+        f"{open_} undetermined"
+    )
+
+
+def _text(run: Run, title: str, curves: Mapping[str, Sequence[Measured]], remarks: str) -> str:
+    lines = [f"# {title}", "", f"{run.trials} trials a point, seed {run.seed}.", ""]
+    for name, measured in curves.items():
+        if measured:
+            lines.append(f"* {name}: {_certified_text(measured)}; {increases(measured)}.")
+    lines.append(_baseline_text(curves) + remarks)
+    rows = [m.row(name) for name, measured in curves.items() for m in measured]
+    return "\n".join([*lines, "", markdown_table(rows), ""])
+
+
+_REMARKS_2 = """\
+* Filled points: every allocation drawn is certified maximal, so the value is exactly 1 for these
+  allocations. Hollow points are estimates; bars are 95 % Clopper–Pearson intervals in which an
+  undetermined trial counts as unmatched below and as matched above.
+* The paper draws 1,000 trials and a line without intervals. Its leftmost point uses as few rows
+  as Theorem 3.4 allows: there the allocations are those of Theorem 3.5 and MP is 1, which a
+  curve that "increases with rows" must first leave.
+* Allocations that the caps of Theorem 3.4 allow may still be minimal (a deficient rank that no
+  row or column count shows); such draws are certified unmatched here and lower the curve, where a
+  solver only reports that it found nothing.
+* Beyond n = 8 no complete count is made: a trial in which no solution was found is undetermined.
+  Triangles are certified lower bounds: the share of trials with a certain solution.
+"""
+
+
+@register_figure("fig2a", "First paper, Figure 2a: linear RNN, d = 4, T = m = n/2, b = 1", 50)
+def fig2a(run: Run) -> Reproduction:
+    """MP against the share of rows used, for n = 8, 12, 16."""
+    curves = {f"n = {n}": _lrnn_points(n, 4) for n in (8, 12, 16)}
+    return _lrnn_figure(run, curves, "Figure 2a: d = 4, T = m = n/2, b = 1")
+
+
+@register_figure("fig2b", "First paper, Figure 2b: linear RNN, d = n/4, T = m = n/2, b = 1", 50)
+def fig2b(run: Run) -> Reproduction:
+    """The same with d = n/4, for n = 8, 12, 16."""
+    curves = {f"n = {n}": _lrnn_points(n, n // 4) for n in (8, 12, 16)}
+    return _lrnn_figure(run, curves, "Figure 2b: d = n/4, T = m = n/2, b = 1")
+
+
+def _lrnn_figure(run: Run, curves: dict[str, list[Point]], title: str) -> Reproduction:
+    measured = measure(run, curves)
+    picture, rows = _draw(measured, "rows used, share of n", title)
+    wanted = sum(len(points) for points in curves.values())
+    text = _text(run, title, measured, _REMARKS_2)
+    return Reproduction(picture, rows, text, is_finished(run, measured, wanted))
+
+
+def _layer_points(n: int) -> list[Point]:
+    network = LinearFeedForward(q=4, widths=(n, n), d=6, m=4)
+    points = []
+    for k in range(2, 9):
+        learn = {
+            "W1": RandomCells(budget=8, columns=min(k, 4), max_per_row=4, max_per_column=6),
+            "W2": RandomCells(budget=8, rows=min(k, n), max_per_row=4, max_per_column=6),
+            "W3": RandomCells(budget=8, rows=min(k, 6), max_per_row=4, max_per_column=6),
+        }
+        settings = {"root_timeout": _ROOT_TIMEOUT}
+        # N is out of reach for most of these: 24 equations of degree 3.
+        points.append(Point(k, Problem(network, learn), "multistart", settings))
+    return points
+
+
+@register_figure("fig3a", "First paper, Figure 3a: three linear layers, 8 weights a layer", 50)
+def fig3a(run: Run) -> Reproduction:
+    """MP against the rows (columns in the first layer) used, for n = 6, 8, 10."""
+    curves = {f"n = {n}": _layer_points(n) for n in (6, 8, 10)}
+    measured = measure(run, curves)
+    title = "Figure 3a: q = 4, d = 6, m = 4, three linear layers, 8 weights a layer"
+    picture, rows = _draw(measured, "rows used (columns in the first layer)", title)
+    remarks = """\
+* Matched trials have a certified real solution. Trials without one are undetermined, unless the
+  allocation is minimal: the generic root count of these systems is out of reach.
+* The first layer has four columns and the last six rows: beyond these k limits only what is left.
+  Theorem 4.1's counts are necessary, not sufficient (`docs/theorems.md`): draws that satisfy them
+  and are minimal all the same are certified unmatched.
+"""
+    wanted = sum(len(points) for points in curves.values())
+    text = _text(run, title, measured, remarks)
+    return Reproduction(picture, rows, text, is_finished(run, measured, wanted))

@@ -1,0 +1,116 @@
+"""Designs as a person reads them: text and before/after masks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from rich.console import Console
+from rich.text import Text
+
+from algebra.design.cheapest import Design, float_text
+from algebra.networks.base import Network
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.problem import Problem
+from matchprob.api.design import allowed_cells, network_of
+from matchprob.api.probable import ProbableDesign, print_race
+from matchprob.report import mask_text
+
+_WIDEST = 48
+
+
+def print_masks(out: Console, allocation: Allocation) -> None:
+    """The masks, or where they are wide how many learn in each row."""
+    for name in allocation.matrices:
+        rows, columns = allocation.network.shapes[name]
+        counts = " ".join(map(str, allocation.row_counts(name)))
+        out.print(f"\n{name} ({rows}×{columns}), learnable weights a row: {counts}")
+        if max(rows, columns) <= _WIDEST:
+            out.print(Text(mask_text(allocation, name), style="cyan"))
+
+
+def print_design(out: Console, found: Design) -> None:
+    """The chosen weights, what they cost, and how sure the optimum is."""
+    allocation = found.allocation
+    caps = "".join(f", at most {number} in a {line}" for line, number in found.caps)
+    title = f"{allocation.size} weights at cost {found.cost}{caps}"
+    if isinstance(found, ProbableDesign):
+        title = f"{title}, for the highest match probability"
+    elif found.measure:
+        title = f"{found.value} {found.measure}: {title}"
+    out.print(Text(title, style="bold"))
+    print_masks(out, allocation)
+    out.print(f"\n  not minimal  proved: rank {found.rank.rank} modulo {found.rank.p}")
+    what = found.measure or "cost"
+    if isinstance(found, ProbableDesign):
+        print_race(out, found)
+    elif found.is_optimal:
+        out.print(
+            f"  optimal      {found.proof}; a better design exists with probability at most "
+            f"{float_text(found.error)}"
+        )
+    else:
+        out.print(
+            f"  {what} {found.value}, at least {found.bound} for any: {found.proof}; the bound is "
+            f"wrong with probability at most {float_text(found.error)}"
+        )
+
+
+def draw(question: Problem | str | Path, found: Design) -> Figure:
+    """What may learn and what does."""
+    problem = network_of(question)
+    return draw_masks(
+        problem.network,
+        allowed_cells(problem),
+        found.allocation.cells,
+        ("cannot learn", "might have", "learns"),
+    )
+
+
+def draw_masks(
+    network: Network,
+    before: Iterable[Cell],
+    after: Iterable[Cell],
+    names: Sequence[str],
+    *,
+    moved: bool = False,
+) -> Figure:
+    """Every matrix with two sets of weights.
+
+    Parameters
+    ----------
+    network : Network
+    before, after : iterable of cells
+    names : sequence of str
+        What a weight of neither, of the first alone, and of the second (or both) is called;
+        with `moved` a fourth for the second alone.
+    moved : bool, optional
+        Whether a weight of the second set alone is shown in a colour of its own.
+    """
+    first, second = set(before), set(after)
+    shown = [n for n in network.shapes if any(c[0] == n for c in first | second)]
+    colours = ListedColormap(["#f4f4f4", "#b8cfe8", "#1f4e8c", "#e07b00"])
+    figure = Figure(figsize=(0.8 + 2.8 * len(shown), 3.4), layout="constrained")
+    for axes, name in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
+        rows, columns = network.shapes[name]
+        picture = [[0] * columns for _ in range(rows)]
+        for cell in first | second:
+            if cell[0] == name:
+                value = 2 if cell in second else 1
+                picture[cell[1]][cell[2]] = 3 if moved and cell not in first else value
+        axes.imshow(picture, cmap=colours, vmin=0, vmax=3, interpolation="nearest")
+        axes.set_title(f"{name}: {sum(c[0] == name for c in second)} learn", fontsize=9)
+        axes.set_xlabel("from", fontsize=8)
+        axes.set_ylabel("onto", fontsize=8)
+        axes.set_xticks([])
+        axes.set_yticks([])
+    figure.legend(
+        handles=[
+            figure.axes[0].scatter([], [], marker="s", color=colours(k), label=label)
+            for k, label in enumerate(names)
+        ],
+        loc="outside lower center", ncols=len(names), fontsize=8, frameon=False,
+    )  # fmt: skip
+    return figure

@@ -1,0 +1,143 @@
+"""Krawczyk's test in balls of any precision, on the exact rational instance.
+
+The last resort for roots that double precision cannot separate or certify: near a double
+root, or with very large weights.  The test is that of `numeric.certification.krawczyk`, in
+python-flint's ball arithmetic (`acb`), with the precision doubled until it succeeds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from flint import acb, arb, ctx
+
+from numeric.certification.krawczyk import FAILED, NONREAL, REAL, Certified
+from numeric.chains.balls import BallSystem
+from numeric.chains.chain import Chain
+from numeric.instances import Instance
+
+_NEWTON = 30
+
+
+def certify_exact(
+    chain: Chain, instance: Instance, roots: np.ndarray, bits: int = 128, most_bits: int = 1024
+) -> Certified:
+    """Krawczyk's test for approximate roots, in balls.
+
+    Parameters
+    ----------
+    chain : Chain
+    instance : Instance
+    roots : ndarray of complex, shape (·, r)
+    bits, most_bits : int, optional
+        First and last precision tried; it doubles in between.
+
+    Returns
+    -------
+    Certified
+        Centres and radii are rounded to doubles, outwards: a radius covers the rounding of
+        its centre.
+    """
+    roots = np.array(roots, complex).reshape(-1, chain.unknowns)
+    kind = np.zeros(len(roots), np.int64)
+    radii = np.full(roots.shape, np.inf)
+    if not len(roots):
+        return Certified(kind, roots, radii)
+    chosen = chain.independent_samples(instance.X)
+    weights, X, Y = instance.exact
+    vector = chain.raw(weights, X[:, chosen], Y[:, chosen])
+    saved = ctx.prec
+    try:
+        for number, root in enumerate(roots):
+            precision = bits
+            while precision <= most_bits and kind[number] == FAILED:
+                ctx.prec = precision
+                system = _Test(chain, [acb(arb(x)) for x in vector])
+                found = system.test(root)
+                if found is not None:
+                    kind[number], roots[number], radii[number] = found
+                precision *= 2
+    finally:
+        ctx.prec = saved
+    return Certified(kind, roots, radii)
+
+
+class _Test(BallSystem):
+    """Krawczyk's test at the current precision."""
+
+    def test(self, root: np.ndarray) -> tuple[int, np.ndarray, np.ndarray] | None:
+        """Kind, centre and radii of the certified root near an approximate one, or None."""
+        x = [acb(float(z.real), float(z.imag)) for z in root]
+        if not np.isfinite(root).all():
+            return None
+        r = len(x)
+        goal = arb(2) ** (-(ctx.prec * 3) // 5)
+        try:
+            last = arb("inf")
+            for sweep in range(_NEWTON):
+                F, J = self.evaluate(x)
+                step = J.mid().solve(F.mid())
+                x = [(x[v] - step[v, 0]).mid() for v in range(r)]
+                size = max(abs(step[v, 0]).mid() / (abs(x[v]).mid() + goal) for v in range(r))
+                if size < goal:
+                    break
+                # No root is near, or this precision's floor is reached.
+                if sweep > 3 and size > last / 2:
+                    return None
+                last = size
+        except ZeroDivisionError:
+            return None
+        near_real = all(
+            abs(z.imag) < arb(2) ** (-ctx.prec // 3) * (abs(z) + arb(2) ** (-10)) for z in x
+        )
+        for as_real in (True, False):
+            if as_real and not near_real:
+                continue
+            centre = [acb(z.real.mid()) for z in x] if as_real else x
+            rho = self.krawczyk(centre)
+            if rho is None:
+                continue
+            apart = any(abs(z.imag) > q for z, q in zip(centre, rho, strict=True))
+            if as_real or apart:
+                return (REAL if as_real else NONREAL), *_rounded(centre, rho)
+        return None
+
+    def krawczyk(self, x: list[acb]) -> list[arb] | None:
+        """Radii of a polydisc about exact points x that holds one root, or None."""
+        r = len(x)
+        F, J = self.evaluate(x)
+        try:
+            C = J.mid().inv().mid()
+        except ZeroDivisionError:
+            return None
+        CF = C * F
+        step = [abs(CF[v, 0]).abs_upper() for v in range(r)]
+        tiny = arb(2) ** (-2 * ctx.prec)
+        for factor in (2, 64):
+            rho = [(factor * s + tiny).mid() for s in step]
+            box = [acb(z.real + arb(0, q), z.imag + arb(0, q)) for z, q in zip(x, rho, strict=True)]
+            JX = self.evaluate(box)[1]
+            R = C * JX
+            good = True
+            for i in range(r):
+                total = step[i]
+                for j in range(r):
+                    entry = R[i, j] - 1 if i == j else R[i, j]
+                    total += abs(entry).abs_upper() * rho[j]
+                if not total < rho[i]:
+                    good = False
+                    break
+            if good:
+                return rho
+        return None
+
+
+def _rounded(centre: list[acb], rho: list[arb]) -> tuple[np.ndarray, np.ndarray]:
+    """Centre and radii as doubles; the radius grows by the rounding of the centre."""
+    points, radii = [], []
+    for z, q in zip(centre, rho, strict=True):
+        point = complex(float(z.real.mid()), float(z.imag.mid()))
+        off = abs(z - acb(point.real, point.imag)) + q
+        bound = float(off.abs_upper()) * (1 + 2.0**-40) + 5e-324
+        points.append(point)
+        radii.append(bound)
+    return np.array(points), np.array(radii)

@@ -1,0 +1,74 @@
+"""Certified, distinct real solutions of one instance, from any approximate ones.
+
+What an optimizer ends at is a solution only where Krawczyk's test says so
+(`numeric.certification.krawczyk`; in balls of up to 256 bits where doubles do not suffice).
+The engines that search without knowing how many solutions there are hand their endpoints in here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from numeric.certification.krawczyk import FAILED, REAL, Certified, RootPool, certify, make_target
+from numeric.certification.krawczyk_balls import certify_exact
+from numeric.chains.chain import Chain
+from numeric.instances import Instance
+
+_MOST_BITS = 256
+
+
+class RealPool:
+    """Real solutions that are certain.
+
+    Parameters
+    ----------
+    chain : Chain
+    instance : Instance
+    """
+
+    def __init__(self, chain: Chain, instance: Instance) -> None:
+        self._chain = chain
+        self._instance = instance
+        self._target = make_target(chain, instance)
+        self._pool = RootPool(chain)
+
+    def __len__(self) -> int:
+        return len(self._pool)
+
+    def take(self, ends: np.ndarray) -> None:
+        """Certify endpoints (·, r) and keep the real solutions that are new."""
+        if not len(ends):
+            return
+        certified = certify(self._chain, self._target, distinct(ends).astype(complex))
+        left = certified.kind == FAILED
+        if left.any():
+            roots = certified.roots[left]
+            exact = certify_exact(self._chain, self._instance, roots, most_bits=_MOST_BITS)
+            self._pool.add(_real_only(exact))
+        self._pool.add(_real_only(certified))
+
+    @property
+    def solutions(self) -> tuple[tuple[float, ...], ...]:
+        """The solutions, sorted by their first weight, then the second, …"""
+        roots = self._pool.roots.real
+        order: Any = np.lexsort(roots.T[::-1]) if len(roots) else []
+        return tuple(tuple(float(x) for x in roots[k]) for k in order)
+
+
+def distinct(ends: np.ndarray) -> np.ndarray:
+    """One of each cluster of equal endpoints (to about eight digits)."""
+    keys = np.round(ends / (np.abs(ends).max(axis=1, keepdims=True) + 1e-300), 8)
+    return ends[np.sort(np.unique(keys, axis=0, return_index=True)[1])]
+
+
+def start_scale(instance: Instance) -> np.ndarray:
+    """Standard deviations (r,) of the learnable weights under the student's law."""
+    shapes = instance.problem.network.shapes
+    return np.array([shapes[name][1] ** -0.5 for name, _, _ in instance.allocation.cells])
+
+
+def _real_only(certified: Certified) -> Certified:
+    kind = np.where(certified.kind == REAL, REAL, FAILED)
+    return Certified(kind, certified.roots, certified.radii)

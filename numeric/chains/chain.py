@@ -1,0 +1,381 @@
+"""Linear networks with learnable cells as chains of matrix products, ready for kernels.
+
+Every linear network here is one chain.  States ``S_0, …, S_K`` follow from
+``S_k = M_k S_{k-1}``; the labels are ``Y = D Z`` with ``Z = Σ_k S_k P_k`` (or ``Z = S_K``).
+
+============ ======= ============== ======= ================================
+network      S_0     M_k            D       P_k
+============ ======= ============== ======= ================================
+linear RNN   B       W, k = 1 … T   D       X_{T-k} (block of b rows of X)
+multi-layer  X       W_k, k < L     W_L     none, Z = S_{L-1}
+estimator    X       none           W       none, Z = S_0
+============ ======= ============== ======= ================================
+
+The unknowns w are the learnable cells, the *parameters* everything else: fixed weights,
+P (or X) and Y.  The set of all (w, parameters) is a graph over w and all parameters but Y,
+hence irreducible: any complex line between two parameter vectors stays inside the family.
+
+Only independent samples count: with rank X = m' < m the other columns of Y follow, for
+student and teacher alike.  Where a layer of width ν is narrower than both d and m', the
+labels have rank ν; then ν rows and ν columns of Y are the equations, since with a regular
+leading ν×ν minor they determine a matrix of rank ν (`Chain.equations`).
+
+Labels and samples are used in coordinates of the sample and label space in which ``P`` (or
+X) has orthonormal columns and, where it does not learn, D orthonormal rows: the weights, hence
+the solutions, stay the same, and the equations become well conditioned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, Network
+from algebra.problems.allocation import Allocation
+from numeric.instances import Instance
+
+# Kinds of learnable cells as the kernels number them.
+IN_M, IN_S0, IN_D = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One allocation of one linear network, laid out for the compiled kernels.
+
+    Make one with `make_chain`.  A *parameter vector* is one flat array holding, in this
+    order, the distinct M matrices, S_0, D, the P_k and Y; entries of learnable cells in it
+    are ignored.
+
+    Attributes
+    ----------
+    allocation : Allocation
+    support : mapping of str to ndarray
+        0/1 masks of the weights that exist.
+    samples : int
+        Number m' of independent samples used.
+    widths : ndarray of int
+        Rows of S_0, …, S_K.
+    columns : int
+        Columns c of every state.
+    read_all : bool
+        Whether ``Z = Σ_k S_k P_k`` (else ``Z = S_K``).
+    m_at, p_at : ndarray of int
+        Offsets of M_1, …, M_K and P_1, …, P_K in a parameter vector.
+    s0_at, d_at, y_at, size : int
+        Offsets of S_0, D and Y, and the length of a parameter vector.
+    cells : ndarray of int, shape (r, 5)
+        Kind (`IN_M`, `IN_S0`, `IN_D`), step k of M_k (0 where all steps share it), row,
+        column, offset in the parameter vector.
+    equations : ndarray of int, shape (r, 2)
+        Row and column of Y for each equation.
+    """
+
+    allocation: Allocation
+    support: Mapping[str, np.ndarray]
+    samples: int
+    widths: np.ndarray
+    columns: int
+    read_all: bool
+    m_at: np.ndarray
+    p_at: np.ndarray
+    s0_at: int
+    d_at: int
+    y_at: int
+    size: int
+    cells: np.ndarray
+    equations: np.ndarray
+    offsets: dict[str, int] = field(repr=False)
+
+    @property
+    def network(self) -> Network:
+        return self.allocation.network
+
+    @property
+    def unknowns(self) -> int:
+        """Number r of learnable weights, which is the number of equations."""
+        return len(self.cells)
+
+    @property
+    def steps(self) -> int:
+        """Number K of matrices between S_0 and S_K."""
+        return len(self.widths) - 1
+
+    def pack(self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        """The parameter vector of weights, m' independent samples and their labels.
+
+        Complex or real, by the arguments.  Samples and labels are brought to orthonormal
+        coordinates (see the module's text).
+        """
+        network = self.network
+        Q, R = np.linalg.qr(X)
+        if R.shape[0] != R.shape[1]:
+            raise InputError(f"{X.shape[1]} samples of length {X.shape[0]} are dependent")
+        if Q.shape[0] == Q.shape[1] and self.read_all:
+            # As many samples as inputs: any basis does, the identity is cheapest.
+            Q, R = np.eye(len(X)), X
+        Y = np.linalg.solve(R.T, Y.T).T
+        output = weights[self._output]
+        if not self._learns(self._output) and output.shape[0] <= output.shape[1]:
+            Qd, Rd = np.linalg.qr(output.T)
+            scale = np.abs(np.diag(Rd))
+            if scale.min(initial=np.inf) <= 1e-12 * scale.max(initial=0):
+                # Rational instances of small numbers do meet this.
+                raise InputError(f"the rows of {self._output} are dependent: not generic")
+            output, Y = Qd.T, np.linalg.solve(Rd.T, Y)
+        parts: dict[str, Any] = {"Y": Y, self._output: output}
+        if isinstance(network, LinearRNN):
+            b, T = network.b, network.T
+            parts["P"] = np.concatenate(
+                [Q[(T - k) * b : (T - k + 1) * b].ravel() for k in range(1, T + 1)]
+            )
+            parts["W"], parts["B"] = weights["W"], weights["B"]
+        else:
+            parts["X"] = Q
+            for name, value in weights.items():
+                if name != self._output:
+                    parts[name] = value
+        vector = np.zeros(self.size, np.result_type(*parts.values()))
+        for name, at in self.offsets.items():
+            value = np.asarray(parts[name]).ravel()
+            vector[at : at + len(value)] = value
+        vector[self.cells[:, 4]] = 0
+        return vector
+
+    def raw(
+        self,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        Y: np.ndarray,
+        keep_cells: bool = False,
+    ) -> np.ndarray:
+        """The parameter vector in original coordinates, any dtype, nothing rounded.
+
+        Learnable cells are 0 unless `keep_cells`.
+        """
+        parts: dict[str, Any] = {**weights, "Y": Y}
+        if isinstance(self.network, LinearRNN):
+            b, T = self.network.b, self.network.T
+            parts["P"] = np.concatenate(
+                [X[(T - k) * b : (T - k + 1) * b].ravel() for k in range(1, T + 1)]
+            )
+        else:
+            parts["X"] = X
+        vector = np.concatenate([np.asarray(parts[name]).ravel() for name in self.offsets])
+        if not keep_cells:
+            vector[self.cells[:, 4]] = 0
+        return vector
+
+    @property
+    def _output(self) -> str:
+        return next(iter(self.network.shapes))
+
+    def _learns(self, name: str) -> bool:
+        return name in self.allocation.matrices
+
+    def independent_samples(self, X: np.ndarray) -> np.ndarray:
+        """Indices of m' independent columns of X (the first ones, where they are).
+
+        Raises
+        ------
+        InputError
+            Where X has fewer than m' independent columns.
+        """
+        chosen = np.arange(self.samples)
+        if X.shape[1] > self.samples and np.linalg.cond(X[:, chosen]) > 1e4:
+            import scipy.linalg
+
+            chosen = np.sort(scipy.linalg.qr(X, pivoting=True)[2][: self.samples])
+        if np.linalg.cond(X[:, chosen]) > 1e12:
+            raise InputError(
+                f"the samples have rank below {self.samples}: this instance is not generic"
+            )
+        return chosen
+
+    def parameters(self, instance: Instance) -> np.ndarray:
+        """The (real) parameter vector of an instance."""
+        chosen = self.independent_samples(instance.X)
+        return self.pack(instance.weights, instance.X[:, chosen], instance.labels[:, chosen])
+
+    def random(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """A random complex parameter vector and one root of it.
+
+        The labels are the student's own at random complex learnable weights.
+
+        Returns
+        -------
+        parameters : ndarray of complex, shape (size,)
+        root : ndarray of complex, shape (r,)
+        """
+
+        def gaussian(shape: tuple[int, int], scale: float) -> np.ndarray:
+            pair = rng.standard_normal((2, *shape)) * scale
+            return (pair[0] + 1j * pair[1]) / np.sqrt(2.0)
+
+        network = self.network
+        weights = {n: gaussian(s, s[1] ** -0.5) for n, s in network.shapes.items()}
+        for name, mask in self.support.items():
+            weights[name] = weights[name] * mask
+        X = gaussian((network.input_shape[0], self.samples), 1.0)
+        Y = network.forward(weights, X)
+        root = np.array([weights[name][i, j] for name, i, j in self.allocation.cells])
+        return self.pack(weights, X, Y), root
+
+    def labels_at(self, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Labels (d×m') of learnable weights w at a parameter vector, any dtype."""
+        p = np.array(parameters, dtype=np.result_type(parameters, w))
+        p[self.cells[:, 4]] = w
+        n, c = self.widths, self.columns
+        state = p[self.s0_at : self.s0_at + n[0] * c].reshape(n[0], c)
+        total = np.zeros((n[-1], self.samples), p.dtype) if self.read_all else state
+        for k in range(1, len(n)):
+            at = self.m_at[k]
+            state = p[at : at + n[k] * n[k - 1]].reshape(n[k], n[k - 1]) @ state
+            if self.read_all:
+                at = self.p_at[k]
+                total = total + state @ p[at : at + c * self.samples].reshape(c, self.samples)
+            else:
+                total = state
+        return p[self.d_at : self.d_at + self.network.d * n[-1]].reshape(-1, n[-1]) @ total
+
+    def residual_at(self, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """Residuals (r,) of the equations."""
+        rows, columns = self.equations.T
+        Y = parameters[self.y_at :].reshape(-1, self.samples)
+        return (self.labels_at(parameters, w) - Y)[rows, columns]
+
+
+def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None = None) -> Chain:
+    """The chain of a square, generically full-rank allocation.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        Of a linear network.
+    support : mapping of str to ndarray, optional
+        Structural zeros, as in `Problem.support`.
+
+    Raises
+    ------
+    InputError
+        Where the network is not linear, the number of learnable weights differs from the
+        number of independent label entries, or the Jacobian is generically singular (the
+        allocation is minimal): then the roots of an instance are none or infinitely many.
+    """
+    network = allocation.network
+    offsets: dict[str, int] = {}
+    at = 0
+
+    def place(name: str, length: int) -> int:
+        nonlocal at
+        offsets[name] = at
+        at += length
+        return offsets[name]
+
+    if isinstance(network, LinearRNN):
+        n, T, b, d = network.n, network.T, network.b, network.d
+        samples = min(network.m, T * b)
+        widths, columns, read_all = [n] * (T + 1), b, True
+        m_at = [0] + [place("W", n * n)] * T
+        s0_at, d_at = place("B", n * b), place("D", d * n)
+        p_start = place("P", T * b * samples)
+        p_at = [0] + [p_start + k * b * samples for k in range(T)]
+        kinds = {"W": (IN_M, 0), "B": (IN_S0, 0), "D": (IN_D, 0)}
+    elif isinstance(network, LinearFeedForward | LinearEstimator):
+        inner = list(network.widths) if isinstance(network, LinearFeedForward) else []
+        names = list(network.shapes)[::-1]
+        samples = min(network.m, network.q)
+        widths, columns, read_all = [network.q, *inner], samples, False
+        d = network.d
+        m_at = [0] + [place(x, widths[k + 1] * widths[k]) for k, x in enumerate(names[:-1])]
+        s0_at, d_at = place("X", network.q * samples), place(names[-1], d * widths[-1])
+        p_at = [0] * len(widths)
+        kinds = {x: (IN_M, k + 1) for k, x in enumerate(names[:-1])} | {names[-1]: (IN_D, 0)}
+    else:
+        raise InputError(
+            f"path tracking needs a linear network; a {network.title} has activation patterns"
+        )
+    y_at = place("Y", d * samples)
+    cells = [
+        (*kinds[name], i, j, offsets[name] + i * network.shapes[name][1] + j)
+        for name, i, j in allocation.cells
+    ]
+    inner_widths = widths[1:] if not isinstance(network, LinearRNN) else [network.n]
+    rank = min([d, samples, *inner_widths])
+    equations = [(a, s) for a in range(d) for s in range(samples) if a < rank or s < rank]
+    if len(cells) != len(equations):
+        raise InputError(
+            f"{len(cells)} learnable weights face {len(equations)} independent label entries: "
+            "only an equal number leaves finitely many roots to count; change the allocation "
+            "or the number of samples `m`"
+        )
+    chain = Chain(
+        allocation=allocation,
+        support=dict(support or {}),
+        samples=samples,
+        widths=np.array(widths, np.int64),
+        columns=columns,
+        read_all=read_all,
+        m_at=np.array(m_at, np.int64),
+        p_at=np.array(p_at, np.int64),
+        s0_at=s0_at,
+        d_at=d_at,
+        y_at=y_at,
+        size=at,
+        cells=np.array(cells, np.int64).reshape(-1, 5),
+        equations=np.array(equations, np.int64).reshape(-1, 2),
+        offsets=offsets,
+    )
+    _check_rank(chain)
+    return chain
+
+
+def jacobian(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Jacobian (r×r) of the equations at w, by one tangent for each unknown (set-up only).
+
+    Y has degree one in each single matrix *entry* only for distinct matrices, so the
+    derivative is taken by the dual number ``w + ε e_j`` carried through the products.
+    """
+    r = chain.unknowns
+    n, c, m = chain.widths, chain.columns, chain.samples
+    dtype = np.result_type(parameters, w)
+    p = np.array(parameters, dtype)
+    p[chain.cells[:, 4]] = w
+    columns = []
+    for j in range(r):
+        dp = np.zeros_like(p)
+        dp[chain.cells[j, 4]] = 1
+
+        def pair(at: int, rows: int, cols: int, dp: np.ndarray = dp) -> list[np.ndarray]:
+            return [v[at : at + rows * cols].reshape(rows, cols) for v in (p, dp)]
+
+        S, dS = pair(chain.s0_at, n[0], c)
+        Z, dZ = (np.zeros((n[-1], m), dtype),) * 2 if chain.read_all else (S, dS)
+        for k in range(1, len(n)):
+            M, dM = pair(chain.m_at[k], n[k], n[k - 1])
+            S, dS = M @ S, dM @ S + M @ dS
+            if chain.read_all:
+                P = pair(chain.p_at[k], c, m)[0]
+                Z, dZ = Z + S @ P, dZ + dS @ P
+            else:
+                Z, dZ = S, dS
+        D, dD = pair(chain.d_at, chain.network.d, n[-1])
+        columns.append((dD @ Z + D @ dZ)[chain.equations[:, 0], chain.equations[:, 1]])
+    return np.array(columns, dtype).T.reshape(r, r)
+
+
+def _check_rank(chain: Chain) -> None:
+    """Refuse allocations whose Jacobian is singular at two random complex points."""
+    for seed in range(2):
+        parameters, root = chain.random(np.random.default_rng(seed))
+        values = np.linalg.svd(jacobian(chain, parameters, root), compute_uv=False)
+        if values.size == 0 or values[-1] > 1e-11 * values[0]:
+            return
+    rank = int((values > 1e-11 * values[0]).sum())
+    raise InputError(
+        f"the Jacobian of `{chain.allocation}` has rank {rank} of {chain.unknowns} at a random "
+        "point: the allocation is minimal, its instances have no isolated roots to count"
+    )

@@ -1,0 +1,189 @@
+"""Complex linear algebra on many problems at once, in vector lanes.
+
+All data of a batch of `LANES` problems of the same shape sit in one workspace
+``ws[slot, part, lane]`` (float64; part 0 real, 1 imaginary); a matrix is a range of slots,
+row by row.  Every inner loop runs over the lanes, so the compiler turns it into vector
+instructions whatever the matrix sizes, without any reassociation of sums.
+
+The functions are numba kernels: plain loops, offsets instead of views.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from numeric.chains.lanes.simd import LANES, dot_add, list_dot_subtract, list_eliminate
+
+# Contraction to fused multiply-add changes rounding, never the mathematics; no other
+# fast-math assumption is made (NaN and infinity must survive to be seen).
+OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+
+# Where the diagonal is within this factor of the largest candidate no rows are swapped:
+# swaps break the lanes apart, and growth stays harmless (threshold pivoting).
+PIVOT_THRESHOLD = 0.2
+_PIVOT_SQUARE = PIVOT_THRESHOLD * PIVOT_THRESHOLD
+
+
+@numba.njit(**OPTIONS)
+def clear(ws, at, count):
+    """``ws[at : at + count] = 0``."""
+    for i in range(at, at + count):
+        for lane in range(LANES):
+            ws[i, 0, lane] = 0.0
+            ws[i, 1, lane] = 0.0
+
+
+@numba.njit(**OPTIONS)
+def copy(ws, to, at, count):
+    """``ws[to : to + count] = ws[at : at + count]``."""
+    for i in range(count):
+        for lane in range(LANES):
+            ws[to + i, 0, lane] = ws[at + i, 0, lane]
+            ws[to + i, 1, lane] = ws[at + i, 1, lane]
+
+
+@numba.njit(**OPTIONS)
+def matmul_add(ws, c, a, b, n, k, m):
+    """``C += A B`` with A n×k and B k×m, row by row at slots c, a, b."""
+    for i in range(n):
+        for s in range(m):
+            dot_add(ws, c + i * m + s, a + i * k, 1, b + s, m, k)
+
+
+@numba.njit(**OPTIONS)
+def _is_zero(ws, at):
+    largest = 0.0
+    for lane in range(LANES):
+        largest = max(largest, abs(ws[at, 0, lane]), abs(ws[at, 1, lane]))
+    return largest == 0.0
+
+
+@numba.njit(**OPTIONS)
+def factor(ws, a, r, pivots, pattern, scratch):
+    """LU factors of the r×r matrix at slot a, in place, rows pivoted lane by lane.
+
+    Entries that are zero in every lane are skipped, so sparse matrices cost what their fill
+    costs.
+
+    Parameters
+    ----------
+    ws : ndarray
+    a, r : int
+    pivots : ndarray of int64, shape (r, LANES)
+        Out: row swapped with row k at step k.
+    pattern : ndarray of int64, shape (r, r + 2)
+        Out: for each row the number of non-zeros left of the diagonal, the number right of
+        it, and their columns.
+    scratch : int
+        One free slot.  The inverse of each pivot is left on the diagonal.
+    """
+    for k in range(r):
+        kk = a + k * r + k
+        for lane in range(LANES):
+            pr = ws[kk, 0, lane]
+            pi = ws[kk, 1, lane]
+            ws[scratch, 0, lane] = pr * pr + pi * pi
+            pivots[k, lane] = k
+        swap = False
+        for i in range(k + 1, r):
+            ik = a + i * r + k
+            better = False
+            for lane in range(LANES):
+                pr = ws[ik, 0, lane]
+                pi = ws[ik, 1, lane]
+                size = pr * pr + pi * pi
+                ws[scratch, 1, lane] = size
+                better |= size * _PIVOT_SQUARE > ws[scratch, 0, lane]
+            if better:
+                swap = True
+                for lane in range(LANES):
+                    size = ws[scratch, 1, lane]
+                    if size * _PIVOT_SQUARE > ws[scratch, 0, lane]:
+                        # A first swap costs the threshold; further ones need only be larger.
+                        pivots[k, lane] = i
+                        ws[scratch, 0, lane] = size / _PIVOT_SQUARE
+        if swap:
+            for lane in range(LANES):
+                p = pivots[k, lane]
+                if p != k:
+                    for j in range(r):
+                        s = a + k * r + j
+                        t = a + p * r + j
+                        re = ws[s, 0, lane]
+                        im = ws[s, 1, lane]
+                        ws[s, 0, lane] = ws[t, 0, lane]
+                        ws[s, 1, lane] = ws[t, 1, lane]
+                        ws[t, 0, lane] = re
+                        ws[t, 1, lane] = im
+        for lane in range(LANES):
+            re = ws[kk, 0, lane]
+            im = ws[kk, 1, lane]
+            size = re * re + im * im
+            ws[kk, 0, lane] = re / size
+            ws[kk, 1, lane] = -im / size
+        right = 0
+        for j in range(k + 1, r):
+            if not _is_zero(ws, a + k * r + j):
+                pattern[k, 2 + right] = j
+                right += 1
+        pattern[k, 1] = right
+        for i in range(k + 1, r):
+            ik = a + i * r + k
+            if _is_zero(ws, ik):
+                continue
+            for lane in range(LANES):
+                re = ws[ik, 0, lane]
+                im = ws[ik, 1, lane]
+                pr = ws[kk, 0, lane]
+                pi = ws[kk, 1, lane]
+                ws[ik, 0, lane] = re * pr - im * pi
+                ws[ik, 1, lane] = re * pi + im * pr
+            list_eliminate(ws, a + i * r, ik, a + k * r, pattern[k], 2, 2 + right)
+    # The left parts are final only now: later swaps move them.
+    for i in range(r):
+        right = pattern[i, 1]
+        left = 0
+        for j in range(i):
+            if not _is_zero(ws, a + i * r + j):
+                pattern[i, 2 + right + left] = j
+                left += 1
+        pattern[i, 0] = left
+
+
+@numba.njit(**OPTIONS)
+def solve(ws, a, r, pivots, pattern, x):
+    """Solve with the factors of `factor`; the right-hand side at slot x becomes the solution."""
+    for k in range(r):
+        for lane in range(LANES):
+            p = x + pivots[k, lane]
+            re = ws[p, 0, lane]
+            im = ws[p, 1, lane]
+            ws[p, 0, lane] = ws[x + k, 0, lane]
+            ws[p, 1, lane] = ws[x + k, 1, lane]
+            ws[x + k, 0, lane] = re
+            ws[x + k, 1, lane] = im
+    for i in range(r):
+        right = pattern[i, 1]
+        list_dot_subtract(ws, x + i, a + i * r, x, pattern[i], 2 + right, 2 + right + pattern[i, 0])
+    for i in range(r - 1, -1, -1):
+        list_dot_subtract(ws, x + i, a + i * r, x, pattern[i], 2, 2 + pattern[i, 1])
+        ii = a + i * r + i
+        for lane in range(LANES):
+            re = ws[x + i, 0, lane]
+            im = ws[x + i, 1, lane]
+            pr = ws[ii, 0, lane]
+            pi = ws[ii, 1, lane]
+            ws[x + i, 0, lane] = re * pr - im * pi
+            ws[x + i, 1, lane] = re * pi + im * pr
+
+
+def workspace(slots: int) -> np.ndarray:
+    """An empty workspace of so many slots, aligned to a cache line.
+
+    Alignment matters: vector loads that straddle lines cost up to a quarter of the speed.
+    """
+    length = slots * 2 * LANES
+    raw = np.zeros(length + 8)
+    shift = (-(raw.ctypes.data // 8)) % 8
+    return raw[shift : shift + length].reshape(slots, 2, LANES)

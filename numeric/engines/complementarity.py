@@ -1,0 +1,98 @@
+"""The engine `complementarity`: shallow ReLU nets, decided or counted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from algebra.relu.equations import relu_system
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.instances import Instance
+from numeric.relu.cells import CellTree
+from numeric.relu.cells_kernel import DIVIDE
+from numeric.relu.decide import MATCH, NONE, decide
+from numeric.relu.hull import hull_fits
+from numeric.relu.simplex import NO_MATCH
+
+
+class ComplementarityEngine:
+    """Decides instances of shallow ReLU nets, or counts their solutions.
+
+    Parameters
+    ----------
+    complete : bool, optional
+        Count all solutions, where the units' arrangements are small enough; otherwise decide.
+    most_nodes : int, optional
+        Nodes of the tree of activation cells after which a count is given up.
+
+    Notes
+    -----
+    A decision that finds a match has at least one real solution (status "undetermined", for
+    others may exist); without a match there are none, and that is complete.
+
+    A count is the ReLU counterpart of a complete real-root count: every solution is an exact
+    witness and the only one of its cell; one on the border of cells counts once.  With more
+    weights than equations a match leaves a whole polyhedron: then the count is a lower bound.
+    """
+
+    def __init__(self, *, complete: bool = False, most_nodes: int = 400_000) -> None:
+        self.complete = complete
+        self.most_nodes = most_nodes
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """One count for each instance, in their order."""
+        return [self._count(instance) for instance in instances]
+
+    def _count(self, instance: Instance) -> InstanceCount:
+        began = time.perf_counter()
+        learns = "W1" in instance.allocation.matrices
+        if self.complete and (not learns or hull_fits(instance)):
+            real, status, note, solutions = self._solutions(instance)
+        else:
+            found = decide(instance)
+            solutions = (_doubles(found.witness),) if found.witness else ()
+            real = {MATCH: 1, NONE: 0}.get(found.verdict)
+            status = COMPLETE if found.verdict == NONE else UNDETERMINED
+            note = found.note
+            if found.verdict == MATCH:
+                note = "a rational witness, verified; other solutions not counted"
+        return InstanceCount(
+            instance.index,
+            real,
+            None,
+            status,
+            note,
+            solutions=solutions,
+            seconds=time.perf_counter() - began,
+        )
+
+    def _solutions(self, instance: Instance) -> tuple[int | None, str, str, tuple[Any, ...]]:
+        system = relu_system(instance.allocation, *instance.exact)
+        if not system.units:
+            decided = decide(instance)
+            if decided.verdict == NONE:
+                return 0, COMPLETE, decided.note, ()
+            unique = decided.verdict == MATCH and system.has_one_solution(
+                np.zeros(system.pairs, bool)
+            )
+            values = [decided.witness] if decided.witness is not None else []
+            solutions = tuple(_doubles(value) for value in values)
+            note = "linear" if unique else "linear equations that leave weights free"
+            return len(solutions), COMPLETE if unique else UNDETERMINED, note, solutions
+        tree = CellTree(instance)
+        found = tree.search(mode=DIVIDE, most_nodes=self.most_nodes)
+        if found.status != NO_MATCH:
+            return None, UNDETERMINED, f"given up after {found.nodes} nodes", ()
+        settled = tree.settle(found, all_cells=True)
+        solutions = tuple(_doubles(values) for values in settled.witnesses)
+        if settled.open:
+            note = f"a lower bound: {settled.open} cells are open or hold a continuum"
+            return len(solutions), UNDETERMINED, note, solutions
+        return len(solutions), COMPLETE, f"leaves: {found.leaves}; solutions exact", solutions
+
+
+def _doubles(values: Sequence[Any]) -> tuple[float, ...]:
+    return tuple(int(v.p) / int(v.q) for v in values)

@@ -1,0 +1,168 @@
+"""Real solutions counted exactly: msolve over Q on the rational instance.
+
+A drawn instance consists of doubles, which are rationals, and its labels are computed
+without rounding; so the count is that of the very same instance every other engine sees.
+The core (exact elimination) is solved by msolve, its answer proved and isolated in boxes
+(`algebra.polynomials.msolve.solver`).  One unknown needs no msolve.
+
+This is also the engine for discrete laws and for overdetermined or special instances:
+nothing generic is assumed.  Where the number of complex solutions is not the generic
+one, the system is solved again without deferring blocks, so that every solution is seen.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, RealRoots, real_roots
+from algebra.polynomials.rings import RationalField
+from algebra.problems.problem import Problem
+from algebra.systems.elimination import CoreSystem, eliminate
+from algebra.systems.root_count import preferred_forms
+from algebra.systems.system import build_system
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.instances import Instance
+from numeric.phcpy.floating_core import FloatingCore, to_float
+
+
+def exact_core(instance: Instance, *, defer: bool = True) -> CoreSystem:
+    """The core of an instance over the rationals, in the form with the smaller core."""
+    form = preferred_forms(instance.problem.network, instance.allocation)[0]
+    weights, X, Y = instance.exact
+    system = build_system(instance.allocation, weights, X, Y, RationalField(), form)
+    return eliminate(system, defer=defer)
+
+
+def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None:
+    """The count where exact elimination alone decides it; None where it does not."""
+    if not core.consistent:
+        return InstanceCount(index, 0, 0, COMPLETE, "the linear equations contradict each other")
+    if core.equations:
+        return None
+    if core.unknowns:
+        if core.deferred:
+            return None
+        # An affine space of solutions over Q has real points.
+        note = f"infinitely many solutions: {len(core.unknowns)} unknowns are free"
+        return InstanceCount(index, 1, None, UNDETERMINED, note, certified=1)
+    weights = core.back_substitute(())
+    if weights is None:
+        return None
+    solution = tuple(to_float(w) for w in weights)
+    return InstanceCount(index, 1, 1, COMPLETE, "linear, solved exactly", (solution,), certified=1)
+
+
+class ExactEngine:
+    """Counts real solutions exactly.
+
+    Parameters
+    ----------
+    problem : Problem
+    root_count : int or None
+        The generic root count; another number of complex solutions in an instance is not
+        an error, but the instance is then solved without assuming anything generic.
+    timeout : float, optional
+        Seconds for one instance.
+    """
+
+    name = "exact"
+
+    def __init__(
+        self, problem: Problem, root_count: int | None = None, *, timeout: float = 600.0
+    ) -> None:
+        self.problem = problem
+        self.root_count = root_count
+        self.timeout = timeout
+
+    def count(self, instance: Instance) -> InstanceCount:
+        """All solutions of one instance."""
+        start = time.perf_counter()
+        core = exact_core(instance)
+        found = settled_by_elimination(core, instance.index)
+        if found is None:
+            found = self._solve(instance, core)
+        if found is None:
+            core = exact_core(instance, defer=False)
+            found = settled_by_elimination(core, instance.index)
+            found = found or self._solve(instance, core, special=True)
+        assert found is not None
+        return replace(found, seconds=time.perf_counter() - start)
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """All solutions of several instances, in their order."""
+        return [self.count(instance) for instance in instances]
+
+    def _solve(
+        self, instance: Instance, core: CoreSystem, special: bool = False
+    ) -> InstanceCount | None:
+        """The count of a core; None where blocks must not be deferred after all."""
+        index = instance.index
+        generic = self.root_count
+        try:
+            roots = real_roots(core.equations, timeout=max(1, round(self.timeout)))
+        except (MsolveTimeout, MsolveFailed) as error:
+            return InstanceCount(index, None, None, UNDETERMINED, f"msolve: {error}")
+        if roots.status == "positive-dimensional" or (core.unknowns and not core.equations):
+            note = "infinitely many complex solutions"
+            return InstanceCount(index, None, None, UNDETERMINED, note) if special else None
+        if core.deferred and roots.complex != generic:
+            return None
+        solutions = _weights(core, roots)
+        if solutions is None:
+            if core.deferred:
+                return None
+            solutions = ()
+        doubt = audit(roots, generic, core.is_square)
+        note = "" if roots.complex == generic or generic is None else "a special instance"
+        return InstanceCount(
+            index,
+            len(roots.roots),
+            roots.complex,
+            UNDETERMINED if doubt else COMPLETE,
+            doubt or note,
+            solutions,
+            certified=roots.complex or 0,
+        )
+
+
+def audit(roots: RealRoots, generic: int | None, square: bool) -> str:
+    """What contradicts a count of finitely many solutions; "" where nothing does.
+
+    Non-real solutions of a system with real coefficients come in pairs, so the real ones
+    are as odd or even as all distinct ones.  And where a generic instance has N solutions,
+    no instance with finitely many has more: near each of them, counted once, lies a solution
+    of every instance close by.  (For square systems only; of an overdetermined one a generic
+    instance has none, a special one may have some.)
+
+    Parameters
+    ----------
+    roots : RealRoots
+        Its status must not be "positive-dimensional".
+    generic : int or None
+        The generic root count N.
+    square : bool
+        Whether there are as many equations as unknowns.
+    """
+    count, real = roots.complex or 0, len(roots.roots)
+    if real > count or (count - real) % 2:
+        return f"msolve: {real} real of {count} complex solutions: an odd number is left"
+    if square and generic and count > generic:
+        return f"{count} complex solutions, more than the generic root count {generic}"
+    return ""
+
+
+def _weights(core: CoreSystem, roots: RealRoots) -> tuple[tuple[float, ...], ...] | None:
+    """The learnable weights at the middle of each box, rounded."""
+    rounded = FloatingCore(core)
+    solutions = []
+    for box in roots.roots:
+        middle = np.array([to_float((low + high) / 2) for low, high in box])
+        weights = rounded.weights(middle)
+        if weights is None:
+            return None
+        solutions.append(tuple(float(w) for w in weights.real))
+    return tuple(solutions)

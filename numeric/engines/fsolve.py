@@ -1,0 +1,163 @@
+"""The first paper's method: `scipy.optimize.fsolve` from up to 400 random starts.
+
+Kept as a baseline that shows what it misses.  The paper says "a match" where one of 400 runs
+converges and "no match" where none does.  Appendix E gives the solver and the number of
+starts (twice the 200 after which no new solutions were seen) and nothing else: not the
+unknowns, the Jacobian, the tolerance or the law of the starts.  Taken here: the learnable
+weights as unknowns, fsolve's defaults (Powell's hybrid method, Jacobian by differences,
+``xtol`` 1.49e-8), starts from the student's own law, and convergence where fsolve says so
+and no label is off by more than 1e-6 of the largest.
+
+What the method cannot do is told apart from what it can.  A point it converges to is put to
+Krawczyk's test; certified, it is a real solution and the trial a match.  Where nothing
+converged the trial is undetermined, whatever the paper's rule says;
+`InstanceCount.paper_match` holds that verdict.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.optimize import fsolve
+
+from algebra.errors import InputError
+from algebra.problems.problem import Problem
+from numeric.certification.pool import RealPool, start_scale
+from numeric.chains.chain import Chain, make_chain
+from numeric.counts import UNDETERMINED, InstanceCount
+from numeric.instances import Instance
+
+# The paper's number of starts (Appendix E.1).
+STARTS = 400
+# Largest error of a label, relative to the largest label, at a point that counts as converged.
+TOLERANCE = 1e-6
+# Endpoints certified together.
+_BATCH = 20
+
+
+class FsolveEngine:
+    """Real solutions that fsolve happens to find.
+
+    Parameters
+    ----------
+    problem : Problem
+    starts : int, optional
+        Runs of fsolve an instance.
+    enough : int, optional
+        Stop after so many certified solutions; by default every start is used.
+    timeout : float, optional
+        Seconds of processor time for one instance.
+
+    Raises
+    ------
+    InputError
+        Where the system is not square or generically singular, or `starts` below 1.
+
+    Examples
+    --------
+    >>> from algebra.networks.base import LinearRNN
+    >>> from numeric.instances import draw_instance
+    >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
+    >>> found = FsolveEngine(problem, starts=20).count(draw_instance(problem, 0, 0))
+    >>> found.real, found.status, found.paper_match
+    (1, 'undetermined', True)
+    """
+
+    name = "fsolve"
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        starts: int = STARTS,
+        enough: int | None = None,
+        timeout: float = float("inf"),
+    ) -> None:
+        if starts < 1:
+            raise InputError(f"`starts` ({starts}) must be at least 1")
+        self.chain = make_chain(problem.allocation, problem.support)
+        self.starts = starts
+        self.enough = enough
+        self.timeout = timeout
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """What fsolve finds in several instances, in their order."""
+        return [self.count(instance) for instance in instances]
+
+    def count(self, instance: Instance) -> InstanceCount:
+        """What fsolve finds in one instance: never a complete count."""
+        began = time.process_time()
+        try:
+            equations = paper_equations(self.chain, instance)
+            pool = RealPool(self.chain, instance)
+        except InputError as error:  # the instance is special: dependent samples
+            return InstanceCount(instance.index, None, None, UNDETERMINED, str(error))
+        key = (instance.index, 0xF501)
+        rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
+        scale = start_scale(instance)
+        largest = float(np.abs(instance.labels).max())
+        ends: list[np.ndarray] = []
+        done = converged = 0
+        while done < self.starts and (self.enough is None or len(pool) < self.enough):
+            if time.process_time() - began > self.timeout:
+                break
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore", RuntimeWarning)
+                w, info, flag, _ = fsolve(
+                    equations, rng.standard_normal(len(scale)) * scale, full_output=True
+                )
+            done += 1
+            if flag == 1 and np.abs(info["fvec"]).max(initial=0.0) <= TOLERANCE * largest:
+                converged += 1
+                ends.append(w)
+            if len(ends) >= (_BATCH if self.enough is None else 1):
+                pool.take(np.array(ends))
+                ends.clear()
+        pool.take(np.array(ends))
+        verdict = "a match" if converged else "no match"
+        note = f"{converged} of {done} starts converged: {verdict} by the first paper's rule"
+        if converged and not len(pool):
+            note += ", but no solution is certain"
+        elif not converged:
+            note += ", which proves nothing"
+        return InstanceCount(
+            index=instance.index,
+            real=len(pool),
+            complex=len(pool),
+            status=UNDETERMINED,
+            note=note,
+            solutions=pool.solutions,
+            paths=done,
+            certified=len(pool),
+            seconds=time.process_time() - began,
+            paper_match=converged > 0,
+        )
+
+
+def paper_equations(chain: Chain, instance: Instance) -> Callable[[np.ndarray], np.ndarray]:
+    """The errors (r,) of the labels as a function of the learnable weights (r,).
+
+    In the instance's own coordinates; of dependent labels only independent ones, since
+    fsolve needs as many equations as unknowns.
+    """
+    chosen = chain.independent_samples(instance.X)
+    X, Y = instance.X[:, chosen], instance.labels[:, chosen]
+    rows, columns = chain.equations.T
+    goal = Y[rows, columns]
+    network = instance.problem.network
+    student = {name: np.array(value) for name, value in instance.weights.items()}
+    places = []
+    for name in chain.allocation.matrices:
+        own = [k for k, cell in enumerate(chain.allocation.cells) if cell[0] == name]
+        _, i, j = zip(*(chain.allocation.cells[k] for k in own), strict=True)
+        places.append((student[name], np.array(i), np.array(j), np.array(own)))
+
+    def equations(w: np.ndarray) -> np.ndarray:
+        for matrix, i, j, own in places:
+            matrix[i, j] = w[own]
+        return np.asarray(network.forward(student, X))[rows, columns] - goal
+
+    return equations

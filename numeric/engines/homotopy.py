@@ -1,0 +1,337 @@
+"""Complete counts of real solutions by parameter homotopy.
+
+The N roots of one random complex instance are known (`numeric.tracking.monodromy`).  For every
+instance N paths are followed from there; each endpoint is certified
+(`numeric.certification.krawczyk`).
+N certified distinct roots are all of them, so the number of real ones is exact.  Where some
+are missing, paths are tracked again with more care and along other ways through parameter
+space; what is then still missing makes the count "undetermined", never "none".
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from numeric.certification.krawczyk import (
+    FAILED,
+    NONREAL,
+    Certified,
+    RootPool,
+    Target,
+    certify,
+    make_target,
+)
+from numeric.certification.krawczyk_balls import certify_exact
+from numeric.chains.chain import Chain, make_chain
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.instances import Instance
+from numeric.tracking.monodromy import (
+    GIVEN,
+    INCOMPLETE,
+    STABILISED,
+    TRACE,
+    StartSystem,
+    find_start,
+    transport,
+)
+from numeric.tracking.precise import finish_path
+from numeric.tracking.start_cache import load_start, save_start
+from numeric.tracking.tracker import DONE, Settings, Tracked, track
+
+# Stuck paths this near the end are finished in high precision, so many at a time.
+_NEAR_END = 0.9
+_MOST_FINISHED = 12
+# Paths in one batch: enough to fill the lanes, few enough for memory.
+_BATCH_PATHS = 40_000
+
+
+class HomotopyEngine:
+    """Counts of all instances of one allocation.
+
+    Parameters
+    ----------
+    problem : Problem
+    allocation : Allocation, optional
+        Where the problem's is drawn anew for each trial: the one to count for.
+    root_count : int or None
+        The generic root count N, where it is known (exactly, from algebra).
+    seed : int, optional
+        Of the start system.
+    cache : bool, optional
+        Whether start systems are kept on disk.
+    settings : Settings, optional
+        Of the tracker.
+    threads : int, optional
+        Threads for the search of the start system.
+    retries : int, optional
+        Further attempts at an instance whose roots were not all found: the first with the
+        lifted system, the others from other start systems.
+
+    Attributes
+    ----------
+    chain : Chain
+    start : StartSystem
+
+    Raises
+    ------
+    InputError
+        Where the system is not square or generically singular, or `root_count` too small.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        allocation: Allocation | None = None,
+        *,
+        root_count: int | None,
+        seed: int = 0,
+        cache: bool = True,
+        settings: Settings | None = None,
+        threads: int = 1,
+        retries: int = 6,
+    ) -> None:
+        self.problem = problem
+        self.allocation = allocation or problem.allocation
+        self.settings = settings or Settings()
+        self.seed = seed
+        self.retries = retries
+        self.chain: Chain = make_chain(self.allocation, problem.support)
+        start = load_start(self.chain, seed, root_count) if cache else None
+        if start is None:
+            start = find_start(self.chain, root_count, seed, threads=threads)
+            if cache and start.source != INCOMPLETE:
+                save_start(self.chain, seed, start)
+        self.start: StartSystem = start
+        self._others: list[tuple[np.ndarray, np.ndarray]] = []
+        self.root_count = root_count if root_count is not None else start.root_count
+
+    def count(self, instances: Sequence[Instance], *, threads: int = 1) -> list[InstanceCount]:
+        """Real and complex solutions of instances.
+
+        Parameters
+        ----------
+        instances : sequence of Instance
+            All of this engine's allocation.
+        threads : int, optional
+
+        Returns
+        -------
+        list of InstanceCount
+            In the order of the instances.
+        """
+        for instance in instances:
+            if instance.allocation != self.allocation:
+                raise InputError(
+                    f"instance {instance.index} has the allocation `{instance.allocation}`, "
+                    f"this engine counts for `{self.allocation}`"
+                )
+        size = max(1, _BATCH_PATHS // max(1, self.start.root_count))
+        out: list[InstanceCount] = []
+        for at in range(0, len(instances), size):
+            out += self._count(instances[at : at + size], threads)
+        return out
+
+    def _count(self, instances: Sequence[Instance], threads: int) -> list[InstanceCount]:
+        jobs: list[_Job] = []
+        notes: dict[int, str] = {}
+        for k, instance in enumerate(instances):
+            try:
+                jobs.append(_Job(self.chain, instance, k))
+            except InputError as error:
+                notes[k] = str(error)
+        start, settings = self.start, self.settings
+        self._attempt(jobs, start.parameters, start.roots, settings, threads)
+        for other in range(self.retries):
+            open_jobs = [job for job in jobs if len(job.pool) < self.root_count]
+            if not open_jobs:
+                break
+            if other == 0:
+                # The suspects once more, with the lifted system.
+                self._attempt(
+                    open_jobs, start.parameters, start.roots, settings.careful(), threads, True
+                )
+                continue
+            parameters, roots = self._other_start(other)
+            self._attempt(open_jobs, parameters, roots, settings.careful(), threads)
+        done = {job.number: self._result(job) for job in jobs}
+        for k, note in notes.items():
+            done[k] = InstanceCount(instances[k].index, None, None, UNDETERMINED, note)
+        return [done[k] for k in range(len(instances))]
+
+    def _attempt(
+        self,
+        jobs: Sequence[_Job],
+        parameters: np.ndarray,
+        roots: np.ndarray,
+        settings: Settings,
+        threads: int,
+        suspects_only: bool = False,
+    ) -> None:
+        """Track from one start to all of these instances and certify what arrives."""
+        if not jobs:
+            return
+        began = time.process_time()
+        picks = [
+            np.flatnonzero(np.asarray(job.suspect)) if suspects_only else np.arange(len(roots))
+            for job in jobs
+        ]
+        which = np.repeat(np.arange(len(jobs)), [len(pick) for pick in picks])
+        tracked = track(
+            self.chain,
+            parameters[None],
+            np.array([job.parameters for job in jobs]),
+            np.zeros_like(which),
+            which,
+            roots[np.concatenate(picks)],
+            settings,
+            threads,
+        )
+        shared = (time.process_time() - began) / len(jobs)
+        for k, job in enumerate(jobs):
+            then = time.process_time()
+            mine = which == k
+            if job.paths:
+                job.retried += int(mine.sum())
+            else:
+                job.paths = int(mine.sum())
+            job.take(tracked.roots[mine], tracked.status[mine], self.root_count)
+            if settings.lifted:
+                self._finish(job, parameters, tracked, mine)
+            job.seconds += shared + time.process_time() - then
+
+    def _finish(
+        self, job: _Job, parameters: np.ndarray, tracked: Tracked, mine: np.ndarray
+    ) -> None:
+        """Follow paths that are stuck near the end in high precision."""
+        stuck = np.flatnonzero(mine & (tracked.status != DONE) & (tracked.reached > _NEAR_END))
+        for path in stuck[np.argsort(-tracked.reached[stuck])][:_MOST_FINISHED]:
+            if len(job.pool) >= self.root_count:
+                break
+            root = finish_path(
+                self.chain,
+                parameters,
+                job.parameters,
+                tracked.reached[path],
+                tracked.roots[path],
+                tracked.lifts[path],
+            )
+            if root is not None:
+                job.take(root[None], np.array([DONE]), self.root_count)
+
+    def _other_start(self, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Another complex instance and its roots, tracked from the first; kept in memory."""
+        while len(self._others) < number:
+            rng = np.random.default_rng(
+                np.random.SeedSequence(self.seed, spawn_key=(0xD37, len(self._others)))
+            )
+            self._others.append(transport(self.chain, self.start, rng, self.settings.careful()))
+        return self._others[number - 1]
+
+    def _result(self, job: _Job) -> InstanceCount:
+        pool = job.pool
+        found = len(pool)
+        if found > self.root_count:
+            raise InputError(
+                f"`root_count` ({self.root_count}) is too small: instance "
+                f"{job.instance.index} has {found} certified distinct solutions"
+            )
+        proved = self.start.source in (GIVEN, TRACE)
+        complete = proved and found == self.root_count
+        if complete and (found - pool.real) % 2:
+            raise ArithmeticError("an odd number of non-real solutions: certification is wrong")
+        note = "" if complete else f"{found} of {self.root_count} solutions found"
+        if self.start.source == TRACE:
+            note = "; ".join(part for part in (note, f"N by {TRACE}") if part)
+        elif self.start.source == STABILISED:
+            note = f"{found} solutions found; N is not known ({STABILISED} at {self.root_count})"
+        elif self.start.source == INCOMPLETE:
+            note += f"; the start system has {self.start.root_count}"
+        order = np.lexsort(pool.roots[pool.is_real].real.T[::-1])
+        return InstanceCount(
+            index=job.instance.index,
+            real=pool.real,
+            complex=found,
+            status=COMPLETE if complete else UNDETERMINED,
+            note=note,
+            solutions=tuple(
+                tuple(float(x) for x in root.real) for root in pool.roots[pool.is_real][order]
+            ),
+            paths=job.paths,
+            retried=job.retried,
+            certified=found,
+            seconds=job.seconds,
+        )
+
+
+class _Job:
+    """One instance on its way to a count."""
+
+    def __init__(self, chain: Chain, instance: Instance, number: int) -> None:
+        self.chain = chain
+        self.instance = instance
+        self.number = number
+        self.parameters = chain.parameters(instance)
+        self.target: Target = make_target(chain, instance)
+        self.pool = RootPool(chain)
+        self.paths = self.retried = 0
+        self.seconds = 0.0
+        self.suspect: np.ndarray | None = None
+
+    def take(self, roots: np.ndarray, status: np.ndarray, wanted: int) -> None:
+        """Certify endpoints and pool what is new; the first call remembers the suspects."""
+        arrived = status == DONE
+        certified = _certify(self.chain, self.target, np.where(arrived[:, None], roots, np.nan))
+        new = self.pool.add(certified)
+        if self.suspect is None:
+            suspect = ~arrived | (certified.kind == FAILED)
+            # One of two paths that met is wrong, nobody knows which: both go again.
+            owners = self.pool.owners(certified)
+            for path in np.flatnonzero(~new & (certified.kind != FAILED)):
+                suspect |= owners == owners[path]
+            self.suspect = suspect
+        left = np.flatnonzero(arrived & (certified.kind == FAILED))
+        if len(self.pool) < wanted and len(left):
+            # Balls of higher precision for what double precision could not decide.
+            self.pool.add(certify_exact(self.chain, self.instance, certified.roots[left]))
+
+
+def _certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
+    """Certify endpoints, one of each conjugate pair: the other is its mirror image."""
+    partner = _conjugates(roots)
+    alone = partner < 0
+    tested = certify(chain, target, roots[alone])
+    kind = np.full(len(roots), FAILED)
+    radii = np.full(roots.shape, np.inf)
+    roots = roots.copy()
+    kind[alone], roots[alone], radii[alone] = tested.kind, tested.roots, tested.radii
+    mirrored = np.flatnonzero(~alone)
+    # The mirror image of a real root's neighbourhood says nothing of a second root.
+    mirrored = mirrored[kind[partner[mirrored]] == NONREAL]
+    kind[mirrored] = NONREAL
+    roots[mirrored] = roots[partner[mirrored]].conj()
+    radii[mirrored] = radii[partner[mirrored]]
+    return Certified(kind, roots, radii)
+
+
+def _conjugates(roots: np.ndarray) -> np.ndarray:
+    """For each root the number of an earlier one that seems to be its conjugate, or -1."""
+    partner = np.full(len(roots), -1)
+    finite = np.flatnonzero(np.isfinite(roots).all(axis=1))
+    if not len(finite):
+        return partner
+    x = roots[finite]
+    unit = np.abs(x).max(axis=1) + 1e-3
+    gap = np.abs(x[:, None] - x[None].conj()).max(axis=2)
+    near = gap < 1e-7 * np.minimum(unit[:, None], unit[None])
+    np.fill_diagonal(near, False)
+    for i in range(len(x)):
+        others = np.flatnonzero(near[i, :i])
+        if len(others) and partner[finite[others[0]]] < 0:
+            partner[finite[i]] = finite[others[0]]
+    return partner

@@ -1,0 +1,198 @@
+"""Real solutions by many Newton runs: a rigorous lower bound where N is out of reach.
+
+For large networks the generic root count, hence a complete count, cannot be had.  What can:
+run damped Newton (Levenberg-Marquardt, exact Jacobian) from many random real starts, and
+follow one real path from the teacher; certify what they reach by Krawczyk's test.  Every
+certified solution is real and distinct from the others, so the instance surely has at least
+that many.  Finding none proves nothing.
+
+The first paper's rule, "no new solution after so many starts", is a heuristic: the result
+reports the starts and how many of them converged, and claims no completeness.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.problems.problem import Problem
+from numeric.certification.pool import RealPool, start_scale
+from numeric.chains.chain import Chain, make_chain
+from numeric.counts import UNDETERMINED, InstanceCount
+from numeric.engines.levenberg_marquardt import levenberg_marquardt
+from numeric.instances import Instance
+from numeric.tracking.tracker import DONE, Settings, track
+
+_BATCH = 64
+# Starts of an instance where nobody says otherwise: those of the first paper.
+STARTS = 400
+
+
+def multistart_newton(
+    instance: Instance,
+    starts: int = STARTS,
+    seed: int = 0,
+    *,
+    chain: Chain | None = None,
+    enough: int | None = None,
+    warm: bool = True,
+    most_steps: int = 150,
+    seconds: float = float("inf"),
+) -> InstanceCount:
+    """Certified real solutions of one instance, from many starts.
+
+    Parameters
+    ----------
+    instance : Instance
+    starts : int, optional
+        Random starts, Gaussian with the variance of the student's weights times a factor
+        between 1/16 and 16 drawn for each start.
+    seed : int, optional
+    chain : Chain, optional
+        The allocation's chain, where it has been made already.
+    enough : int, optional
+        Stop after so many certified solutions (1 decides a match).
+    warm : bool, optional
+        Whether the teacher's own weights are continued to the instance first.
+    most_steps : int, optional
+        Newton steps a start.
+    seconds : float, optional
+        No new batch of 64 starts after so much processor time.
+
+    Returns
+    -------
+    InstanceCount
+        Status "undetermined": `real` is a lower bound, `paths` the number of starts and
+        `certified` the number of solutions, all real.
+
+    Examples
+    --------
+    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.problems.problem import Problem
+    >>> from numeric.instances import draw_instance
+    >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
+    >>> multistart_newton(draw_instance(problem, 0, 0), starts=20).real
+    1
+    """
+    if starts < 0:
+        raise InputError(f"`starts` ({starts}) must be at least 0")
+    began = time.process_time()
+    chain = chain or make_chain(instance.allocation, instance.problem.support)
+    pool = RealPool(chain, instance)
+    parameters = chain.parameters(instance)
+    if warm:
+        end = _from_teacher(chain, instance, parameters)
+        if end is not None:
+            pool.take(end[None])
+    from_teacher = len(pool)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(instance.index, 0x3357)))
+    scale = start_scale(instance)
+    done = converged = last_new = 0
+    while done < starts and (enough is None or len(pool) < enough):
+        if time.process_time() - began > seconds:
+            break
+        size = min(_BATCH, starts - done)
+        spread = 2.0 ** rng.uniform(-2.0, 2.0, (size, 1))
+        first = rng.standard_normal((size, chain.unknowns)) * scale * spread
+        ends, good = levenberg_marquardt(chain, parameters, first, most_steps)
+        converged += int(good.sum())
+        before = len(pool)
+        pool.take(ends[good])
+        done += size
+        if len(pool) > before:
+            last_new = done
+    return InstanceCount(
+        index=instance.index,
+        real=len(pool),
+        complex=len(pool),
+        status=UNDETERMINED,
+        note=_note(len(pool), from_teacher, converged, done, last_new),
+        solutions=pool.solutions,
+        paths=done,
+        certified=len(pool),
+        seconds=time.process_time() - began,
+    )
+
+
+class MultistartEngine:
+    """Lower bounds on the real solutions of instances; needs no root count.
+
+    Parameters
+    ----------
+    problem : Problem
+    starts : int, optional
+    enough : int, optional
+        As for `multistart_newton`.
+    timeout : float, optional
+        Seconds of processor time for one instance.
+    reason : str, optional
+        Why this engine is at work, for the notes.
+
+    Raises
+    ------
+    InputError
+        Where the system is not square or generically singular.
+    """
+
+    name = "multistart"
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        starts: int = STARTS,
+        enough: int | None = None,
+        timeout: float = float("inf"),
+        reason: str = "",
+    ) -> None:
+        self.chain = make_chain(problem.allocation, problem.support)
+        self.starts = starts
+        self.enough = enough
+        self.timeout = timeout
+        self.reason = reason
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """Lower bounds for several instances, in their order."""
+        return [self.count(instance) for instance in instances]
+
+    def count(self, instance: Instance) -> InstanceCount:
+        """A lower bound for one instance."""
+        try:
+            found = multistart_newton(
+                instance, self.starts, chain=self.chain, enough=self.enough, seconds=self.timeout
+            )
+        except InputError as error:  # the instance is special: dependent samples
+            return InstanceCount(instance.index, None, None, UNDETERMINED, str(error))
+        if self.reason:
+            found = replace(found, note=f"{found.note}; {self.reason}")
+        return found
+
+
+def _note(real: int, from_teacher: int, converged: int, done: int, last_new: int) -> str:
+    """What was found; the paper's stopping rule is reported, not believed."""
+    if not real:
+        return f"no solution found, which proves nothing: {converged} of {done} starts converged"
+    where = f"{converged} of {done} starts converged"
+    if from_teacher and not last_new:
+        return f"at least {real} real, from the teacher; {where}"
+    since = f", nothing new in the last {done - last_new}" if last_new < done else ""
+    return f"at least {real} real: {where}{since}"
+
+
+def _from_teacher(chain: Chain, instance: Instance, parameters: np.ndarray) -> np.ndarray | None:
+    """Continue the teacher's own weights while the fixed ones move to the student's.
+
+    The path is real; it ends early where it meets a fold, which is no error.
+    """
+    chosen = chain.independent_samples(instance.X)
+    first = chain.pack(instance.teacher, instance.X[:, chosen], instance.labels[:, chosen])
+    start = np.array([instance.teacher[name][i, j] for name, i, j in instance.allocation.cells])
+    zero = np.zeros(1, np.int64)
+    tracked = track(
+        chain, first[None], parameters[None], zero, zero, start[None], Settings(most_steps=200)
+    )
+    return tracked.roots[0].real if tracked.status[0] == DONE else None

@@ -1,0 +1,219 @@
+"""The first paper's method for ReLU nets: an optimizer, and "a match" where MSE < 1e-2.
+
+Kept as baselines that show what the criterion does.  The paper used AdaHessian (Appendix E.1)
+and gives neither starts, steps nor rates.  Here: `adam`, the first-order method (Kingma and Ba
+2015), and `levenberg-marquardt`, a second-order one that is stronger than AdaHessian on these
+least-squares problems; both from random starts of the student's own law, all starts in a batch.
+
+The paper's verdict is kept as `InstanceCount.paper_match`.  A trial counts as matched only where
+the activation pattern of an endpoint has an exact rational witness; otherwise it is undetermined.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.relu.equations import relu_system
+from numeric.counts import UNDETERMINED, InstanceCount
+from numeric.instances import Instance
+
+# The paper's threshold (Appendix E.1).
+MSE = 1e-2
+# Endpoints whose patterns are tried exactly.
+_TRIED = 5
+# Part of the seed of the starts.
+_STARTS = 0x0971
+
+
+@dataclass(frozen=True)
+class ReluLoss:
+    """Mean squared error of the labels as a function of W1's learnable weights.
+
+    Attributes
+    ----------
+    X : ndarray, q×m
+    W2 : ndarray, d×k
+        Columns of the learning units.
+    mask : ndarray of bool, k×q
+    c : ndarray, k×m
+        Fixed input of the learning units.
+    G : ndarray, d×m
+        Labels less what the other units contribute.
+    """
+
+    X: np.ndarray
+    W2: np.ndarray
+    mask: np.ndarray
+    c: np.ndarray
+    G: np.ndarray
+
+    @classmethod
+    def of(cls, instance: Instance) -> ReluLoss:
+        """The loss of an instance."""
+        W1, W2, X = instance.weights["W1"], instance.weights["W2"], instance.X
+        mask = np.asarray(instance.allocation.masks["W1"]) != 0
+        units = mask.any(axis=1)
+        rest = W2[:, ~units] @ np.maximum(W1[~units] @ X, 0.0)
+        fixed = (W1 * ~mask)[units] @ X
+        return cls(X, W2[:, units], mask[units], fixed, instance.labels - rest)
+
+    def inputs(self, w: np.ndarray) -> np.ndarray:
+        """Inputs of the learning units, (·, k, m), for weights (·, r)."""
+        whole = np.zeros((len(w), *self.mask.shape))
+        whole[:, self.mask] = w
+        return whole @ self.X + self.c
+
+    def residual(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Errors of the labels (·, d, m), and which units are active (·, k, m)."""
+        h = self.inputs(w)
+        return self.W2 @ np.maximum(h, 0.0) - self.G, h > 0
+
+    def gradient(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The loss (·) and its gradient (·, r)."""
+        errors, active = self.residual(w)
+        back = (2.0 / errors[0].size) * (self.W2.T @ errors) * active
+        return (errors**2).mean(axis=(1, 2)), (back @ self.X.T)[:, self.mask]
+
+    def jacobian(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Errors (·, dm) and their derivatives (·, dm, r)."""
+        errors, active = self.residual(w)
+        unit, source = np.nonzero(self.mask)
+        slopes = active[:, unit] * self.X[source]
+        J = self.W2[:, unit].T[None, :, :, None] * slopes[:, :, None, :]
+        count = len(w)
+        return errors.reshape(count, -1), J.reshape(count, len(unit), -1).transpose(0, 2, 1)
+
+
+def adam(loss: ReluLoss, starts: np.ndarray, steps: int = 2000, rate: float = 0.03) -> np.ndarray:
+    """Adam from many starts at once, the rate falling to a hundredth by a half cosine.
+
+    Parameters
+    ----------
+    loss : ReluLoss
+    starts : ndarray, (·, r)
+    steps : int, optional
+    rate : float, optional
+
+    Returns
+    -------
+    ndarray, (·, r)
+    """
+    w = np.array(starts, float)
+    first, second = np.zeros_like(w), np.zeros_like(w)
+    for t in range(1, steps + 1):
+        _, slope = loss.gradient(w)
+        first = 0.9 * first + 0.1 * slope
+        second = 0.999 * second + 0.001 * slope**2
+        step = rate * (0.01 + 0.495 * (1.0 + np.cos(np.pi * t / steps)))
+        w -= step * (first / (1 - 0.9**t)) / (np.sqrt(second / (1 - 0.999**t)) + 1e-10)
+    return w
+
+
+def levenberg_marquardt(loss: ReluLoss, starts: np.ndarray, steps: int = 100) -> np.ndarray:
+    """Damped Gauss–Newton from many starts at once (Moré 1978).
+
+    Parameters
+    ----------
+    loss : ReluLoss
+    starts : ndarray, (·, r)
+    steps : int, optional
+
+    Returns
+    -------
+    ndarray, (·, r)
+    """
+    w = np.array(starts, float)
+    damping = np.full(len(w), 1e-2)
+    f, J = loss.jacobian(w)
+    cost = (f**2).sum(axis=1)
+    for _ in range(steps):
+        gram = J.transpose(0, 2, 1) @ J
+        diagonal = np.einsum("bvv->bv", gram)
+        diagonal *= 1.0 + damping[:, None]
+        diagonal += 1e-9
+        step = np.linalg.solve(gram, (J.transpose(0, 2, 1) @ f[..., None]))[..., 0]
+        trial = w - step
+        f2, J2 = loss.jacobian(trial)
+        cost2 = (f2**2).sum(axis=1)
+        better = cost2 < cost
+        w[better], f[better], J[better], cost[better] = (
+            trial[better],
+            f2[better],
+            J2[better],
+            cost2[better],
+        )
+        damping = np.clip(np.where(better, damping / 3.0, damping * 4.0), 1e-12, 1e12)
+        if (damping >= 1e12).all() or (cost < 1e-24).any():
+            break
+    return w
+
+
+class OptimizerEngine:
+    """Real solutions that an optimizer happens to find, and the paper's verdict beside them.
+
+    Parameters
+    ----------
+    method : "adam" or "levenberg-marquardt"
+    starts : int, optional
+        Random starts for an instance.
+
+    Raises
+    ------
+    InputError
+        For another method, or for an allocation outside W1.
+    """
+
+    def __init__(self, method: str, *, starts: int = 100) -> None:
+        if method not in METHODS:
+            raise InputError(f"`method` ({method!r}) must be one of " + ", ".join(METHODS))
+        self.method = method
+        self.starts = starts
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """One count for each instance, in their order."""
+        return [self._count(instance) for instance in instances]
+
+    def _count(self, instance: Instance) -> InstanceCount:
+        began = time.perf_counter()
+        if set(instance.allocation.matrices) != {"W1"}:
+            raise InputError(f"engine {self.method!r} learns weights of W1 alone")
+        loss = ReluLoss.of(instance)
+        key = (instance.index, _STARTS)
+        rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
+        scale = instance.problem.network.shapes["W1"][1] ** -0.5
+        starts = scale * rng.standard_normal((self.starts, instance.allocation.size))
+        ends = METHODS[self.method](loss, starts)
+        errors = (loss.residual(ends)[0] ** 2).mean(axis=(1, 2))
+        best = float(errors.min())
+        solution = self._exact(instance, loss, ends[np.argsort(errors)[:_TRIED]])
+        return InstanceCount(
+            instance.index,
+            None if solution is None else 1,
+            None,
+            UNDETERMINED,
+            f"least MSE {best:.1e} of {self.starts} starts"
+            + ("" if solution is None else "; a rational witness, verified"),
+            solutions=() if solution is None else (solution,),
+            seconds=time.perf_counter() - began,
+            paper_match=best < MSE,
+        )
+
+    @staticmethod
+    def _exact(instance: Instance, loss: ReluLoss, ends: np.ndarray) -> tuple[float, ...] | None:
+        system = relu_system(instance.allocation, *instance.exact)
+        for active in loss.inputs(ends) > 0:
+            values = system.solve_pattern(active, np.zeros(active.shape, bool))
+            if values is not None:
+                return tuple(int(v.p) / int(v.q) for v in values)
+        return None
+
+
+METHODS: dict[str, Callable[[ReluLoss, np.ndarray], np.ndarray]] = {
+    "adam": adam,
+    "levenberg-marquardt": levenberg_marquardt,
+}

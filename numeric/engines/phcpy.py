@@ -1,0 +1,177 @@
+"""Real solutions counted by phcpy: the reference engine.
+
+The core of each instance (exact elimination first) goes to PHCpack's blackbox solver in
+a worker process.  Its answer is believed only where it is whole: exactly as many
+distinct regular roots as the generic root count, each clearly real or clearly not, each
+real one confirmed by putting its weights through the network.  Everything else is tried
+again in higher precision and, failing that, reported as undetermined.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from algebra.problems.problem import Problem
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.engines.exact import exact_core, settled_by_elimination
+from numeric.instances import Instance
+from numeric.phcpy.floating_core import FloatingCore
+from numeric.phcpy.process import PhcpyCrashed, PhcpyError, PhcpyProcess, PhcpyTimeout
+from numeric.phcpy.solutions import PhcpyResult
+
+# Relative size of imaginary parts: below the first real, above the second not.
+REAL_BELOW, NONREAL_ABOVE = 1e-9, 1e-6
+# A lost root is found again more often with other random numbers than in higher precision.
+_ATTEMPTS = ("d", "d", "d", "dd")
+# Residual of a real solution in the network, relative to the largest label.
+RESIDUAL = 1e-6
+
+
+class PhcpyEngine:
+    """Counts the real solutions of instances with PHCpack's blackbox solver.
+
+    Parameters
+    ----------
+    problem : Problem
+    root_count : int or None
+        The generic root count.  Where it is None, a count is complete only if it meets
+        the core's Bézout bound.
+    timeout : float, optional
+        Seconds for one call of PHCpack.
+    process : PhcpyProcess, optional
+        A worker to share.
+
+    Notes
+    -----
+    A context manager: the worker ends with it.
+    """
+
+    name = "phcpy"
+
+    def __init__(
+        self,
+        problem: Problem,
+        root_count: int | None,
+        *,
+        timeout: float = 600.0,
+        process: PhcpyProcess | None = None,
+    ) -> None:
+        self.problem = problem
+        self.root_count = root_count
+        self.timeout = timeout
+        self._process = process or PhcpyProcess()
+
+    def __enter__(self) -> PhcpyEngine:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._process.close()
+
+    def prepare(self) -> None:
+        """Start the worker, so that a missing phcpy is known before any work is done."""
+        self._process.start()
+
+    def count(self, instance: Instance) -> InstanceCount:
+        """All solutions of one instance."""
+        start = time.perf_counter()
+        core = exact_core(instance)
+        settled = settled_by_elimination(core, instance.index)
+        if settled is not None:
+            return replace(settled, seconds=time.perf_counter() - start)
+        if not core.equations:
+            note = "a linear block is singular in this instance (ask the exact engine)"
+            return InstanceCount(instance.index, None, None, UNDETERMINED, note)
+        if not core.is_square:
+            note = f"{len(core.equations)} equations in {len(core.unknowns)} unknowns: not square"
+            return InstanceCount(instance.index, None, None, UNDETERMINED, note)
+        expected = self.root_count if self.root_count is not None else core.bezout
+        rounded = FloatingCore(core)
+        best = InstanceCount(instance.index, None, None, UNDETERMINED)
+        for attempt, precision in enumerate(_ATTEMPTS):
+            found = self._attempt(instance, rounded, expected, precision, attempt)
+            found = replace(found, retried=attempt, seconds=time.perf_counter() - start)
+            if found.status == COMPLETE:
+                return found
+            if (found.complex or 0) >= (best.complex or 0):
+                best = found
+            if found.note.startswith("phcpy"):
+                break  # it crashed or ran out of time: more precision would take longer
+        return best
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """All solutions of several instances, in their order."""
+        return [self.count(instance) for instance in instances]
+
+    def _attempt(
+        self, instance: Instance, core: FloatingCore, expected: int, precision: str, seed: int
+    ) -> InstanceCount:
+        try:
+            result = self._process.solve(
+                core.terms,
+                list(core.core.unknowns),
+                timeout=self.timeout,
+                seed=instance.index + 7919 * seed,
+                precision=precision,
+            )
+        except (PhcpyTimeout, PhcpyCrashed, PhcpyError) as error:
+            return InstanceCount(instance.index, None, None, UNDETERMINED, f"phcpy: {error}")
+        what = "generic root count" if self.root_count is not None else "Bézout bound"
+        return judge(instance, result, core.weights, expected, what)
+
+
+def judge(
+    instance: Instance,
+    result: PhcpyResult,
+    weights_of: Callable[[np.ndarray], np.ndarray | None],
+    expected: int,
+    what: str = "generic root count",
+) -> InstanceCount:
+    """A count from PHCpack's answer; complete only where nothing is doubtful.
+
+    Parameters
+    ----------
+    instance : Instance
+    result : PhcpyResult
+    weights_of : callable
+        From a root's real part to the learnable weights, or None where there are none.
+    expected : int
+        Number of distinct roots there must be.
+    what : str, optional
+        Where that number comes from.
+    """
+    index, roots = instance.index, result.roots
+    real, unclear = [], 0
+    for root in roots:
+        size = max(1.0, float(np.abs(root).max()))
+        imaginary = float(np.abs(root.imag).max()) / size
+        if imaginary > NONREAL_ABOVE:
+            continue
+        weights = weights_of(root.real)
+        if imaginary > REAL_BELOW or weights is None or not _confirmed(instance, weights):
+            unclear += 1
+            continue
+        real.append(tuple(float(w) for w in weights.real))
+    found = InstanceCount(
+        index,
+        len(real),
+        len(roots),
+        UNDETERMINED,
+        solutions=tuple(real),
+        paths=len(result.solutions),
+    )
+    if len(roots) != expected:
+        return replace(found, note=f"{len(roots)} of {expected} roots ({what})")
+    if unclear:
+        return replace(found, note=f"{unclear} roots neither clearly real nor clearly not")
+    if (expected - len(real)) % 2:
+        return replace(found, note="an odd number of non-real roots: some are misjudged")
+    return replace(found, status=COMPLETE)
+
+
+def _confirmed(instance: Instance, weights: np.ndarray) -> bool:
+    """Whether real weights reproduce the labels."""
+    return instance.residual(instance.with_weights(weights.real)) < RESIDUAL

@@ -1,0 +1,107 @@
+"""What is known of an allocation before any instance is solved: ranks, then root count.
+
+The rank is cheap and settles every minimal allocation; the generic root count N takes a
+Gröbner basis.  With more weights than equations an instance has infinitely many solutions:
+then a sub-allocation of full rank is solved, the surplus weights kept at their random
+values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from algebra.errors import InputError
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.ranks.matroid import candidate_bases
+from algebra.systems.root_count import RootCountError, generic_root_count, linear_root_count
+from numeric.tracking.root_count import monodromy_root_count
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is known of an allocation before any instance is solved.
+
+    Attributes
+    ----------
+    allocation : Allocation
+        The one to solve: the given one, or a sub-allocation of full rank.
+    equations, rank : int
+        Generic ranks of the network's and the allocation's Jacobian.
+    root_count : int or None
+        Generic root count; 0 for a minimal allocation, None where it is out of reach.
+    source : str
+        Where the root count comes from.
+    is_part : bool
+        Whether surplus weights are kept fixed.
+    is_numerical : bool
+        Whether the root count rests on a trace test (msolve missing or too slow).
+    """
+
+    allocation: Allocation
+    equations: int
+    rank: int
+    root_count: int | None
+    source: str
+    is_part: bool = False
+    is_numerical: bool = False
+
+    @property
+    def is_minimal(self) -> bool:
+        """Whether generic instances have no solution."""
+        return self.rank < self.equations
+
+    @property
+    def is_maximal(self) -> bool:
+        """Whether every generic instance has a real solution: N, counted exactly, is odd."""
+        return self.root_count is not None and self.root_count % 2 == 1 and not self.is_numerical
+
+
+def rank_plan(problem: Problem, allocation: Allocation) -> Plan:
+    """Ranks of an allocation, and the part of it to solve; N is 0 or not known yet."""
+    network, support = problem.network, problem.support
+    whole = network_rank(network, support).rank
+    own = allocation_rank(allocation, support, whole).rank
+    if own < whole:
+        return Plan(allocation, whole, own, 0, f"minimal: rank {own} of {whole}")
+    if allocation.size == whole:
+        return Plan(allocation, whole, own, None, "not counted")
+    cells = next(candidate_bases(allocation, whole, support, 0, 1), None)
+    if cells is None:
+        return Plan(allocation, whole, own, None, "no sub-allocation of full rank found")
+    part = Allocation.from_cells(network, cells)
+    return Plan(part, whole, own, None, "not counted", is_part=True)
+
+
+def linear_plan(problem: Problem, plan: Plan) -> Plan:
+    """The same plan with N = 1 where elimination leaves a linear system: quickly seen."""
+    if plan.is_minimal or plan.allocation.size > plan.equations:
+        return plan
+    roots = linear_root_count(plan.allocation, problem.support)
+    if roots is None:
+        return plan
+    return replace(plan, root_count=roots.value, source=roots.how)
+
+
+def root_plan(problem: Problem, plan: Plan, *, timeout: float = 60.0) -> Plan:
+    """The same plan with the generic root count."""
+    if plan.is_minimal or plan.allocation.size > plan.equations:
+        return plan
+    try:
+        roots = generic_root_count(
+            plan.allocation,
+            problem.support,
+            timeout=timeout,
+            fallback=partial(monodromy_root_count, timeout=timeout),
+        )
+    except (RootCountError, InputError) as error:
+        return replace(plan, source=str(error))
+    source = f"{roots.how}: {roots.because}" if roots.is_numerical else roots.how
+    return replace(plan, root_count=roots.value, source=source, is_numerical=roots.is_numerical)
+
+
+def make_plan(problem: Problem, allocation: Allocation, *, timeout: float = 60.0) -> Plan:
+    """Ranks and root count of an allocation."""
+    return root_plan(problem, rank_plan(problem, allocation), timeout=timeout)

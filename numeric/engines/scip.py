@@ -1,0 +1,119 @@
+"""The engine `scip`: ReLU instances decided by SCIP, independent of our branch and bound.
+
+The same equations, with weights kept as free variables and each pair (u, v) a special ordered
+set of type 1.  SCIP works in floating point to its tolerance 1e-9 and gives no certificate: its
+"infeasible" is its word.  A match is still reported only with a rational witness verified over Q.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.relu.equations import relu_system
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.instances import Instance, to_double
+from numeric.relu.decide import MATCH, NONE
+
+
+class ScipEngine:
+    """Decides instances of shallow ReLU nets with SCIP.
+
+    Parameters
+    ----------
+    timeout : float, optional
+        Seconds for one instance.
+    """
+
+    def __init__(self, *, timeout: float = 600.0) -> None:
+        self.timeout = timeout
+        _scip()
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """One count for each instance, in their order."""
+        counts = []
+        for instance in instances:
+            began = time.process_time()
+            verdict, note = scip_verdict(instance, timeout=self.timeout)
+            real = {MATCH: 1, NONE: 0}.get(verdict)
+            status = COMPLETE if verdict == NONE else UNDETERMINED
+            seconds = time.process_time() - began
+            counts.append(InstanceCount(instance.index, real, None, status, note, seconds=seconds))
+        return counts
+
+
+def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, str]:
+    """What SCIP says of one instance.
+
+    Parameters
+    ----------
+    instance : Instance
+    timeout : float, optional
+        Seconds.
+
+    Returns
+    -------
+    (verdict, note)
+        "match", "no match" or "undetermined".
+    """
+    scip = _scip()
+    exact = relu_system(instance.allocation, *instance.exact)
+    k, m = exact.pairs
+    d = len(exact.G)
+    model = scip.Model()
+    model.hideOutput()
+    model.setParam("limits/time", timeout)
+    model.setParam("numerics/feastol", 1e-9)
+    W2, X, c, G = (np.array(a, dtype=object) for a in (exact.W2, exact.X, exact.c, exact.G))
+    W2, X, c, G = (to_double(a) for a in (W2, X, c, G))
+    hidden = to_double(exact.hidden)
+    # lb=None: no bound.  Weights of true witnesses reach 1e4.
+    w = {(i, j): model.addVar(lb=None) for i in range(k) for j in exact.cells[i]}
+    a = {cell: model.addVar(lb=None) for cell in exact.second}
+    u = {(i, s): model.addVar() for i in range(k) for s in range(m)}
+    v = {pair: model.addVar() for pair in u}
+    for i, s in u:
+        inner = scip.quicksum(w[i, j] * X[j, s] for j in exact.cells[i])
+        model.addCons(u[i, s] - v[i, s] - inner == c[i, s])
+        model.addConsSOS1([u[i, s], v[i, s]])
+    for s in range(m):
+        for o in range(d):
+            terms = [W2[o, i] * u[i, s] for i in range(k)]
+            terms += [x * hidden[i, s] for (o2, i), x in a.items() if o2 == o]
+            if terms:
+                model.addCons(scip.quicksum(terms) == G[o, s])
+            elif G[o, s] != 0:
+                return NONE, "a label no weight reaches"
+    try:
+        model.optimize()
+    except Exception as error:
+        # PySCIPOpt raises nothing more special where SCIP's numerics give up.
+        return UNDETERMINED, f"{error}"
+    status = model.getStatus()
+    if status == "infeasible":
+        return NONE, "SCIP: infeasible"
+    if not model.getNSols():
+        return UNDETERMINED, f"SCIP: {status}"
+    best = model.getBestSol()
+    value = np.zeros((k, m)), np.zeros((k, m))
+    for i, s in u:
+        value[0][i, s], value[1][i, s] = best[u[i, s]], best[v[i, s]]
+    active = value[0] > value[1]
+    for zero in (np.zeros((k, m), bool), np.maximum(*value) < 1e-7):
+        if exact.solve_pattern(active, zero) is not None:
+            return MATCH, "SCIP: a solution, its exact witness verified"
+    return UNDETERMINED, "SCIP: a solution within tolerance, no exact witness near it"
+
+
+def _scip() -> Any:
+    try:
+        return importlib.import_module("pyscipopt")
+    except ImportError:
+        raise InputError(
+            "engine 'scip' needs PySCIPOpt: python -m pip install 'matchprob[scip]'"
+        ) from None

@@ -1,0 +1,234 @@
+"""The worker process: phcpy behind two pipes, one JSON object a line.
+
+This script is run by a Python that can import phcpy (the system's; see
+`numeric.phcpy.process`), so it uses nothing but that Python's standard library and
+phcpy itself.  It is never imported by the package.
+
+Protocol.  The first line it writes says what was found::
+
+    {"ready": true, "version": "1.1.2", "phcpack": "PHCv2.4.86 …", "api": "verbose"}
+
+Then each line read is a request, answered by one line with the same ``id``::
+
+    {"id": 7, "operation": "solve", "polynomials": ["x0^2-2;"], "precision": "d",
+     "seed": 1, "newton": 2}
+    {"id": 7, "solutions": ["t : 1.0 …"], "seconds": 0.0004, "memory": 33000}
+
+``memory`` is what the process holds, in KiB: PHCpack leaks, the parent decides when that
+is enough.  A call that phcpy refuses is answered ``{"id": 7, "error": "…"}``.  It ends at
+the end of its input.
+
+phcpy prints: on import, root counts at each call, and from compiled code.  All of it
+goes to file descriptors 0-2 of the process; the protocol therefore runs over private
+duplicates of 0 and 1, which themselves point to the null device.
+"""
+
+# Not the package's directory but the standard library comes first: a file there called
+# like a standard module must not replace it.  Nothing may be imported before this.
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__":
+    sys.path.pop(0)
+
+import fcntl
+import inspect
+import json
+import os
+import resource
+import select
+import signal
+import time
+from typing import Any, Dict, List  # noqa: UP035 (read by Pythons older than ours)
+
+Request = Dict[str, Any]  # noqa: UP006 (the same)
+Texts = List[str]  # noqa: UP006 (the same)
+
+_TRACKERS = {
+    "d": ("double_track", "standard_double_track"),
+    "dd": ("double_double_track",),
+    "qd": ("quad_double_track",),
+}
+_NEWTON = {
+    "d": "double_newton_step",
+    "dd": "double_double_newton_step",
+    "qd": "quad_double_newton_step",
+}
+
+
+class Refused(Exception):
+    """phcpy returned nothing: it could not read the system or does not take it."""
+
+
+class Phcpy:
+    """The few functions used, under one signature for both generations of phcpy.
+
+    phcpy 1.1.2 (PHCpack 2.4.86, Debian 12) has ``verbose=`` and returns solutions;
+    later ones have ``vrblvl=`` and their trackers return ``(gamma, solutions)``.
+    """
+
+    def __init__(self) -> None:
+        import phcpy
+        from phcpy import solver, trackers
+
+        self.version = str(getattr(phcpy, "__version__", "unknown"))
+        self._solver = solver
+        self._trackers = trackers
+        names = inspect.signature(solver.solve).parameters
+        self.api = "verbose" if "verbose" in names else "vrblvl"
+        # With verbose=False phcpy 1.1.2 returns no solutions at all, and no error.
+        self._loud = {"verbose": True} if self.api == "verbose" else {}
+        try:
+            from phcpy.phcpy2c3 import py2c_PHCpack_version_string as phcpack
+            from phcpy.phcpy2c3 import py2c_set_seed as set_seed
+        except ImportError:
+            from phcpy.dimension import set_seed
+            from phcpy.version import version_string as phcpack
+        self.set_seed = set_seed
+        self.phcpack = str(phcpack()).strip()
+
+    def solve(self, request: Request) -> Texts:
+        """Blackbox solver, then some Newton steps: its own end at a loose tolerance."""
+        found = self._solver.solve(
+            request["polynomials"], precision=request["precision"], **self._loud
+        )
+        request["solutions"] = _solutions(found)
+        return self.refine(request)
+
+    def refine(self, request: Request) -> Texts:
+        """Newton steps on given solutions, singular or not.
+
+        A solution that phcpy cannot read back or spoils stays as it was: fields that
+        overflow are printed as stars, and path ends that coincide as the text "X".
+        """
+        found = list(request["solutions"])
+        for _ in range(request["newton"]):
+            places = [k for k, text in enumerate(found) if _readable(text)]
+            if not places:
+                break
+            before = [found[k] for k in places]
+            after = _solutions(self._newton(request["polynomials"], before, request["precision"]))
+            if len(after) != len(before):
+                raise Refused("phcpy lost solutions in a Newton step")
+            for k, text in enumerate(after):
+                if _readable(text):
+                    found[places[k]] = text
+        return found
+
+    def track(self, request: Request) -> Texts:
+        """Paths of ``gamma (1-t)^power start + t^power target``, then Newton steps."""
+        for name in _TRACKERS[request["precision"]]:
+            follow = getattr(self._trackers, name, None)
+            if follow is not None:
+                break
+        else:
+            raise Refused("this phcpy has no tracker in precision " + request["precision"])
+        request["solutions"] = _solutions(
+            follow(
+                request["target"],
+                request["start"],
+                request["solutions"],
+                gamma=complex(*request["gamma"]),
+                pwt=request["power"],
+            )
+        )
+        ends = request["solutions"]
+        if request["precision"] != "d" and ends and all(map(_unmoved, ends)):
+            # Debian's phcpy 1.1.2: a return code nobody looks at, and the start points back.
+            raise Refused("the tracker in precision " + request["precision"] + " does not move")
+        request["polynomials"] = request["target"]
+        return self.refine(request)
+
+    def _newton(self, polynomials: Texts, solutions: Texts, precision: str) -> Any:
+        if hasattr(self._solver, "newton_step"):
+            return self._solver.newton_step(polynomials, solutions, precision=precision)
+        from phcpy import deflation
+
+        return getattr(deflation, _NEWTON[precision])(polynomials, solutions)
+
+
+def _solutions(returned: Any) -> Texts:
+    if isinstance(returned, tuple):  # (gamma, solutions)
+        returned = returned[-1]
+    if not isinstance(returned, list):
+        raise Refused("phcpy did not accept the system")
+    return returned
+
+
+def _readable(text: str) -> bool:
+    return "the solution for t" in text and "*" not in text
+
+
+def _unmoved(text: str) -> bool:
+    first = text.split("\n", 1)[0].split(":")[-1].split()
+    return bool(first) and not float(first[0])
+
+
+def end_with_parent(leash: int) -> None:
+    """Arrange that this process ends when the other end of the pipe `leash` is closed.
+
+    A solve may take hours inside compiled code, where no Python runs.  The kernel sends
+    SIGIO, whose default action is to end the process, as soon as the parent is gone.
+    """
+    if hasattr(os, "O_ASYNC"):
+        signal.signal(signal.SIGIO, signal.SIG_DFL)
+        fcntl.fcntl(leash, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(leash, fcntl.F_SETFL, fcntl.fcntl(leash, fcntl.F_GETFL) | os.O_ASYNC)
+    if select.select([leash], [], [], 0)[0]:  # it was gone before we came here
+        sys.exit(1)
+
+
+def memory() -> int:
+    """Resident memory in KiB; its peak where the present value cannot be had."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * resource.getpagesize() // 1024
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def main(arguments: Texts) -> None:
+    """Answer requests until the end of the input."""
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    if arguments:
+        end_with_parent(int(arguments[0]))
+
+    def write(answer: Request) -> None:
+        answers.write(json.dumps(answer).encode("ascii") + b"\n")
+        answers.flush()
+
+    try:
+        phcpy = Phcpy()
+    except Exception as error:
+        write({"ready": False, "error": f"{type(error).__name__}: {error}"})
+        return
+    write(
+        {
+            "ready": True,
+            "version": phcpy.version,
+            "phcpack": phcpy.phcpack,
+            "api": phcpy.api,
+        }
+    )
+    operations = {"solve": phcpy.solve, "refine": phcpy.refine, "track": phcpy.track}
+    for line in iter(requests.readline, b""):
+        request = json.loads(line.decode("ascii"))
+        answer = {"id": request["id"]}
+        try:
+            phcpy.set_seed(request["seed"])
+            start = time.perf_counter()
+            answer["solutions"] = operations[request["operation"]](request)
+            answer["seconds"] = time.perf_counter() - start
+        except Exception as error:
+            answer["error"] = f"{type(error).__name__}: {error}"
+        answer["memory"] = memory()
+        write(answer)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,320 @@
+"""The tree of activation cells of one ReLU instance, ready to be searched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from algebra.relu.arrangement import Refuter
+from algebra.relu.decision import Leaf
+from algebra.relu.equations import FREE, V_ZERO, ReluSystem, relu_system
+from algebra.relu.hull_program import HullProgram, halves
+from numeric.instances import Instance, to_double
+from numeric.relu.cells_kernel import CELL, DOUBTFUL, REFUTED, STOP, search
+from numeric.relu.hull import Hull, columns_left, hull, likely_basis, refutation
+from numeric.relu.pairs_kernel import start_tableau
+from numeric.relu.simplex import FEASIBLE, LIMIT, NO_MATCH
+
+# Leaves recorded in a first search; where there are more, it is repeated with room for all.
+_ROOM = 1024
+
+
+@dataclass(frozen=True)
+class CellSearch:
+    """What a search found.
+
+    Attributes
+    ----------
+    status : int
+        `NO_MATCH` (complete), `CANDIDATE` or `LIMIT`, of `numeric.relu.cells_kernel`.
+    nodes, leaves : int
+    sides : ndarray of int8, L×k×m
+        Of the recorded leaves.
+    kinds : ndarray of int8, L
+    basic, beta : ndarray
+        The solution of a candidate: columns and their weights.
+    """
+
+    status: int
+    nodes: int
+    leaves: int
+    sides: np.ndarray
+    kinds: np.ndarray
+    basic: np.ndarray
+    beta: np.ndarray
+
+
+@dataclass
+class Settled:
+    """Recorded leaves after exact arithmetic.
+
+    Attributes
+    ----------
+    leaves : list of Leaf
+        Refuted, each with its evidence.
+    witnesses : list of list of fmpq
+        Distinct matches found in single cells.
+    open : int
+        Leaves neither refuted nor known to have exactly one match.
+    doubtful : int
+        Leaves that floating point had not refuted.
+    """
+
+    leaves: list[Leaf]
+    witnesses: list[list[Any]]
+    open: int
+    doubtful: int
+
+    def keep(self, witness: list[Any]) -> None:
+        """Add a match that is not known yet."""
+        if witness not in self.witnesses:
+            self.witnesses.append(witness)
+
+
+class CellTree:
+    """Linear program, exact equations and search of one instance.
+
+    Parameters
+    ----------
+    instance : Instance
+        With learnable weights in W1 alone; see `numeric.relu.hull.hull_fits`.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.program: Hull = hull(instance)
+
+    @cached_property
+    def system(self) -> ReluSystem:
+        """The equations over Q."""
+        return relu_system(self.instance.allocation, *self.instance.exact)
+
+    @cached_property
+    def exact_program(self) -> HullProgram:
+        """The linear program over Q."""
+        return HullProgram(self.refuter)
+
+    @cached_property
+    def refuter(self) -> Refuter:
+        """Checks of refutations over Q."""
+        return Refuter(self.system)
+
+    @cached_property
+    def _start(self) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...], bool]:
+        """Independent equations, their tableau, and whether the others agree with them."""
+        program = self.program
+        independent = _independent_rows(program.A)
+        A = np.ascontiguousarray(program.A[independent])
+        b = program.b[independent]
+        consistent = len(independent) == len(program.b) or _consistent(program, independent)
+        return A, b, start_tableau(A, b), consistent
+
+    def search(
+        self,
+        *,
+        start: np.ndarray | None = None,
+        mode: int = STOP,
+        every: bool = False,
+        most_nodes: int = 2_000_000,
+    ) -> CellSearch:
+        """Search the tree of sides.
+
+        Parameters
+        ----------
+        start : ndarray of int8, k×m, optional
+            Sides to begin with.
+        mode : int, optional
+            At a solution `STOP`, `KEEP` it as a doubtful leaf, or `DIVIDE` down to single cells,
+            which are recorded.
+        every : bool, optional
+            Record every leaf, not only cells and leaves that rounding leaves in doubt.
+        most_nodes : int, optional
+        """
+        program = self.program
+        k, m = int(program.unit.max()) + 1, program.signs.shape[1]
+        begin = np.zeros((k, m), np.int8) if start is None else np.asarray(start, np.int8)
+        A, b, (T, beta, basic, other, _), consistent = self._start
+        if not consistent:
+            # The root is refuted by the equations alone, if it is at all.
+            kinds = np.array([DOUBTFUL], np.int8)
+            return CellSearch(NO_MATCH, 1, 1, begin[None], kinds, basic, beta)
+        room = _ROOM
+        while True:
+            sides = np.zeros((room, k, m), np.int8)
+            kinds = np.zeros(room, np.int8)
+            status, nodes, leaves, recorded, last, values = search(
+                A,
+                b,
+                T,
+                beta,
+                basic,
+                other,
+                program.costs,
+                program.unit,
+                program.signs,
+                begin,
+                most_nodes,
+                mode,
+                every,
+                sides,
+                kinds,
+            )
+            if status == LIMIT or recorded <= room:
+                kept = min(recorded, room)
+                return CellSearch(status, nodes, leaves, sides[:kept], kinds[:kept], last, values)
+            room = recorded
+
+    def settle(
+        self, found: CellSearch, *, all_cells: bool = False, most_nodes: int = 400
+    ) -> Settled:
+        """Look at the recorded leaves over Q, dividing those that resist.
+
+        Parameters
+        ----------
+        found : CellSearch
+            A complete search.
+        all_cells : bool, optional
+            Look for every match, not for one.
+        most_nodes : int, optional
+            Exact linear programs for each leaf that is divided.
+        """
+        settled = Settled([], [], 0, 0)
+        waiting = list(zip(found.sides, found.kinds, strict=True))
+        while waiting:
+            sides, kind = waiting.pop()
+            settled.doubtful += kind != REFUTED
+            if kind == CELL and self._cell(sides, settled):
+                continue
+            mu = refutation(self.program, self.refuter, sides)
+            if mu is not None:
+                settled.leaves.append(Leaf(sides.astype(int), mu))
+            else:
+                self._exactly(sides, settled, all_cells, most_nodes)
+        return settled
+
+    def _cell(self, sides: np.ndarray, settled: Settled) -> bool:
+        """Whether a single cell has a match, which is kept."""
+        active = sides == V_ZERO
+        witness = self.system.solve_pattern(active, np.zeros(sides.shape, bool))
+        if witness is None:
+            return False
+        settled.keep(witness)
+        settled.open += not self.system.has_one_solution(active)
+        return True
+
+    def _exactly(
+        self, sides: np.ndarray, settled: Settled, all_cells: bool, most_nodes: int
+    ) -> None:
+        """Divide a leaf with exact linear programs at its nodes."""
+        exact = self.exact_program
+        waiting = [sides]
+        nodes = 0
+        while waiting:
+            sides = waiting.pop()
+            nodes += 1
+            mu = refutation(self.program, self.refuter, sides) if nodes > 1 else None
+            if mu is not None:
+                settled.leaves.append(Leaf(sides.astype(int), mu))
+                continue
+            basis = self._basis(sides)
+            found = exact.solve(sides, basis) if basis and nodes <= most_nodes else None
+            if found is None or (found.weights is None and found.mu is None):
+                # Given up: smaller programs may be easier.
+                pair = self._mixed(sides) if nodes <= most_nodes else None
+                if pair is None:
+                    settled.open += 1
+                else:
+                    waiting += halves(sides, *pair)
+            elif found.mu is not None:
+                if self.refuter.refutes(sides, found.mu):
+                    settled.leaves.append(Leaf(sides.astype(int), found.mu))
+                else:
+                    settled.open += 1
+            elif found.weights is not None:
+                pair = exact.split(found.weights, sides)
+                if pair is None:
+                    witness = self.system.solve_pattern(*exact.pattern(found.weights))
+                    if witness is not None:
+                        settled.keep(witness)
+                        if not all_cells:
+                            return
+                    if (sides != FREE).all():
+                        if witness is None or not self.system.has_one_solution(sides == V_ZERO):
+                            settled.open += 1
+                        continue
+                    first = np.argwhere(sides == FREE)[0]
+                    pair = int(first[0]), int(first[1])
+                waiting += halves(sides, *pair)
+
+    def _mixed(self, sides: np.ndarray) -> tuple[int, int] | None:
+        """The pair without a side that divides its unit's columns most evenly."""
+        program, best, pair = self.program, 0, None
+        left = columns_left(program, sides)
+        for i, s in np.argwhere(sides == FREE):
+            signs = program.signs[left & (program.unit == i), s]
+            smaller = min(int((signs > 0).sum()), int((signs < 0).sum()))
+            if smaller > best:
+                best, pair = smaller, (int(i), int(s))
+        return pair
+
+    def _basis(self, sides: np.ndarray) -> list[int] | None:
+        """Columns of the exact program near where floating point stops with these sides."""
+        program, exact = self.program, self.exact_program
+        columns: Any = likely_basis(program, sides)
+        if columns is None:
+            columns = self.search(start=sides, most_nodes=0).basic
+        if len(columns) < len(program.b):
+            return None
+        basis = []
+        for column in columns:
+            own = np.flatnonzero(
+                (exact.unit == program.unit[column]) & (exact.is_ray == program.is_ray[column])
+            )
+            near = self._exact_inputs[own] - program.inputs[column]
+            basis.append(int(own[np.abs(near).sum(axis=1).argmin()]))
+        return basis if len(set(basis)) == len(basis) else None
+
+    @cached_property
+    def _exact_inputs(self) -> np.ndarray:
+        rows = to_double(self.exact_program.inputs)
+        rays = self.exact_program.is_ray
+        rows[rays] /= np.linalg.norm(rows[rays], axis=1)[:, None]
+        return rows
+
+    def pattern(self, found: CellSearch) -> tuple[np.ndarray, np.ndarray]:
+        """Activation pattern of a candidate, and the pairs whose input is exactly 0 there."""
+        program = self.program
+        k, m = int(program.unit.max()) + 1, program.signs.shape[1]
+        used = found.basic[found.beta > FEASIBLE]
+        active = np.zeros((k, m), bool)
+        zero = np.ones((k, m), bool)
+        for column in used:
+            unit = program.unit[column]
+            active[unit] |= program.signs[column] > 0
+            zero[unit] &= program.signs[column] == 0
+        return active, zero
+
+
+def _independent_rows(A: np.ndarray) -> np.ndarray:
+    """Indices of a largest set of independent rows."""
+    if np.linalg.matrix_rank(A, tol=1e-10 * max(A.shape)) == len(A):
+        return np.arange(len(A))
+    chosen: list[int] = []
+    basis = np.zeros((0, A.shape[1]))
+    for i, row in enumerate(A):
+        rest = row - (row @ basis.T) @ basis
+        rest -= (rest @ basis.T) @ basis
+        size = float(np.linalg.norm(rest))
+        if size > 1e-9 * max(1.0, float(np.linalg.norm(row))):
+            basis = np.vstack([basis, rest / size])
+            chosen.append(i)
+    return np.array(chosen, dtype=int)
+
+
+def _consistent(program: Hull, independent: np.ndarray) -> bool:
+    """Whether the other rows say nothing new."""
+    combination, *_ = np.linalg.lstsq(program.A[independent].T, program.A.T, rcond=None)
+    return bool(np.abs(combination.T @ program.b[independent] - program.b).max() < 1e-8)

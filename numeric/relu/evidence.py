@@ -1,0 +1,52 @@
+"""A search for a ReLU instance that proves MP < 1: no weights match it, nor any near it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from algebra.networks.base import ShallowReLU
+from algebra.problems.problem import Problem
+from algebra.relu.decision import decision_data
+from algebra.relu.verify import persists
+from numeric.instances import draw_instance, to_rational
+from numeric.relu.decide import decide_cells
+from numeric.relu.hull import hull_fits
+
+# A smaller tree makes better evidence: larger ones are left for another instance.
+_MOST_NODES = 400
+
+
+def refuted_instance(problem: Problem, seed: int, seconds: float) -> Mapping[str, Any] | None:
+    """The evidence of one instance, or None where none is found in time.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of a shallow ReLU net, with a fixed allocation.
+    seed : int
+    seconds : float
+        Begun instances are finished.
+
+    Returns
+    -------
+    dict or None
+        See `algebra.relu.decision.decision_data`; `algebra.relu.verify.persists` holds.
+    """
+    if not isinstance(problem.network, ShallowReLU) or set(problem.allocation.matrices) != {"W1"}:
+        return None
+    began = time.monotonic()
+    index = 0
+    while index == 0 or time.monotonic() - began < seconds:
+        instance = draw_instance(problem, seed, index)
+        if not hull_fits(instance):
+            return None
+        found = decide_cells(instance, certify=True, most_nodes=_MOST_NODES)
+        if found.leaves is not None and found.system is not None:
+            teacher = {name: to_rational(value) for name, value in instance.teacher.items()}
+            data = decision_data(found.system, None, found.leaves, teacher)
+            if persists(problem, data):
+                return data
+        index += 1
+    return None

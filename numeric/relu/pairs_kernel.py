@@ -1,0 +1,241 @@
+"""Branch and bound on complementarity, compiled: dual simplex warm-started down the tree.
+
+A node fixes u = 0 or v = 0 for some pairs; its linear program minimizes Σ (u + v), which
+pulls towards u·v = 0.  Fixing only tightens bounds, so a parent's basis stays dual feasible
+and a few dual simplex steps solve a child.  Tableaux are condensed (non-basic columns only)
+and copied on the way down, which also keeps rounding from growing with the tree.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from numeric.relu.simplex import CANDIDATE, FEASIBLE, LIMIT, NO_MATCH, pivot, primal_simplex
+
+PIVOT = 1e-7
+NOISE = 1e-10
+
+
+@numba.njit(cache=True)
+def start_tableau(A, b):
+    """Condensed tableau of A z = b by Gauss–Jordan elimination with full pivoting.
+
+    Returns (T, beta, basic, other, rest): `rest` is the largest right-hand side of a row
+    that became 0 = rest.
+    """
+    A = A.copy()
+    b = b.copy()
+    rows, columns = A.shape
+    pivot_of = np.full(rows, -1)
+    used = np.zeros(columns, np.bool_)
+    done = np.zeros(rows, np.bool_)
+    rank = 0
+    for _ in range(min(rows, columns)):
+        best, br, bj = 1e-10, -1, -1
+        for i in range(rows):
+            if not done[i]:
+                for k in range(columns):
+                    if not used[k] and abs(A[i, k]) > best:
+                        best, br, bj = abs(A[i, k]), i, k
+        if br < 0:
+            break
+        done[br] = used[bj] = True
+        pivot_of[br] = bj
+        rank += 1
+        p = A[br, bj]
+        A[br] /= p
+        b[br] /= p
+        for i in range(rows):
+            if i != br and A[i, bj] != 0.0:
+                f = A[i, bj]
+                A[i] -= f * A[br]
+                b[i] -= f * b[br]
+    T = np.empty((rank, columns - rank))
+    beta = np.empty(rank)
+    basic = np.empty(rank, np.int64)
+    other = np.empty(columns - rank, np.int64)
+    t = 0
+    for k in range(columns):
+        if not used[k]:
+            other[t] = k
+            t += 1
+    rest, t = 0.0, 0
+    for i in range(rows):
+        if pivot_of[i] < 0:
+            rest = max(rest, abs(b[i]))
+            continue
+        basic[t] = pivot_of[i]
+        beta[t] = b[i]
+        for k in range(columns - rank):
+            T[t, k] = A[i, other[k]]
+        t += 1
+    return T, beta, basic, other, rest
+
+
+@numba.njit(cache=True)
+def _noise(T, r):
+    """Entries of row r up to this size may be rounding."""
+    largest = 1.0
+    for k in range(T.shape[1]):
+        largest = max(largest, abs(T[r, k]))
+    return min(NOISE * largest, PIVOT)
+
+
+@numba.njit(cache=True)
+def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
+    """0 feasible, 1 infeasible, 2 step limit; the row; 1 where the refutation is doubtful."""
+    rows, columns = T.shape
+    for _ in range(limit):
+        r, worst = -1, FEASIBLE
+        for i in range(rows):
+            size = -beta[i]
+            if fixed[basic[i]]:
+                size = abs(beta[i])
+            if size > worst:
+                worst, r = size, i
+        if r < 0:
+            return 0, -1, 0
+        sign = 1.0 if beta[r] > 0 else -1.0
+        j, ratio, entry, doubt = -1, np.inf, 0.0, 0
+        noise = _noise(T, r)
+        for k in range(columns):
+            if fixed[other[k]]:
+                continue
+            a = sign * T[r, k]
+            if a > PIVOT:
+                value = max(cost[k], 0.0) / a
+                if value < ratio - 1e-12 or (value <= ratio + 1e-12 and a > entry):
+                    j, ratio, entry = k, min(value, ratio), a
+            elif a > noise:
+                doubt = 1
+        if j < 0:
+            if not doubt and worst >= 1e-7:
+                return 1, r, 0
+            # Another row may refute beyond doubt.
+            for i in range(rows):
+                clean = beta[i] < -1e-7 or (fixed[basic[i]] and beta[i] > 1e-7)
+                side = 1.0 if beta[i] > 0 else -1.0
+                noise = _noise(T, i)
+                for k in range(columns):
+                    if not clean:
+                        break
+                    if not fixed[other[k]] and side * T[i, k] > noise:
+                        clean = False
+                if clean:
+                    return 1, i, 0
+            return 1, r, 1
+        pivot(T, beta, cost, basic, other, columns, r, j)
+    return 2, -1, 1
+
+
+@numba.njit(cache=True)
+def _increase(T, cost, other, fixed, r, value):
+    """First dual step where basic unknown r goes to 0; inf where nothing can enter."""
+    ratio = np.inf
+    for k in range(T.shape[1]):
+        a = T[r, k]
+        if a > PIVOT and not fixed[other[k]]:
+            q = max(cost[k], 0.0) / a
+            if q < ratio:
+                ratio = q
+    return ratio * value
+
+
+@numba.njit(cache=True)
+def search(T0, beta0, basic0, other0, pairs, weights, most_nodes, every, fixes, bases, rows_out):
+    """Depth-first search of the tree of fixings.
+
+    Parameters
+    ----------
+    T0, beta0, basic0, other0
+        From `start_tableau`; unknown t < pairs is u, t + pairs its v.
+    pairs : int
+    weights : float64[2 pairs]
+        Cost of each unknown, positive.
+    most_nodes : int
+    every : bool
+        Whether all leaves are recorded, or only those that rounding leaves in doubt.
+    fixes, bases, rows_out : int8[L, pairs], int64[L, rows], int64[L]
+        Leaves are recorded while there is room; row + 1 with the sign of the refutation.
+
+    Returns
+    -------
+    (status, nodes, leaves, doubtful, basic, beta)
+    """
+    rows, columns = T0.shape
+    depth_room = pairs + 2
+    T = np.empty((depth_room, rows, columns))
+    beta = np.empty((depth_room, rows))
+    cost = np.empty((depth_room, columns))
+    basic = np.empty((depth_room, rows), np.int64)
+    other = np.empty((depth_room, columns), np.int64)
+    fixed = np.zeros((depth_room, 2 * pairs), np.bool_)
+    second = np.full(depth_room, -1)
+    where = np.full(2 * pairs, -1)
+    T[0], beta[0], basic[0], other[0] = T0, beta0, basic0, other0
+    steps = 50 * (rows + columns) + 1000
+    for k in range(columns):
+        cost[0, k] = weights[other0[k]]
+    nodes, leaves, doubtful, depth = 1, 0, 0, 0
+    state, row, doubt = _dual_simplex(T[0], beta[0], cost[0], basic[0], other[0], fixed[0], steps)
+    if state == 0:
+        for k in range(columns):
+            cost[0, k] = weights[other[0, k]]
+            for i in range(rows):
+                cost[0, k] -= weights[basic[0, i]] * T[0, i, k]
+        primal_simplex(T[0], beta[0], cost[0], basic[0], other[0], columns, steps)
+    while True:
+        if state == 2 or nodes > most_nodes:
+            return LIMIT, nodes, leaves, doubtful + 1, basic[depth], beta[depth]
+        if state == 0:
+            where[:] = -1
+            for i in range(rows):
+                where[basic[depth, i]] = i
+            best, pair, left, right = -1.0, -1, 0.0, 0.0
+            for t in range(pairs):
+                a, c = where[t], where[t + pairs]
+                if a < 0 or c < 0:
+                    continue
+                x, y = beta[depth, a], beta[depth, c]
+                if x <= FEASIBLE or y <= FEASIBLE:
+                    continue
+                up = _increase(T[depth], cost[depth], other[depth], fixed[depth], a, x)
+                down = _increase(T[depth], cost[depth], other[depth], fixed[depth], c, y)
+                score = (min(up, 1e6) + 1e-6) * (min(down, 1e6) + 1e-6)
+                if score > best:
+                    best, pair, left, right = score, t, up, down
+            if pair < 0:
+                return CANDIDATE, nodes, leaves, doubtful, basic[depth], beta[depth]
+            first, then = pair, pair + pairs
+            if left > right:
+                first, then = then, first
+            # The sibling waits at this depth; the child goes one deeper.
+            second[depth] = then
+            source, new = depth, first
+            depth += 1
+        else:
+            place = leaves if every else doubtful
+            if (every or doubt) and place < len(rows_out):
+                for t in range(pairs):
+                    fixes[place, t] = 1 * fixed[depth, t] + 2 * fixed[depth, t + pairs]
+                bases[place] = basic[depth]
+                rows_out[place] = (row + 1) if beta[depth, row] < 0 else -(row + 1)
+            leaves += 1
+            doubtful += doubt
+            depth -= 1
+            while depth >= 0 and second[depth] < 0:
+                depth -= 1
+            if depth < 0:
+                return NO_MATCH, nodes, leaves, doubtful, basic[0], beta[0]
+            source, new = depth, second[depth]
+            second[depth] = -1
+            depth += 1
+        T[depth], beta[depth], cost[depth] = T[source], beta[source], cost[source]
+        basic[depth], other[depth], fixed[depth] = basic[source], other[source], fixed[source]
+        fixed[depth, new] = True
+        second[depth] = -1
+        nodes += 1
+        state, row, doubt = _dual_simplex(
+            T[depth], beta[depth], cost[depth], basic[depth], other[depth], fixed[depth], steps
+        )

@@ -1,0 +1,97 @@
+"""Two allocations compared on common random instances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError
+from numeric.counts import InstanceCount
+from numeric.statistics.estimate import Estimate
+from numeric.statistics.intervals import Interval, paired_interval, paired_table
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two estimates from the same instances.
+
+    Pairing removes what the instances have in common: the interval of the difference is
+    narrower than two separate intervals suggest.
+
+    Attributes
+    ----------
+    first, second : Estimate
+    """
+
+    first: Estimate
+    second: Estimate
+
+    def __post_init__(self) -> None:
+        if self.first.seed != self.second.seed:
+            raise InputError(
+                f"`first` has seed {self.first.seed}, `second` {self.second.seed}: no common "
+                "instances"
+            )
+
+    @property
+    def trials(self) -> int:
+        """Instances that both have."""
+        return min(self.first.trials, self.second.trials)
+
+    @property
+    def table(self) -> np.ndarray:
+        """Counts of pairs: rows and columns matched, unmatched, undetermined."""
+        n = self.trials
+        return paired_table(
+            map(_matched, self.first.counts[:n]), map(_matched, self.second.counts[:n])
+        )
+
+    @property
+    def difference(self) -> float | None:
+        """Matched share of the first less that of the second, over pairs decided in both."""
+        table = self.table[:2, :2]
+        total = int(table.sum())
+        return float(table[0, 1] - table[1, 0]) / total if total else None
+
+    def interval(self) -> Interval:
+        """Confidence interval of the difference (Tango's score interval)."""
+        return paired_interval(self.table, confidence=self.first.confidence)
+
+    @property
+    def summary(self) -> str:
+        """What the interval says, in one line."""
+        interval = self.interval()
+        value = "undecided" if self.difference is None else f"{self.difference:+.4f}"
+        verdict = "no difference is shown"
+        if interval.low > 0:
+            verdict = "the first matches more often"
+        elif interval.high < 0:
+            verdict = "the second matches more often"
+        return (
+            f"difference {value}, {self.first.confidence:.0%} interval "
+            f"[{interval.low:+.4f}, {interval.high:+.4f}]: {verdict}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob compare``."""
+        interval = self.interval()
+        return {
+            "trials": self.trials,
+            "difference": self.difference,
+            "low": interval.low,
+            "high": interval.high,
+            "confidence": self.first.confidence,
+            "table": self.table.tolist(),
+            "first": self.first.to_dict(),
+            "second": self.second.to_dict(),
+            "seed": self.first.seed,
+        }
+
+    def __str__(self) -> str:
+        return self.summary
+
+
+def _matched(count: InstanceCount) -> bool | None:
+    return {"matched": True, "unmatched": False}.get(count.outcome)

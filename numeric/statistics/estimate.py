@@ -1,0 +1,254 @@
+"""Match probability estimated: trials counted, an interval that is right.
+
+A trial is *matched* where a real solution is certain, *unmatched* where a complete count
+shows none, *undetermined* otherwise; undetermined trials widen the interval on both
+sides and are never dropped.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from algebra.errors import InputError
+from algebra.problems.problem import Problem
+from numeric.counts import SEARCHING, TRACE_NOTE, InstanceCount, real_root_histogram
+from numeric.instances import Instance, draw_instance
+from numeric.statistics.intervals import Interval, proportion_interval
+
+
+class Engine(Protocol):
+    """Anything that counts the real solutions of an instance."""
+
+    @property
+    def name(self) -> str:
+        """The engine's name on the command line."""
+        ...
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """All real solutions of several instances, in their order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimated match probability.
+
+    Attributes
+    ----------
+    problem : Problem
+    engine : str
+    seed : int
+    counts : tuple of InstanceCount
+        One for each trial done, in order.
+    requested : int
+        Trials asked for; more than done where the work was interrupted.
+    confidence : float
+    running : Interval or None
+        Where the number of trials depended on the outcomes: the confidence sequence that was
+        watched, the only interval that is then valid.
+    """
+
+    problem: Problem
+    engine: str
+    seed: int
+    counts: tuple[InstanceCount, ...]
+    requested: int
+    confidence: float = 0.95
+    running: Interval | None = None
+
+    @property
+    def trials(self) -> int:
+        """Trials done."""
+        return len(self.counts)
+
+    def _tally(self, outcome: str) -> int:
+        return sum(count.outcome == outcome for count in self.counts)
+
+    @property
+    def matched(self) -> int:
+        """Trials with a certain real solution."""
+        return self._tally("matched")
+
+    @property
+    def unmatched(self) -> int:
+        """Trials with a complete count of no real solution."""
+        return self._tally("unmatched")
+
+    @property
+    def undetermined(self) -> int:
+        """Trials that could not be decided."""
+        return self._tally("undetermined")
+
+    @property
+    def estimate(self) -> float | None:
+        """Matched share of the decided trials; None where none is decided.
+
+        None too where an engine that only searches left trials open: it decides no trial
+        without a match, so the share would be 1 whatever the truth.
+        """
+        if self.engine in SEARCHING and self.undetermined:
+            return None
+        decided = self.matched + self.unmatched
+        return self.matched / decided if decided else None
+
+    @property
+    def by_trace_test(self) -> int:
+        """Unmatched trials that rest on a root count by a trace test (a match needs none)."""
+        return sum(TRACE_NOTE in c.note and c.outcome == "unmatched" for c in self.counts)
+
+    @property
+    def method(self) -> str:
+        """Name of the interval that holds: Clopper–Pearson for a fixed number of trials."""
+        return "clopper-pearson" if self.running is None else "confidence sequence"
+
+    def interval(self, method: str | None = None) -> Interval:
+        """Confidence interval; undetermined trials count as unmatched below, matched above.
+
+        Parameters
+        ----------
+        method : {"clopper-pearson", "wilson"}, optional
+            By default the interval of `method`.
+        """
+        if method is None:
+            if self.running is not None:
+                return self.running
+            method = "clopper-pearson"
+        return proportion_interval(
+            self.matched,
+            self.unmatched,
+            self.undetermined,
+            confidence=self.confidence,
+            method=method,
+        )
+
+    @property
+    def histogram(self) -> dict[int, int]:
+        """Complete trials by number of real solutions."""
+        return real_root_histogram(self.counts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob estimate``."""
+        exact, wilson = self.interval(), self.interval("wilson")
+        return {
+            "trials": self.trials,
+            "requested": self.requested,
+            "matched": self.matched,
+            "unmatched": self.unmatched,
+            "undetermined": self.undetermined,
+            "estimate": self.estimate,
+            "low": exact.low,
+            "high": exact.high,
+            "confidence": self.confidence,
+            "interval": self.method,
+            "wilson": {"low": wilson.low, "high": wilson.high},
+            "engine": self.engine,
+            "seed": self.seed,
+            "real_roots": {str(k): v for k, v in self.histogram.items()},
+            "by_trace_test": self.by_trace_test,
+        }
+
+    def to_frame(self) -> Any:
+        """One row for each trial, as a pandas or a polars data frame, whichever is there."""
+        columns: dict[str, list[Any]] = {
+            "index": [c.index for c in self.counts],
+            "outcome": [c.outcome for c in self.counts],
+            "real": [c.real for c in self.counts],
+            "complex": [c.complex for c in self.counts],
+            "status": [c.status for c in self.counts],
+            "note": [c.note for c in self.counts],
+            "seconds": [c.seconds for c in self.counts],
+        }
+        for name in ("pandas", "polars"):
+            try:
+                library = importlib.import_module(name)
+            except ImportError:
+                continue
+            return library.DataFrame(columns)
+        raise InputError("a data frame needs pandas or polars: python -m pip install pandas")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the numbers of real solutions, and the estimate as the title.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+
+        Returns
+        -------
+        matplotlib axes
+        """
+        if ax is None:
+            from matplotlib.figure import Figure
+
+            ax = Figure(figsize=(5, 3), layout="constrained").subplots()
+        histogram = self.histogram
+        ax.bar(list(histogram), list(histogram.values()), color="tab:blue")
+        ax.set_xlabel("real solutions of an instance, completely counted")
+        ax.set_ylabel("trials")
+        ax.set_title(str(self).partition("  (")[0])
+        return ax
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it."""
+        interval = self.interval()
+        value = "undecided" if self.estimate is None else f"{self.estimate:.4f}"
+        rows = {
+            "match probability": f"<b>{value}</b>",
+            f"{self.confidence:.0%} interval ({self.method})": str(interval),
+            "matched / unmatched / undetermined": (
+                f"{self.matched} / {self.unmatched} / {self.undetermined}"
+            ),
+            "engine, seed": f"{self.engine}, {self.seed}",
+        }
+        cells = "".join(f"<tr><td>{k}</td><td>{v}</td></tr>" for k, v in rows.items())
+        return f"<table><caption>{html.escape(str(self.problem.network))}</caption>{cells}</table>"
+
+    def __str__(self) -> str:
+        interval = self.interval()
+        value = "undecided" if self.estimate is None else f"{self.estimate:.4f}"
+        return (
+            f"MP {value}  {self.confidence:.0%} interval [{interval.low:.4f}, "
+            f"{interval.high:.4f}]  ({self.matched} matched, {self.unmatched} unmatched, "
+            f"{self.undetermined} undetermined of {self.trials}; {self.engine}, seed {self.seed})"
+        )
+
+
+# Trials handed to an engine at once: at first few, so that progress shows early.
+FIRST_CHUNK, LARGEST_CHUNK = 8, 256
+
+
+def run_trials(
+    problem: Problem,
+    engine: Engine,
+    trials: int,
+    seed: int,
+    advance: Callable[[InstanceCount], None] | None = None,
+) -> Iterator[InstanceCount]:
+    """Counts of trials 0, 1, 2, …, in order.
+
+    Parameters
+    ----------
+    problem : Problem
+    engine : Engine
+        Given the trials in chunks, so that it can work on many at once.
+    trials, seed : int
+    advance : callable, optional
+        Told of each count as it is made.
+    """
+    start, chunk = 0, FIRST_CHUNK
+    while start < trials:
+        began = time.perf_counter()
+        indices = range(start, min(start + chunk, trials))
+        for count in engine.count_many([draw_instance(problem, seed, k) for k in indices]):
+            if advance is not None:
+                advance(count)
+            yield count
+        start = indices.stop
+        # About a second a chunk: an interrupt loses no more than that.
+        rate = len(indices) / max(time.perf_counter() - began, 1e-6)
+        chunk = int(min(max(rate, 1), 2 * chunk, LARGEST_CHUNK))

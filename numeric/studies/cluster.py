@@ -1,0 +1,112 @@
+"""Chunks of trials on a Dask cluster: the same work, done elsewhere.
+
+Dask is optional.  The cluster's workers need matchprob installed, and should run one thread
+each with the numerical libraries pinned to one (``OMP_NUM_THREADS=1 dask worker --nthreads 1``).
+A worker that dies is Dask's business first, which runs its chunks elsewhere; a chunk that Dask
+gives up on is handed in again, and given up for good the third time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from algebra.errors import InputError
+from numeric.counts import InstanceCount
+from numeric.studies.trials import Work, compute
+from numeric.studies.workers import NextChunk, WorkerFailed
+
+_MOST_FAILURES = 3
+# Chunks in flight for each thread of the cluster: one to do and one in reserve.
+_AHEAD = 2
+
+
+class DaskWorkers:
+    """A cluster reached at its scheduler's address.
+
+    Parameters
+    ----------
+    address : str
+        As in ``tcp://host:8786``.
+    timeout : float, optional
+        Seconds to wait for the scheduler.
+
+    Notes
+    -----
+    A context manager: the connection ends with it, the cluster stays.
+    """
+
+    def __init__(self, address: str, *, timeout: float = 5.0) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise InputError(
+                "`--scheduler` needs Dask: python -m pip install 'matchprob[cluster]'"
+            ) from None
+        self.address = address
+        try:
+            self.client = Client(address, timeout=timeout, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"no Dask scheduler at {address}: {error}") from None
+
+    def __enter__(self) -> DaskWorkers:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the connection."""
+        self.client.close()
+
+    @property
+    def count(self) -> int:
+        """Threads of the cluster now."""
+        return max(1, sum(self.client.nthreads().values()))
+
+    def run(self, work: Work, take: NextChunk) -> Iterator[list[InstanceCount]]:
+        """Records of chunks as they are done, in any order; see `LocalWorkers.run`."""
+        from distributed import as_completed
+        from distributed.scheduler import KilledWorker
+
+        data, key = work.to_dict(), work.key
+        ahead: Any = as_completed(loop=self.client.loop)
+        chunks: dict[Any, list[int]] = {}
+        failures: dict[tuple[int, ...], int] = {}
+
+        def submit(chunk: list[int]) -> None:
+            future = self.client.submit(compute, data, key, chunk, pure=False)
+            chunks[future.key] = chunk
+            ahead.add(future)
+
+        def fill() -> None:
+            while len(chunks) < _AHEAD * self.count:
+                chunk = take()
+                if not chunk:
+                    return
+                submit(chunk)
+
+        try:
+            fill()
+            while chunks:
+                future = next(ahead)
+                chunk = chunks.pop(future.key)
+                try:
+                    counts = future.result()
+                except InputError:
+                    raise
+                except KilledWorker as error:
+                    name = tuple(chunk)
+                    failures[name] = failures.get(name, 0) + 1
+                    if failures[name] >= _MOST_FAILURES:
+                        raise WorkerFailed(f"trials {chunk[0]}–{chunk[-1]}: {error}") from None
+                    submit(chunk)
+                    continue
+                except Exception as bug:
+                    raise WorkerFailed(
+                        f"trials {chunk[0]}–{chunk[-1]}: {type(bug).__name__}: {bug}"
+                    ) from None
+                yield counts
+                fill()
+        finally:
+            self.client.cancel([f for f in ahead.futures if not f.done()])

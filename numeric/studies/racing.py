@@ -1,0 +1,261 @@
+r"""Which of several allocations matches most often: successive halving on common instances.
+
+All allocations meet the same random instances.  After each round the half that matched less
+often is dropped and the rest meets twice as many [1]_, so most trials go to the best ones.
+Dropping saves work and proves nothing.  What is *shown* rests on intervals that hold at every
+moment at once (`numeric.statistics.confidence_sequences`), so that looking again and again, and
+stopping when one likes, does no harm:
+
+* for each allocation a confidence sequence for its match probability;
+* for two allocations one for θ, the probability that the first matches where exactly one of
+  them does.  Whatever instances the two agree on tell nothing about which is better and are left
+  out; θ > 1/2 exactly where the first has the higher match probability.
+
+The error probability is shared out: half among the K intervals, half among the K(K-1)/2 pairs.
+So with the confidence given, all statements hold together, whichever allocation comes out first.
+
+References
+----------
+.. [1] Z. Karnin, T. Koren, O. Somekh, "Almost optimal exploration in multi-armed bandits",
+   ICML 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, whole_number
+from algebra.problems.problem import Problem
+from numeric.counts import InstanceCount
+from numeric.statistics.confidence_sequences import confidence_sequence
+from numeric.statistics.estimate import Estimate
+from numeric.statistics.intervals import Interval, paired_table
+from numeric.studies.study import Study, Workers, make_workers
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """One allocation of a race.
+
+    Attributes
+    ----------
+    problem : Problem
+    estimate : Estimate
+        Of its trials.
+    interval : Interval
+        For its match probability; holds for all entrants together.
+    rounds : int
+        Rounds it took part in.
+    advantage : Interval or None
+        For θ of the winner against it; None for the winner.
+    """
+
+    problem: Problem
+    estimate: Estimate
+    interval: Interval
+    rounds: int
+    advantage: Interval | None
+
+    @property
+    def is_beaten(self) -> bool:
+        """Whether it is shown that the winner matches more often."""
+        return self.advantage is not None and self.advantage.low > 0.5
+
+
+@dataclass(frozen=True)
+class Race:
+    """The result of successive halving.
+
+    Attributes
+    ----------
+    entrants : tuple of Entrant
+        In the order given.
+    winner : int
+    confidence : float
+    seed : int
+    """
+
+    entrants: tuple[Entrant, ...]
+    winner: int
+    confidence: float
+    seed: int
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether every other entrant is shown to match less often."""
+        return all(e.is_beaten for k, e in enumerate(self.entrants) if k != self.winner)
+
+    @property
+    def trials(self) -> int:
+        """Trials of all entrants."""
+        return sum(e.estimate.trials for e in self.entrants)
+
+    def ranking(self) -> list[int]:
+        """The winner, then by rounds and by share of matches."""
+
+        def key(k: int) -> tuple[bool, int, float]:
+            e = self.entrants[k]
+            return (k != self.winner, -e.rounds, -_share(e.estimate))
+
+        return sorted(range(len(self.entrants)), key=key)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, the best first."""
+        return {
+            "winner": self.winner,
+            "settled": self.is_settled,
+            "trials": self.trials,
+            "confidence": self.confidence,
+            "entrants": [
+                {
+                    "index": k,
+                    "cells": [list(c) for c in self.entrants[k].problem.allocation.cells],
+                    "trials": self.entrants[k].estimate.trials,
+                    "matched": self.entrants[k].estimate.matched,
+                    "unmatched": self.entrants[k].estimate.unmatched,
+                    "undetermined": self.entrants[k].estimate.undetermined,
+                    "low": self.entrants[k].interval.low,
+                    "high": self.entrants[k].interval.high,
+                    "rounds": self.entrants[k].rounds,
+                    "beaten": self.entrants[k].is_beaten,
+                }
+                for k in self.ranking()
+            ],
+        }
+
+    def __str__(self) -> str:
+        e = self.entrants[self.winner]
+        beaten = sum(entrant.is_beaten for entrant in self.entrants)
+        others = len(self.entrants) - 1
+        return (
+            f"MP {_share(e.estimate):.4f} {e.interval}, shown to be higher than that of {beaten} "
+            f"of {others} others"
+        )
+
+
+def _share(estimate: Estimate) -> float:
+    return estimate.matched / estimate.trials if estimate.trials else 0.0
+
+
+def successive_halving(
+    problems: Sequence[Problem],
+    *,
+    first: int = 32,
+    most: int = 2048,
+    confidence: float = 0.95,
+    seed: int = 0,
+    workers: int | Workers = 1,
+    advance: Callable[[InstanceCount], None] | None = None,
+    **settings: Any,
+) -> Race:
+    """Find the allocation that matches most often.
+
+    Parameters
+    ----------
+    problems : sequence of Problem
+        Of one network, with fixed allocations.
+    first : int, optional
+        Trials of each in the first round; twice as many in each further one.
+    most : int, optional
+        Trials of an allocation at most.
+    confidence : float, optional
+        Of all statements together.
+    seed : int, optional
+        Trial i is the same instance for all.
+    workers : int or Workers, optional
+    advance : callable, optional
+        Told of each trial.
+    **settings
+        As for `numeric.studies.study.Study`: `engine`, `timeout`, ….
+
+    Returns
+    -------
+    Race
+
+    Notes
+    -----
+    The last two meet until one is shown to be better or `most` is reached.
+
+    Examples
+    --------
+    >>> from algebra.networks.base import LinearRNN
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> masks = [[[1, 0], [0, 1]], [[1, 1], [0, 0]]]
+    >>> successive_halving([Problem(net, {"W": m}) for m in masks], first=64).winner
+    1
+    """
+    whole_number(first, "first", 1)
+    whole_number(most, "most", 1)
+    if not problems:
+        raise InputError("`problems` is empty: there is nothing to choose from")
+    if len({p.network for p in problems}) > 1:
+        raise InputError("`problems` are of different networks: they have no common instances")
+    if not 0 < confidence < 1:
+        raise InputError(f"`confidence` ({confidence!r}) must lie between 0 and 1")
+    size = len(problems)
+    error = 1 - confidence
+    own = 1 - error / (2 * size)
+    pair = 1 - error / max(1, size * (size - 1))
+    crew = make_workers(workers) if isinstance(workers, int) else workers
+    studies = [Study(p, seed=seed, workers=crew, **settings) for p in problems]
+    estimates: list[Estimate | None] = [None] * size
+    rounds = [0] * size
+    alive = list(range(size))
+    trials = min(first, most)
+    try:
+        while True:
+            for k in alive:
+                estimates[k] = studies[k].run(trials, advance=advance)
+                rounds[k] += 1
+            alive.sort(key=lambda k: (-_share(_done(estimates[k])), k))
+            best = alive[0]
+            alive = [
+                k
+                for k in alive
+                if k == best or _advantage(estimates[best], estimates[k], pair).low <= 0.5
+            ]
+            if len(alive) == 1 or trials >= most:
+                break
+            alive = alive[: max(2, -(-len(alive) // 2))]
+            trials = min(2 * trials, most)
+    finally:
+        if isinstance(workers, int):
+            crew.close()
+    entrants = tuple(
+        Entrant(
+            problem,
+            estimate := _done(estimates[k]),
+            confidence_sequence(
+                estimate.matched, estimate.unmatched, estimate.undetermined, confidence=own
+            ),
+            rounds[k],
+            None if k == best else _advantage(estimates[best], estimate, pair),
+        )
+        for k, problem in enumerate(problems)
+    )
+    return Race(entrants, best, confidence, seed)
+
+
+def _done(estimate: Estimate | None) -> Estimate:
+    if estimate is None:
+        raise ArithmeticError("an allocation has no trials: a bug")
+    return estimate
+
+
+def _advantage(first: Estimate | None, second: Estimate | None, confidence: float) -> Interval:
+    """For the probability that the first matches where exactly one does; undecided ones count
+    against both."""
+    one, two = _done(first), _done(second)
+    n = min(one.trials, two.trials)
+    table: np.ndarray = paired_table(map(_matched, one.counts[:n]), map(_matched, two.counts[:n]))
+    wins, losses = int(table[0, 1]), int(table[1, 0])
+    unclear = int(table[2].sum() + table[:2, 2].sum())
+    return confidence_sequence(wins, losses, unclear, confidence=confidence)
+
+
+def _matched(count: InstanceCount) -> bool | None:
+    return {"matched": True, "unmatched": False}.get(count.outcome)

@@ -1,0 +1,397 @@
+"""Trials kept on disk: an SQLite file that several processes may share.
+
+One row for each study (problem, seed, engine and settings), one for each trial.  The file is
+in WAL mode and every chunk of trials is one transaction: a process killed at any moment loses
+the trials in flight and nothing else.  A trial is written once; a second process that computes
+it again finds it there and leaves it.
+
+Processes that work on one study at the same time tell each other which trials they are at
+(`claim`).  Claims only save double work: those of a process that is gone count for nothing,
+and when nothing else is left to do claimed trials are computed all the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from algebra.errors import InputError
+from numeric.counts import InstanceCount
+from numeric.studies.trials import Work, record
+
+# "mprb": what SQLite files of ours carry in their header.
+APPLICATION_ID = 0x6D707262
+SCHEMA = 2
+# A process that has not said anything for so long is taken to be gone (seconds).
+_STALE = 3600.0
+
+_TABLES = """
+CREATE TABLE studies (
+    id INTEGER PRIMARY KEY,
+    key TEXT NOT NULL UNIQUE,
+    work TEXT NOT NULL,
+    toml TEXT NOT NULL,
+    version TEXT NOT NULL,
+    created REAL NOT NULL
+);
+CREATE TABLE trials (
+    study INTEGER NOT NULL REFERENCES studies(id),
+    number INTEGER NOT NULL,
+    real INTEGER,
+    complex INTEGER,
+    status TEXT NOT NULL,
+    note TEXT NOT NULL,
+    paths INTEGER NOT NULL,
+    retried INTEGER NOT NULL,
+    certified INTEGER NOT NULL,
+    seconds REAL NOT NULL,
+    paper_match INTEGER,
+    PRIMARY KEY (study, number)
+) WITHOUT ROWID;
+CREATE TABLE claims (
+    study INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    since REAL NOT NULL,
+    PRIMARY KEY (study, number)
+) WITHOUT ROWID;
+"""
+_COLUMNS = "number, real, complex, status, note, paths, retried, certified, seconds, paper_match"
+
+
+@dataclass(frozen=True)
+class StudyInfo:
+    """A study in a store.
+
+    Attributes
+    ----------
+    id : int
+    key : str
+    work : dict
+        `Work.to_dict`: problem, seed, settings.
+    toml : str
+        The problem file.
+    version : str
+        The code that began it.
+    created : float
+        Seconds since 1970.
+    trials, matched, unmatched : int
+        Trials there, and their outcomes.
+    """
+
+    id: int
+    key: str
+    work: dict[str, Any]
+    toml: str
+    version: str
+    created: float
+    trials: int
+    matched: int
+    unmatched: int
+
+    @property
+    def undetermined(self) -> int:
+        """Trials that could not be decided."""
+        return self.trials - self.matched - self.unmatched
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "id": self.id,
+            "key": self.key,
+            "problem": self.work["problem"],
+            "seed": self.work["seed"],
+            **self.work["settings"],
+            "version": self.version,
+            "created": self.created,
+            "trials": self.trials,
+            "matched": self.matched,
+            "unmatched": self.unmatched,
+            "undetermined": self.undetermined,
+        }
+
+
+class Store:
+    """An open store.
+
+    Parameters
+    ----------
+    path : str or Path
+    create : bool, optional
+        Whether a missing file is made.
+
+    Raises
+    ------
+    InputError
+        Where the file is missing, damaged, or something else than a store.
+    """
+
+    def __init__(self, path: str | Path, *, create: bool = True) -> None:
+        self.path = Path(path)
+        if not self.path.exists():
+            if not create:
+                raise InputError(f"{self.path}: no such store")
+            if not self.path.parent.is_dir():
+                raise InputError(f"{self.path}: no folder {self.path.parent}")
+        elif self.path.is_dir():
+            raise InputError(f"{self.path}: a folder, not a store")
+        with self._honest():
+            self._db = sqlite3.connect(self.path, timeout=60.0, isolation_level=None)
+        try:
+            with self._honest():
+                self._open()
+        except InputError:
+            self._db.close()
+            raise
+        self.owner = f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
+
+    @contextmanager
+    def _honest(self) -> Iterator[None]:
+        """Database errors as one clear sentence."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            text = str(error)
+            if "not a database" in text or "malformed" in text:
+                hint = "damaged, or not a matchprob store; move it away or name another file"
+            elif "locked" in text:
+                hint = "another process has held it for a minute; try again"
+            else:
+                hint = "check the file, its folder and the space left"
+            raise InputError(f"{self.path}: {text} ({hint})") from None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._honest():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def _open(self) -> None:
+        db = self._db
+        empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
+        (mark,) = db.execute("PRAGMA application_id").fetchone()
+        if not empty and mark != APPLICATION_ID:
+            raise InputError(f"{self.path}: an SQLite file, but not a matchprob store")
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")
+        if empty:
+            with self._transaction():
+                # Another process may have been first.
+                if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                    db.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                    db.execute(f"PRAGMA user_version={SCHEMA}")
+                    for statement in _TABLES.split(";"):
+                        db.execute(statement)
+        (schema,) = db.execute("PRAGMA user_version").fetchone()
+        if schema != SCHEMA:
+            raise InputError(
+                f"{self.path}: a store of version {schema}, this code reads version {SCHEMA}"
+            )
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def check(self) -> None:
+        """Go through the whole file; raises InputError where it is damaged."""
+        with self._honest():
+            (text,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
+        if text != "ok":
+            raise InputError(f"{self.path}: damaged: {text}")
+
+    def study(self, work: Work, version: str = "") -> int:
+        """Number of the study of that work, made where it is new."""
+        with self._transaction() as db:
+            db.execute(
+                "INSERT OR IGNORE INTO studies (key, work, toml, version, created)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (
+                    work.key,
+                    json.dumps(work.to_dict(), sort_keys=True),
+                    work.problem.to_toml(),
+                    version,
+                    time.time(),
+                ),
+            )
+            (number,) = db.execute("SELECT id FROM studies WHERE key = ?", (work.key,)).fetchone()
+        return int(number)
+
+    def studies(self) -> list[StudyInfo]:
+        """All studies, oldest first."""
+        query = """
+            SELECT s.id, s.key, s.work, s.toml, s.version, s.created, count(t.number),
+                   coalesce(sum(t.real > 0), 0),
+                   coalesce(sum(t.status = 'complete' AND t.real = 0), 0)
+            FROM studies s LEFT JOIN trials t ON t.study = s.id GROUP BY s.id ORDER BY s.id
+        """
+        with self._honest():
+            rows = self._db.execute(query).fetchall()
+        return [StudyInfo(r[0], r[1], json.loads(r[2]), *r[3:]) for r in rows]
+
+    def find(self, name: str) -> StudyInfo:
+        """The study with that number or beginning of a key."""
+        found = [s for s in self.studies() if str(s.id) == name]
+        found = found or [s for s in self.studies() if s.key.startswith(name)]
+        if len(found) != 1:
+            what = "several studies" if found else "no study"
+            raise InputError(f"{self.path}: {what} {name!r}; `matchprob study list` shows them")
+        return found[0]
+
+    def records(self, study: int, below: int | None = None) -> dict[int, InstanceCount]:
+        """Trials by number (those below a number)."""
+        query = f"SELECT {_COLUMNS} FROM trials WHERE study = ?"
+        values: list[int] = [study]
+        if below is not None:
+            query += " AND number < ?"
+            values.append(below)
+        with self._honest():
+            rows = self._db.execute(query + " ORDER BY number", values).fetchall()
+        return {row[0]: _count(row) for row in rows}
+
+    def add(self, study: int, counts: Iterable[InstanceCount]) -> int:
+        """Write trials that are not there yet, in one transaction; how many were new."""
+        rows = [
+            (
+                study, c.index, c.real, c.complex, c.status, c.note, c.paths, c.retried,
+                c.certified, c.seconds, c.paper_match,
+            )
+            for c in counts
+        ]  # fmt: skip
+        with self._transaction() as db:
+            before = db.total_changes
+            db.executemany(
+                f"INSERT OR IGNORE INTO trials (study, {_COLUMNS})"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                rows,
+            )
+            new = db.total_changes - before
+            db.executemany(
+                "DELETE FROM claims WHERE study = ? AND number = ?", [row[:2] for row in rows]
+            )
+        return new
+
+    def claim(self, study: int, wanted: Sequence[int]) -> list[int]:
+        """The wanted trials that nobody else is at, which are ours from now on."""
+        now = time.time()
+        with self._transaction() as db:
+            gone = [
+                owner
+                for owner, since in db.execute(
+                    "SELECT owner, max(since) FROM claims GROUP BY owner"
+                )
+                if owner != self.owner and (now - since > _STALE or not _alive(owner))
+            ]
+            db.executemany("DELETE FROM claims WHERE owner = ?", [(owner,) for owner in gone])
+            others = {
+                number
+                for (number,) in db.execute(
+                    "SELECT number FROM claims WHERE study = ? AND owner != ?", (study, self.owner)
+                )
+            }
+            free = [number for number in wanted if number not in others]
+            db.executemany(
+                "INSERT OR REPLACE INTO claims VALUES (?, ?, ?, ?)",
+                [(study, number, self.owner, now) for number in free],
+            )
+        return free
+
+    def release(self) -> None:
+        """Give back all claims of this process."""
+        with self._transaction() as db:
+            db.execute("DELETE FROM claims WHERE owner = ?", (self.owner,))
+
+    def merge(self, other: Store) -> dict[str, int]:
+        """Take in the trials of another store.
+
+        Returns
+        -------
+        dict
+            ``studies`` and ``trials``: how many were new.
+
+        Raises
+        ------
+        InputError
+            Where the two disagree on a trial.  Nothing is then taken in.
+        """
+        other.check()
+        new = {"studies": 0, "trials": 0}
+        known = {s.key: s.id for s in self.studies()}
+        todo: list[tuple[StudyInfo, list[InstanceCount]]] = []
+        for study in other.studies():
+            theirs = other.records(study.id)
+            ours = self.records(known[study.key]) if study.key in known else {}
+            for number in theirs.keys() & ours.keys():
+                if record(theirs[number]) != record(ours[number]):
+                    raise InputError(
+                        f"{other.path} and {self.path} differ on trial {number} of study "
+                        f"{study.key[:8]}: {record(theirs[number])} and {record(ours[number])}; "
+                        "one of them was made by other code"
+                    )
+            todo.append((study, [c for n, c in theirs.items() if n not in ours]))
+        for study, counts in todo:
+            if study.key not in known:
+                new["studies"] += 1
+                with self._transaction() as db:
+                    db.execute(
+                        "INSERT OR IGNORE INTO studies (key, work, toml, version, created)"
+                        " VALUES (?, ?, ?, ?, ?)",
+                        (
+                            study.key, json.dumps(study.work, sort_keys=True), study.toml,
+                            study.version, study.created,
+                        ),
+                    )  # fmt: skip
+                    query = "SELECT id FROM studies WHERE key = ?"
+                    known[study.key] = int(db.execute(query, (study.key,)).fetchone()[0])
+            new["trials"] += self.add(known[study.key], counts)
+        return new
+
+
+def _count(row: Sequence[Any]) -> InstanceCount:
+    number, real, complex_, status, note, paths, retried, certified, seconds, paper = row
+    return InstanceCount(
+        number, real, complex_, status, note,
+        paths=paths, retried=retried, certified=certified, seconds=seconds,
+        paper_match=None if paper is None else bool(paper),
+    )  # fmt: skip
+
+
+def _started(pid: int) -> str:
+    """When a process began, in the kernel's ticks: numbers of processes are used again."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return ""
+    return text.rpartition(")")[2].split()[19]
+
+
+def _alive(owner: str) -> bool:
+    """Whether a claim's process still runs; those of other machines are believed."""
+    host, pid, started = owner.rsplit(":", 2)
+    if host != socket.gethostname():
+        return True
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return not started or _started(int(pid)) == started

@@ -1,0 +1,329 @@
+"""Studies: trials computed once, by whoever is there, and the estimate they give.
+
+A study is a problem, a seed and settings.  Its trials come from a store where they are there,
+are computed by this process, by local workers or by a cluster where they are not, and are
+written as they come.  Since a trial's record depends on nothing but the study and its number,
+the results are the same whatever computed them and however often the work was broken off.
+
+An estimate is always of trials 0 … n - 1.  Trials beyond, finished early by a fast worker, stay
+in the store and wait: to count whichever trials happen to be done would favour quick ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from algebra.errors import InputError, whole_number
+from algebra.problems.problem import Problem
+from numeric.counts import InstanceCount
+from numeric.statistics.confidence_sequences import RunningInterval
+from numeric.statistics.estimate import Estimate
+from numeric.studies.store import Store
+from numeric.studies.trials import Work, compute, forget
+from numeric.studies.workers import LocalWorkers, NextChunk
+
+# Trials handed out at once: at first few, so that progress shows early.
+FIRST_CHUNK, LARGEST_CHUNK = 8, 256
+# The running interval is looked at after so many trials, and again each tenth more.
+_FIRST_LOOK, _LOOKS = 50, 0.1
+MOST_TRIALS = 1_000_000
+
+Advance = Callable[[InstanceCount], None]
+
+
+class Workers(Protocol):
+    """Anything that computes chunks."""
+
+    @property
+    def count(self) -> int:
+        """How many chunks are computed at a time."""
+        ...
+
+    def run(self, work: Work, take: NextChunk) -> Iterator[list[InstanceCount]]:
+        """Records of chunks as they are done, in any order."""
+        ...
+
+    def close(self) -> None:
+        """End the workers, or the connection to them."""
+        ...
+
+
+class Here:
+    """This process as the only worker."""
+
+    count = 1
+
+    def run(self, work: Work, take: NextChunk) -> Iterator[list[InstanceCount]]:
+        """Records of chunks, in order."""
+        data, key = work.to_dict(), work.key
+        while chunk := take():
+            yield compute(data, key, chunk)
+
+    def close(self) -> None:
+        """End what this process kept for the work."""
+        forget()
+
+
+def make_workers(count: int) -> Workers:
+    """This process for one worker, processes of their own for more."""
+    return Here() if count == 1 and not isinstance(count, bool) else LocalWorkers(count)
+
+
+class Study:
+    """Trials of a problem, wherever they are computed and kept.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int, optional
+    engine : str, optional
+        By default the network's.
+    store : str, Path or Store, optional
+        Where trials are kept; only in memory by default.
+    workers : int or Workers, optional
+        Local processes; 1 computes in this one.  Workers that several studies share are
+        left open.
+    scheduler : str, optional
+        Address of a Dask scheduler, instead of local workers.
+    confidence : float, optional
+    **settings
+        ``timeout``, ``certify``, ``complete``, ``root_timeout``: see
+        `numeric.studies.trials.Settings`.
+
+    Examples
+    --------
+    >>> from algebra.networks.base import LinearRNN
+    >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
+    >>> with Study(problem) as study:
+    ...     print(study.run(100).matched)
+    100
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        seed: int = 0,
+        engine: str | None = None,
+        store: str | Path | Store | None = None,
+        workers: int | Workers = 1,
+        scheduler: str | None = None,
+        confidence: float = 0.95,
+        **settings: Any,
+    ) -> None:
+        if not 0 < confidence < 1:
+            raise InputError(f"`confidence` ({confidence!r}) must lie between 0 and 1")
+        whole_number(seed, "seed", 0)
+        self.work = Work.of(problem, seed, engine, **settings)
+        self.confidence = confidence
+        # Fails early where the engine or something it needs is missing.
+        counter = self.work.counter()
+        counter.prepare()
+        counter.close()
+        self.workers: Workers
+        if scheduler is not None:
+            from numeric.studies.cluster import DaskWorkers
+
+            self.workers = DaskWorkers(scheduler)
+        elif isinstance(workers, int):
+            self.workers = make_workers(workers)
+        elif hasattr(workers, "run"):
+            self.workers = workers
+        else:
+            raise InputError(f"`workers` ({workers!r}) must be a whole number, at least 1")
+        self._own_workers = scheduler is not None or isinstance(workers, int)
+        self._own_store = not isinstance(store, Store)
+        self.store = Store(store) if isinstance(store, str | Path) else store
+        self._id = self.store.study(self.work, _version()) if self.store else 0
+        self._records: dict[int, InstanceCount] = {}
+
+    def __enter__(self) -> Study:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the workers and close the store."""
+        if self._own_workers:
+            self.workers.close()
+        if self.store and self._own_store:
+            self.store.close()
+
+    def __repr__(self) -> str:
+        kept = f", store={str(self.store.path)!r}" if self.store else ""
+        s = self.work.settings
+        return (
+            f"Study({self.work.problem.network}, seed={self.work.seed}, engine={s.engine!r}{kept})"
+        )
+
+    @property
+    def records(self) -> dict[int, InstanceCount]:
+        """All trials done so far, by number."""
+        if self.store:
+            self._records.update(self.store.records(self._id))
+        return dict(sorted(self._records.items()))
+
+    def run(
+        self,
+        trials: int = 1000,
+        *,
+        half_width: float | None = None,
+        advance: Advance | None = None,
+    ) -> Estimate:
+        """Estimate from trials 0 … `trials` - 1, computing those that are missing.
+
+        An interrupt (Ctrl-C) ends the work and keeps what is done.
+
+        Parameters
+        ----------
+        trials : int, optional
+            With `half_width`: at most so many.
+        half_width : float, optional
+            Stop as soon as a confidence sequence, valid at every moment, is this narrow.  It
+            is looked at after fixed numbers of trials, so that the number does not depend on
+            the workers.
+        advance : callable, optional
+            Told of each trial as it is taken in, in any order; also of those in the store.
+
+        Returns
+        -------
+        Estimate
+            Of the first n trials without a gap.
+        """
+        whole_number(trials, "trials", 1)
+        if trials > MOST_TRIALS:
+            raise InputError(f"`trials` ({trials}) must not be greater than {MOST_TRIALS}")
+        if half_width is not None and not 0 < half_width < 0.5:
+            raise InputError(f"`half_width` ({half_width!r}) must lie between 0 and 0.5")
+        stops = list(_looks(trials)) if half_width else [trials]
+        running = RunningInterval(self.confidence)
+        interrupted = False
+        told: set[int] = set()
+        for stop in stops:
+            try:
+                self._fill(stop, told, advance)
+            except KeyboardInterrupt:
+                interrupted = True
+            found = self._estimate(stop if half_width else trials)
+            if interrupted:
+                break
+            if half_width:
+                running.update(found.matched, found.unmatched, found.undetermined)
+                if running.interval.half_width <= half_width:
+                    break
+        if half_width:
+            return Estimate(
+                self.work.problem, self.work.settings.engine, self.work.seed, found.counts,
+                trials if interrupted else found.trials, self.confidence, running.interval,
+            )  # fmt: skip
+        return found
+
+    def _estimate(self, requested: int) -> Estimate:
+        records = self._records
+        done = next((k for k in range(requested) if k not in records), requested)
+        return Estimate(
+            self.work.problem,
+            self.work.settings.engine,
+            self.work.seed,
+            tuple(records[k] for k in range(done)),
+            requested,
+            self.confidence,
+        )
+
+    def _fill(self, trials: int, told: set[int], advance: Advance | None) -> None:
+        """Compute what is missing of trials 0 … `trials` - 1."""
+
+        def tell(counts: Sequence[InstanceCount]) -> None:
+            self._records.update((count.index, count) for count in counts)
+            for count in counts:
+                if count.index not in told:
+                    told.add(count.index)
+                    if advance is not None:
+                        advance(count)
+
+        if self.store:
+            self._records.update(self.store.records(self._id, trials))
+        tell([self._records[k] for k in sorted(self._records) if k < trials])
+        queue = _Queue(
+            [k for k in range(trials) if k not in self._records], self.store, self._id, self.workers
+        )
+        try:
+            for counts in self.workers.run(self.work, queue.take):
+                if self.store:
+                    self.store.add(self._id, counts)
+                queue.done(len(counts))
+                tell(counts)
+        finally:
+            if self.store:
+                self.store.release()
+        if self.store:
+            # What other processes did meanwhile.
+            theirs = self.store.records(self._id, trials)
+            tell([c for k, c in theirs.items() if k not in told])
+            self._records.update(theirs)
+
+
+class _Queue:
+    """Hands out chunks of trials of about a second."""
+
+    def __init__(
+        self, missing: list[int], store: Store | None, study: int, workers: Workers
+    ) -> None:
+        self.missing = missing
+        self.store = store
+        self.study = study
+        self.workers = workers
+        self.size = FIRST_CHUNK
+        self.began = time.perf_counter()
+        self.finished = 0
+        self.passed: list[int] = []
+
+    def take(self) -> list[int] | None:
+        """The next chunk; None where nothing is left."""
+        while self.missing:
+            # The last trials are spread over all workers.
+            share = -(-len(self.missing) // (2 * self.workers.count))
+            size = max(1, min(self.size, share))
+            chunk, self.missing = self.missing[:size], self.missing[size:]
+            if self.store is None:
+                return chunk
+            free = self.store.claim(self.study, chunk)
+            self.passed += [k for k in chunk if k not in free]
+            if free:
+                return free
+        if self.passed and self.store is not None:
+            # Others were at these: take what is done, compute what is still missing.
+            done = self.store.records(self.study)
+            left = [k for k in self.passed if k not in done]
+            self.passed = []
+            if left:
+                self.missing = left[self.size :]
+                return left[: self.size]
+        return None
+
+    def done(self, count: int) -> None:
+        """So many more trials are finished: chunks follow the rate."""
+        self.finished += count
+        rate = self.finished / max(time.perf_counter() - self.began, 1e-6) / self.workers.count
+        self.size = int(min(max(rate, 1), 2 * self.size, LARGEST_CHUNK))
+
+
+def _looks(trials: int) -> Iterator[int]:
+    look = _FIRST_LOOK
+    while look < trials:
+        yield look
+        look += max(1, int(look * _LOOKS))
+    yield trials
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("matchprob")
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,170 @@
+"""Trials as plain work: what to compute, said so that any process computes the same.
+
+A trial's record follows from the `Work` and the trial's number alone: not from the chunk it
+came in, the worker that computed it, or what was computed before.  (Time limits are the
+exception: where an engine runs into one, a faster machine may get further.  The record then
+says so.)  Local processes and cluster workers all call `compute`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+from algebra.errors import InputError
+from algebra.problems.problem import Problem, problem_from_dict
+from numeric.counts import InstanceCount
+from numeric.engines.counter import Counter, default_engine
+from numeric.engines.normalization import make_counter
+from numeric.instances import draw_instance
+
+# Raise when the same work gives other records than before: old records are then not mixed in.
+RECORDS_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How trials are decided.
+
+    Attributes
+    ----------
+    engine : str
+    timeout : float
+        Seconds for one trial in the engine.
+    certify : bool
+        Whether verdicts settle trials.
+    complete : bool
+        Whether every solution is counted, even where one decides the match.
+    root_timeout : float
+        Seconds for one generic root count.
+    """
+
+    engine: str
+    timeout: float = 600.0
+    certify: bool = True
+    complete: bool = False
+    root_timeout: float = 60.0
+
+    def __post_init__(self) -> None:
+        for name in ("timeout", "root_timeout"):
+            value = getattr(self, name)
+            if not value > 0:
+                raise InputError(f"`{name}` ({value!r}) must be positive (seconds)")
+
+
+@dataclass(frozen=True)
+class Work:
+    """Trials 0, 1, 2, … of a problem.
+
+    Attributes
+    ----------
+    problem : Problem
+    seed : int
+    settings : Settings
+    """
+
+    problem: Problem
+    seed: int
+    settings: Settings = field(default_factory=lambda: Settings("homotopy"))
+
+    @classmethod
+    def of(cls, problem: Problem, seed: int = 0, engine: str | None = None, **more: Any) -> Work:
+        """Work with the network's default engine where none is named."""
+        return cls(problem, seed, Settings(engine or default_engine(problem.network), **more))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data from which `from_dict` makes the same work."""
+        return {
+            "problem": self.problem.to_dict(),
+            "seed": self.seed,
+            "settings": asdict(self.settings),
+            "records": RECORDS_VERSION,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Work:
+        """The work of plain data."""
+        if data.get("records") != RECORDS_VERSION:
+            raise InputError(
+                f"records of version {data.get('records')!r}, this code makes version "
+                f"{RECORDS_VERSION}: use the same matchprob on all machines"
+            )
+        return cls(problem_from_dict(data["problem"]), data["seed"], Settings(**data["settings"]))
+
+    @cached_property
+    def key(self) -> str:
+        """A name that is the same for equal work, over runs and machines."""
+        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def counter(self) -> Counter:
+        """A counter with these settings."""
+        s = self.settings
+        return make_counter(
+            self.problem,
+            s.engine,
+            timeout=s.timeout,
+            certify=s.certify,
+            complete=s.complete,
+            root_timeout=s.root_timeout,
+        )
+
+
+class _Kept(threading.local):
+    """The last counter of this thread: plans and start systems are worth keeping."""
+
+    key: str = ""
+    work: Work
+    counter: Counter
+
+
+_kept = _Kept()
+
+
+def compute(data: dict[str, Any], key: str, indices: Sequence[int]) -> list[InstanceCount]:
+    """Records of some trials, in their order.
+
+    Parameters
+    ----------
+    data : dict
+        `Work.to_dict` of the work.
+    key : str
+        Its `Work.key`: the same key keeps plans and engines for the next call.
+    indices : sequence of int
+    """
+    if _kept.key != key:
+        forget()
+        _kept.work = Work.from_dict(data)
+        _kept.counter = _kept.work.counter()
+        _kept.key = key
+    work = _kept.work
+    return _kept.counter.count_many([draw_instance(work.problem, work.seed, k) for k in indices])
+
+
+def forget() -> None:
+    """Close what this thread keeps."""
+    if _kept.key:
+        _kept.counter.close()
+        _kept.key = ""
+
+
+def record(count: InstanceCount) -> tuple[Any, ...]:
+    """What of a count is the same whoever computed it: all but times and efforts."""
+    return (count.index, count.real, count.complex, count.status, count.note)
+
+
+def chunks_of(indices: Iterable[int], size: int) -> Iterable[list[int]]:
+    """Runs of at most `size` trials."""
+    chunk: list[int] = []
+    for index in indices:
+        chunk.append(index)
+        if len(chunk) >= size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk

@@ -1,0 +1,39 @@
+"""A worker process, ``python -m numeric.studies.worker``: `numeric.studies.workers` speaks to it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from algebra.errors import InputError
+from numeric.studies.trials import compute
+from numeric.studies.workers import WorkerFailed, receive, send
+
+
+def serve() -> None:
+    """Compute chunks until the input ends."""
+    source = sys.stdin.buffer
+    # Answers go out on a stream of their own: whatever a library prints goes to stderr.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    while True:
+        try:
+            data, key, chunk = receive(source)
+        except EOFError:
+            return
+        error: Exception | None = None
+        counts = []
+        try:
+            counts = compute(data, key, chunk)
+        except InputError as problem:
+            error = problem
+        except Exception as bug:
+            error = WorkerFailed(f"trials {chunk[0]}–{chunk[-1]}: {type(bug).__name__}: {bug}")
+        try:
+            send(answers, (counts, error))
+        except OSError:
+            return
+
+
+if __name__ == "__main__":
+    serve()

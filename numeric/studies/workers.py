@@ -1,0 +1,213 @@
+"""Local worker processes that compute chunks of trials.
+
+Each worker is a fresh interpreter (``python -m numeric.studies.worker``) with one BLAS thread,
+spoken
+to over its standard streams; no state of this process leaks into it, and none of ours depends
+on it.  A worker that dies is replaced and its chunk is done again.  A chunk that has killed
+three workers is given up: then something is wrong with these trials or this machine, and the
+error says with which.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import selectors
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from algebra.errors import InputError
+from numeric.counts import InstanceCount
+from numeric.studies.trials import Work
+
+# Variables that pin the threads of numerical libraries; they act before these are loaded.
+ONE_THREAD = dict.fromkeys(
+    (
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+        "NUMBA_NUM_THREADS",
+    ),
+    "1",
+)
+_MOST_DEATHS = 3
+# Takes the next chunk to do, or None where there is none now.
+NextChunk = Callable[[], list[int] | None]
+
+
+class WorkerFailed(RuntimeError):
+    """Trials that could not be computed: their workers died, or a bug met them."""
+
+
+def send(stream: IO[bytes], message: Any) -> None:
+    """Write one message: its length, then its pickle."""
+    data = pickle.dumps(message)
+    stream.write(struct.pack("<Q", len(data)) + data)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> Any:
+    """Read one message; EOFError where the other side is gone."""
+    head = stream.read(8)
+    if len(head) < 8:
+        raise EOFError
+    (size,) = struct.unpack("<Q", head)
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError
+    return pickle.loads(data)
+
+
+@dataclass
+class _Worker:
+    process: subprocess.Popen[bytes]
+    chunk: list[int] | None = None
+
+
+class LocalWorkers:
+    """Some worker processes on this machine.
+
+    Parameters
+    ----------
+    count : int
+
+    Notes
+    -----
+    A context manager: the processes end with it.
+    """
+
+    def __init__(self, count: int) -> None:
+        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            raise InputError(f"`workers` ({count!r}) must be a whole number, at least 1")
+        self.count = count
+        self._workers: list[_Worker] = []
+        self._deaths: dict[tuple[int, ...], int] = {}
+
+    def __enter__(self) -> LocalWorkers:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all workers now; what they were at is lost."""
+        for worker in self._workers:
+            worker.process.kill()
+        for worker in list(self._workers):
+            self._dismiss(worker)
+
+    @property
+    def pids(self) -> list[int]:
+        """Process numbers of the workers."""
+        return [worker.process.pid for worker in self._workers]
+
+    def _start(self) -> _Worker:
+        # The packages may be importable only because of where this process runs.
+        paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
+        environment = {
+            **os.environ,
+            **ONE_THREAD,
+            "PYTHONPATH": os.pathsep.join(p for p in paths if p),
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-m", "numeric.studies.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            # Ctrl-C is this process's business; a worker ends when its input does.
+            start_new_session=True,
+        )
+        return _Worker(process)
+
+    def run(self, work: Work, take: NextChunk) -> Iterator[list[InstanceCount]]:
+        """Records of chunks as they are done, in any order.
+
+        Parameters
+        ----------
+        work : Work
+        take : callable
+            Gives the next chunk; asked whenever a worker is idle, until it gives None and
+            no worker is busy.
+        """
+        data, key = work.to_dict(), work.key
+        again: list[list[int]] = []
+        selector = selectors.DefaultSelector()
+
+        def employ(worker: _Worker) -> bool:
+            chunk = again.pop() if again else take()
+            if not chunk:
+                return False
+            worker.chunk = chunk
+            assert worker.process.stdin is not None
+            # Where it has died, that is noticed at the other end.
+            with contextlib.suppress(OSError):
+                send(worker.process.stdin, (data, key, chunk))
+            return True
+
+        def hire() -> None:
+            worker = self._start()
+            if not employ(worker):
+                self._dismiss(worker)
+                return
+            self._workers.append(worker)
+            selector.register(worker.process.stdout, selectors.EVENT_READ, worker)  # type: ignore[arg-type]
+
+        # Workers of an earlier run are kept: they have the plans of this work already.
+        for worker in list(self._workers):
+            if employ(worker):
+                selector.register(worker.process.stdout, selectors.EVENT_READ, worker)  # type: ignore[arg-type]
+        busy = len(selector.get_map())
+        for _ in range(self.count - max(busy, len(self._workers))):
+            hire()
+        try:
+            while selector.get_map():
+                for event, _ in selector.select():
+                    worker = event.data
+                    chunk = worker.chunk or []
+                    try:
+                        counts, error = receive(worker.process.stdout)
+                    except (EOFError, pickle.UnpicklingError):
+                        selector.unregister(worker.process.stdout)
+                        self._dismiss(worker)
+                        self._bury(chunk)
+                        again.append(chunk)
+                        hire()
+                        continue
+                    worker.chunk = None
+                    if error is not None:
+                        raise error
+                    yield counts
+                    if not employ(worker):
+                        selector.unregister(worker.process.stdout)
+        finally:
+            selector.close()
+            # A worker still at something would answer the next run's question with this one's.
+            for worker in [w for w in self._workers if w.chunk is not None]:
+                self._dismiss(worker)
+
+    def _dismiss(self, worker: _Worker) -> None:
+        if worker in self._workers:
+            self._workers.remove(worker)
+        worker.process.kill()
+        worker.process.wait()
+        for stream in (worker.process.stdin, worker.process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def _bury(self, chunk: list[int]) -> None:
+        name = tuple(chunk)
+        self._deaths[name] = self._deaths.get(name, 0) + 1
+        if self._deaths[name] >= _MOST_DEATHS:
+            trials = f"trial {chunk[0]}" if len(chunk) == 1 else f"trials {chunk[0]}–{chunk[-1]}"
+            raise WorkerFailed(
+                f"{trials}: {_MOST_DEATHS} workers died at it (out of memory? `--workers 1` "
+                "computes in this process)"
+            )

@@ -1,0 +1,313 @@
+r"""A curve of instances, cut by hyperplane sections: evaluation and path tracking.
+
+With everything fixed but the learnable weights w, the labels are a polynomial map G from
+C^r to C^r (`numeric.chains.chain`).  A line Y_0 + tV in label space gives the curve
+
+    C = {(w, t) : G(w) = Y_0 + tV}  in  C^r × C.
+
+It is cut by forms of bidegree (1, 1), ``(1, w)ᵀ Q (1, t) = 0`` with a matrix Q of shape
+(r + 1, 2); two special ones are a slice in t alone (an instance and its solutions) and one
+in w alone.  Points are moved from one section to another along a straight line of matrices
+Q by a batched predictor and corrector, all points of a section at once.
+
+Nothing here is proved: a path that ends counts as a numerical fact.  `numeric.tracking.trace_test`
+says what follows from many of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from numeric.chains.chain import IN_D, IN_M, IN_S0, Chain
+
+# A path is given up below this step, or after so many (a hundred is usual).
+_SMALLEST_STEP = 1e-9
+_MOST_STEPS = 400
+# The prediction must lie within this share of the point's size of the curve, ...
+_PREDICTION = 1e-5
+# ... and corrections must end within this one, or where rounding keeps them, below _ROUNDING.
+_CORRECTION = 1e-11
+_ROUNDING = 1e-7
+_PASSES = 4
+
+
+def _scale(z: np.ndarray) -> np.ndarray:
+    """Size of each point, at least 1."""
+    return np.maximum(1.0, np.abs(z).max(axis=-1))
+
+
+def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Batched solution; NaN where a matrix is singular."""
+    try:
+        return np.linalg.solve(matrix, right[..., None])[..., 0]
+    except np.linalg.LinAlgError:
+        out = np.full_like(right, np.nan)
+        for k in range(len(matrix)):
+            try:
+                out[k] = np.linalg.solve(matrix[k], right[k])
+            except np.linalg.LinAlgError:
+                continue
+        return out
+
+
+@dataclass(frozen=True)
+class LabelCurve:
+    """The curve of all (w, t) with labels ``Y_0 + tV``.
+
+    Attributes
+    ----------
+    chain : Chain
+    parameters : ndarray of complex, shape (chain.size,)
+        Everything but the learnable weights; its labels are Y_0.
+    direction : ndarray of complex, shape (r,)
+        V, in the order of the chain's equations.
+    """
+
+    chain: Chain
+    parameters: np.ndarray
+    direction: np.ndarray
+
+    @property
+    def unknowns(self) -> int:
+        """Number r of learnable weights; a point has one coordinate more."""
+        return self.chain.unknowns
+
+    def labels(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """G and its Jacobian at many points.
+
+        Parameters
+        ----------
+        w : ndarray of complex, shape (k, r)
+            Of any precision; so is the result.
+
+        Returns
+        -------
+        values : ndarray of complex, shape (k, r)
+        jacobian : ndarray of complex, shape (k, r, r)
+            Row e, column j: derivative of equation e by weight j.
+        """
+        chain, count, r = self.chain, len(w), self.chain.unknowns
+        n, c, m, kind = chain.widths, chain.columns, chain.samples, np.result_type(w, complex)
+        p = np.repeat(self.parameters[None].astype(kind), count, axis=0)
+        p[:, chain.cells[:, 4]] = w
+
+        def matrix(at: int, rows: int, columns: int) -> np.ndarray:
+            return p[:, at : at + rows * columns].reshape(count, rows, columns)
+
+        # Derivatives have the axes (point, row, weight, column): products with a matrix on
+        # either side are then one product for each point.
+        S = matrix(chain.s0_at, n[0], c)
+        dS = np.zeros((count, n[0], r, c), kind)
+        own, rows, columns = self._moved[0]
+        dS[:, rows, own, columns] = 1
+        if chain.read_all:
+            Z = np.zeros((count, n[-1], m), kind)
+            dZ = np.zeros((count, n[-1], r, m), kind)
+        for k in range(1, len(n)):
+            M = matrix(int(chain.m_at[k]), n[k], n[k - 1])
+            dS = (M @ dS.reshape(count, n[k - 1], r * c)).reshape(count, n[k], r, c)
+            own, rows, columns = self._moved[k]
+            dS[:, rows, own] += S[:, columns]
+            S = M @ S
+            if chain.read_all:
+                P = matrix(int(chain.p_at[k]), c, m)
+                Z = Z + S @ P
+                dZ = dZ + (dS.reshape(count, n[k] * r, c) @ P).reshape(count, n[k], r, m)
+        if not chain.read_all:
+            Z, dZ = S, dS
+        d = chain.network.d
+        D = matrix(chain.d_at, d, n[-1])
+        dY = (D @ dZ.reshape(count, n[-1], r * m)).reshape(count, d, r, m)
+        own, rows, columns = self._moved[-1]
+        dY[:, rows, own] += Z[:, columns]
+        at = tuple(chain.equations.T)
+        return (D @ Z)[:, *at], dY.transpose(0, 1, 3, 2)[:, *at]
+
+    @cached_property
+    def _moved(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Which weights lie in S_0, in M_1, …, in D: their numbers, rows and columns."""
+        kinds, steps, rows, columns = self.chain.cells[:, :4].T
+        inner = [(kinds == IN_M) & np.isin(steps, (0, k)) for k in range(1, len(self.chain.widths))]
+        chosen = [np.flatnonzero(x) for x in (kinds == IN_S0, *inner, kinds == IN_D)]
+        return [(own, rows[own], columns[own]) for own in chosen]
+
+    def system(
+        self, z: np.ndarray, Q: np.ndarray, dQ: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Residuals, Jacobian and derivative along the moving section, at points (w, t).
+
+        Parameters
+        ----------
+        z : ndarray of complex, shape (k, r + 1)
+        Q, dQ : ndarray of complex, shape (k, r + 1, 2) or (r + 1, 2)
+            The section of each point, and how it moves.
+
+        Returns
+        -------
+        residual, jacobian, moving : ndarray of complex
+            Shapes (k, r + 1), (k, r + 1, r + 1) and (k,): only the section moves.
+        """
+        r, count = self.unknowns, len(z)
+        w, t = z[:, :r], z[:, r]
+        values, derivative = self.labels(w)
+        rows, columns = self.chain.equations.T
+        start = self.parameters[self.chain.y_at :].reshape(-1, self.chain.samples)[rows, columns]
+        residual = np.empty((count, r + 1), values.dtype)
+        residual[:, :r] = values - start - t[:, None] * self.direction
+        jacobian = np.zeros((count, r + 1, r + 1), values.dtype)
+        jacobian[:, :r, :r] = derivative
+        jacobian[:, :r, r] = -self.direction
+        one = np.concatenate([np.ones((count, 1)), w], axis=1)
+        Q = np.broadcast_to(Q, (count, r + 1, 2))
+        dQ = np.broadcast_to(dQ, (count, r + 1, 2))
+        parts = np.einsum("ki,kij->kj", one, Q)
+        residual[:, r] = parts[:, 0] + t * parts[:, 1]
+        jacobian[:, r, :r] = Q[:, 1:, 0] + t[:, None] * Q[:, 1:, 1]
+        jacobian[:, r, r] = parts[:, 1]
+        speed = np.einsum("ki,kij->kj", one, dQ)
+        return residual, jacobian, speed[:, 0] + t * speed[:, 1]
+
+    def newton(self, z: np.ndarray, Q: np.ndarray, *, precise: bool = False) -> np.ndarray:
+        """Newton's correction of points; `precise` forms residuals in longer precision."""
+        residual, jacobian, _ = self.system(z, Q, Q)
+        if precise:
+            residual = self.system(z.astype(np.clongdouble), Q, Q)[0].astype(complex)
+        return _solve(jacobian, residual)
+
+    def refine(
+        self, z: np.ndarray, Q: np.ndarray, passes: int = 6, *, precise: bool = False
+    ) -> np.ndarray:
+        """Newton's method on one section; NaN where it does not settle."""
+        if not len(z):
+            return z
+        with np.errstate(all="ignore"):
+            for _ in range(passes):
+                step = self.newton(z, Q, precise=precise)
+                z = z - step
+            # Rounding alone moves ill-conditioned points; far from a root steps are large.
+            settled = np.abs(step).max(axis=1) <= _ROUNDING * _scale(z)
+        return np.where(settled[:, None], z, np.nan)
+
+    def sharpen(self, z: np.ndarray, Q: np.ndarray, passes: int = 4) -> tuple[np.ndarray, ...]:
+        """Points of a section in the machine's longest precision.
+
+        Residuals are formed in it, the linear systems solved in double precision, as in
+        iterative refinement.
+
+        Returns
+        -------
+        points, errors : ndarray of clongdouble, shape (k, r + 1)
+            The points, and the last correction: the size of what is left of the error.
+        """
+        z = z.astype(np.clongdouble)
+        step = np.zeros_like(z)
+        for _ in range(passes):
+            residual, jacobian, _ = self.system(z, Q, Q)
+            # Equations of very different size are brought to one, lest doubles overflow.
+            size = np.abs(jacobian).max(axis=2)
+            step = _solve(
+                (jacobian / size[..., None]).astype(complex), (residual / size).astype(complex)
+            ).astype(np.clongdouble)
+            z = z - step
+        return z, step
+
+
+def track(
+    curve: LabelCurve,
+    start: np.ndarray,
+    Q0: np.ndarray,
+    Q1: np.ndarray,
+    *,
+    precise: bool = False,
+) -> np.ndarray:
+    """Move points of one section to another.
+
+    Parameters
+    ----------
+    curve : LabelCurve
+    start : ndarray of complex, shape (k, r + 1)
+        Points (w, t) on the section `Q0`.
+    Q0, Q1 : ndarray of complex, shape (r + 1, 2)
+    precise : bool, optional
+        Whether residuals are formed in longer precision: slower, for paths that fail.
+
+    Returns
+    -------
+    ndarray of complex, shape (k, r + 1)
+        Points on `Q1`, in the same order; NaN where a path was given up.
+
+    Notes
+    -----
+    Davidenko's equation is stepped by the classical Runge–Kutta method, then corrected by
+    Newton's.  A step is kept where the prediction was off by little and the corrections
+    shrink; the step length follows.  Each path has its own.
+    """
+    ends = np.array(start, complex)
+    position = np.zeros(len(start))
+    step = np.full(len(start), 0.05)
+    alive = np.isfinite(ends).all(axis=1)
+    dQ = Q1 - Q0
+    with np.errstate(all="ignore"):
+        for _ in range(_MOST_STEPS):
+            now = np.flatnonzero(alive & (position < 1))
+            if not len(now):
+                break
+            z, u = ends[now], position[now]
+            h = np.minimum(step[now], 1 - u)
+            guess = _runge_kutta(curve, z, Q0, dQ, u, h)
+            there = np.where(h >= 1 - u, 1.0, u + h)
+            landed, good = _correct(curve, guess, Q0 + there[:, None, None] * dQ, precise)
+            ends[now[good]] = landed[good]
+            position[now[good]] = there[good]
+            gap = np.abs(landed - guess).max(axis=1) / _scale(guess)
+            # The error of a step of order four grows with the fifth power of its length.
+            factor = np.clip((0.1 * _PREDICTION / np.maximum(gap, 1e-16)) ** 0.2, 0.3, 2.0)
+            step[now] = np.where(good, h * factor, h * 0.35)
+            alive[now] &= step[now] > _SMALLEST_STEP
+    ends[~(alive & (position >= 1))] = np.nan
+    return curve.refine(ends, Q1, 3, precise=precise)
+
+
+def _runge_kutta(
+    curve: LabelCurve, z: np.ndarray, Q0: np.ndarray, dQ: np.ndarray, u: np.ndarray, h: np.ndarray
+) -> np.ndarray:
+    def slope(point: np.ndarray, at: np.ndarray) -> np.ndarray:
+        _, jacobian, moving = curve.system(point, Q0 + at[:, None, None] * dQ, dQ)
+        right = np.zeros_like(point)
+        right[:, -1] = -moving
+        return _solve(jacobian, right)
+
+    half = (h / 2)[:, None]
+    a = slope(z, u)
+    b = slope(z + half * a, u + h / 2)
+    c = slope(z + half * b, u + h / 2)
+    d = slope(z + h[:, None] * c, u + h)
+    return z + (h / 6)[:, None] * (a + 2 * b + 2 * c + d)
+
+
+def _correct(
+    curve: LabelCurve, z: np.ndarray, Q: np.ndarray, precise: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Newton's method from a prediction; which points are accepted."""
+    size = _scale(z)
+    last = np.zeros(len(z))
+    good = np.isfinite(z).all(axis=1)
+    done = np.zeros(len(z), bool)
+    for k in range(_PASSES):
+        change = curve.newton(z, Q, precise=precise)
+        length = np.abs(change).max(axis=1) / size
+        z = z - change
+        if k == 0:
+            last = length
+            good &= length <= _PREDICTION
+        else:
+            # Quadratic convergence down to rounding: anything slower is another root's pull.
+            good &= (length <= 0.1 * last) | (length <= _ROUNDING)
+            last = length
+        done |= length <= _CORRECTION
+        if (done | ~good).all():
+            break
+    return z, good & (done | (last <= _ROUNDING)) & np.isfinite(last)

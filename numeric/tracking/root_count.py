@@ -1,0 +1,115 @@
+"""The generic root count without Gröbner bases: monodromy, then a trace test.
+
+For where msolve is missing or too slow.  Solutions of a random complex instance are
+collected by monodromy (`numeric.tracking.monodromy`) until a trace test
+(`numeric.tracking.trace_test`) says
+that none is missing.  The result is numerical evidence, not a proof, and marked as such.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.problems.allocation import Allocation
+from algebra.systems.root_count import (
+    TRACE,
+    RootCount,
+    RootCountError,
+    TraceEvidence,
+    preferred_forms,
+)
+from numeric.chains.chain import make_chain
+from numeric.tracking.monodromy import INCOMPLETE, find_start
+from numeric.tracking.trace_test import FAILED, TOLERANCE, trace_test
+
+# Loops of solutions alone before the trace test takes over: it finds the rest itself.
+_PATIENCE = 4
+_MOST_ROOTS = 1_000
+# Instances tried, as distances of their seeds.
+_INSTANCES = (0, 1_000_003, 2_000_003)
+
+
+def monodromy_root_count(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None = None,
+    seed: int = 0,
+    *,
+    timeout: float = 120.0,
+    most_points: int = 1_500,
+) -> RootCount:
+    """N of a linear network's allocation, numerically.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        With as many cells as the network's generic rank, and of that rank.
+    support : mapping of str to mask, optional
+    seed : int, optional
+        The random instance, line and sections follow from it.
+    timeout : float, optional
+        Seconds for the trace tests, all together.
+    most_points : int, optional
+        Points of the section beyond which it gives up.
+
+    Returns
+    -------
+    RootCount
+        Rule "trace test", with its residual.
+
+    Raises
+    ------
+    RootCountError
+        Where the trace test did not pass; a number of solutions alone proves nothing.
+
+    Examples
+    --------
+    >>> from algebra.networks.base import LinearRNN
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> diagonal = Allocation.from_cells(net, [("W", 0, 0), ("W", 1, 1)])
+    >>> monodromy_root_count(diagonal).value
+    2
+    """
+    try:
+        chain = make_chain(allocation, support)
+    except InputError as error:
+        raise RootCountError(f"no trace test: {error}") from None
+    end = time.monotonic() + timeout
+    for instance in _INSTANCES:
+        start = find_start(
+            chain, None, seed + instance, patience=_PATIENCE, most_roots=_MOST_ROOTS,
+            trace_seconds=0, timeout=end - time.monotonic(),
+        )  # fmt: skip
+        if start.root_count > _MOST_ROOTS:
+            raise RootCountError(f"no trace test: more than {_MOST_ROOTS} solutions")
+        if start.source == INCOMPLETE:
+            raise RootCountError(
+                f"no trace test: monodromy still found new solutions ({start.root_count}) after "
+                f"{timeout:g} s"
+            )
+        test = trace_test(
+            chain, start.parameters, start.roots, seed=seed, most_points=most_points,
+            timeout=end - time.monotonic(),
+        )  # fmt: skip
+        # Some instances have a point that hardly any loop reaches: another one is tried.
+        if test.status != FAILED:
+            break
+    if not test.passed:
+        raise RootCountError(str(test))
+    return RootCount(
+        value=test.root_count,
+        rule=TRACE,
+        form=preferred_forms(allocation.network, allocation)[0],
+        blocks=(),
+        primes=(),
+        seed=seed,
+        trace=TraceEvidence(
+            points=test.points,
+            residual=f"{test.residual:.1e}",
+            tolerance=f"{TOLERANCE:.0e}",
+            share=f"{test.share:.1e}",
+        ),
+    )

@@ -1,0 +1,103 @@
+"""Start systems kept on disk, so that monodromy runs once for each allocation.
+
+The folder is ``$MATCHPROB_CACHE``, else ``~/.cache/matchprob``.  A file's name holds the
+allocation, support, seed and the version of the code; files are written whole or not at all
+and carry a checksum.  A damaged file is refused, said so on stderr, and built anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from algebra.problems.problem import Problem
+from numeric.chains.chain import Chain
+from numeric.tracking.monodromy import GIVEN, StartSystem
+
+# Raise when start systems of older code must not be used again.
+VERSION = 1
+
+
+def cache_folder() -> Path:
+    """Where start systems are kept."""
+    folder = os.environ.get("MATCHPROB_CACHE")
+    return Path(folder) if folder else Path.home() / ".cache" / "matchprob"
+
+
+def cache_file(chain: Chain, seed: int) -> Path:
+    """The file of a chain's start system."""
+    problem = Problem.of(chain.allocation, support=chain.support)
+    return cache_folder() / f"start-{problem.digest}-{seed}-v{VERSION}.npz"
+
+
+def save_start(chain: Chain, seed: int, start: StartSystem) -> Path | None:
+    """Write a start system; None (and a line on stderr) where the folder is not writable."""
+    path = cache_file(chain, seed)
+    buffer = io.BytesIO()
+    head = json.dumps({"source": start.source, "loops": start.loops})
+    np.savez(
+        buffer,
+        parameters=start.parameters,
+        roots=start.roots,
+        permutations=start.permutations,
+        head=np.array(head),
+    )
+    data = buffer.getvalue()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(hashlib.sha256(data).digest() + data)
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        print(f"matchprob: start system not kept in {path.parent}: {error}", file=sys.stderr)
+        return None
+    return path
+
+
+def load_start(chain: Chain, seed: int, root_count: int | None) -> StartSystem | None:
+    """Read a start system back, or None where there is none that fits.
+
+    It fits where it has `root_count` roots; one whose N was given serves also where N is not
+    known, but one whose N was guessed does not become "given".
+    """
+    path = cache_file(chain, seed)
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    try:
+        if hashlib.sha256(data[32:]).digest() != data[:32]:
+            raise ValueError("wrong checksum")
+        with np.load(io.BytesIO(data[32:]), allow_pickle=False) as file:
+            head = json.loads(str(file["head"]))
+            start = StartSystem(
+                parameters=file["parameters"],
+                roots=file["roots"],
+                permutations=file["permutations"],
+                source=head["source"],
+                loops=int(head["loops"]),
+            )
+        worst = max(np.abs(chain.residual_at(start.parameters, w)).max() for w in start.roots)
+        sizes = (len(start.parameters), start.roots.shape[1])
+        if sizes != (chain.size, chain.unknowns) or not worst < 1e-4:
+            raise ValueError("it belongs to another system")
+    except (ValueError, KeyError, OSError, EOFError) as error:
+        print(f"matchprob: damaged start system {path.name} ({error}): built anew", file=sys.stderr)
+        return None
+    if root_count is None:
+        return start
+    if start.root_count != root_count:
+        return None
+    return StartSystem(start.parameters, start.roots, start.permutations, GIVEN, start.loops)

@@ -1,0 +1,47 @@
+"""Results of verification."""
+
+import json
+
+import pytest
+
+from algebra.certificates.checks import (
+    FAILED,
+    PROBABLE,
+    PROVED,
+    TRUSTED,
+    Check,
+    CheckFailed,
+    Verification,
+)
+
+GOOD = (
+    Check("equations", PROVED, "generic rank 4"),
+    Check("evidence.root_count", PROBABLE, "N = 3 again"),
+    Check("verdict", TRUSTED, "undecided"),
+)
+
+
+def test_it_holds_unless_something_failed():
+    """Proved, probable and trusted statements hold; one failure is enough against."""
+    assert Verification("maximal", GOOD).holds
+    assert not Verification("maximal", (*GOOD, Check("rank", FAILED, "5, not 4"))).holds
+
+
+def test_data_and_text_name_every_place():
+    """Plain data survives JSON, and the text has one line a check."""
+    found = Verification("maximal", GOOD)
+    data = json.loads(json.dumps(found.to_dict()))
+    assert data["holds"] is True
+    assert [c["place"] for c in data["checks"]] == [c.place for c in GOOD]
+    lines = str(found).splitlines()
+    assert lines[0] == "maximal: holds"
+    assert len(lines) == 1 + len(GOOD)
+    assert "probable" in lines[2]
+    assert "DOES NOT HOLD" in str(Verification("minimal", (Check("rank", FAILED, "no"),)))
+
+
+def test_a_failure_knows_its_place():
+    """The exception carries text and place."""
+    with pytest.raises(CheckFailed, match="rank 3, not 4") as met:
+        raise CheckFailed("evidence.allocation_rank", "rank 3, not 4")
+    assert met.value.place == "evidence.allocation_rank"

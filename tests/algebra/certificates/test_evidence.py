@@ -1,0 +1,73 @@
+"""Evidence as plain data: it survives JSON and says what was found."""
+
+import json
+
+import numpy as np
+import pytest
+
+from algebra.certificates.evidence import circuit_reason, rank_evidence, root_evidence
+from algebra.linalg.modular import rank
+from algebra.networks.base import LinearFeedForward, LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import (
+    allocation_rank,
+    jacobian,
+    network_rank,
+    random_point,
+    tangent_factors,
+)
+from algebra.systems.root_count import RootCount, TraceEvidence
+
+B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+
+
+def test_the_rank_is_attained_at_the_witness_point():
+    """The point in the evidence is the random one of its seed, and has the rank claimed."""
+    problem = Problem(B11, {"W": [[1, 0], [0, 1]]})
+    found = allocation_rank(problem.allocation, problem.support, 2)
+    data = json.loads(json.dumps(rank_evidence(problem, found)))
+    assert (data["rank"], data["proved"]) == (2, True)
+    p, seed = data["witness"]
+    point = random_point(B11, p, seed, problem.support)
+    for name, value in data["witness_point"]["weights"].items():
+        assert np.array_equal(np.array(value), point.weights[name])
+    matrix = jacobian(tangent_factors(B11, point, ["W"]), list(problem.allocation.cells), p)
+    assert rank(matrix, p) == data["rank"]
+
+
+def test_long_points_are_given_by_their_seed():
+    """Beyond 20,000 entries the witness point is left out."""
+    problem = Problem(LinearRNN(n=150, T=1, b=1, d=1, m=1), {"W": np.eye(150, dtype=int)})
+    data = rank_evidence(problem, network_rank(problem.network))
+    assert "witness_point" not in data
+    assert len(data["witness"]) == 2
+
+
+@pytest.mark.parametrize("trace", [None, TraceEvidence(9, "2.4e-17", "1e-09", "4.4e-03")])
+def test_root_counts(trace):
+    """Primes or a trace test, whichever the number rests on."""
+    rule = "quotient degree" if trace is None else "trace test"
+    primes = (2147483629, 2147483587) if trace is None else ()
+    count = RootCount(3, rule, "B", (3,) if trace is None else (), primes, 5, trace)
+    data = json.loads(json.dumps(root_evidence(count)))
+    assert (data["value"], data["rule"], data["primes"]) == (3, rule, list(primes))
+    assert data.get("trace") == (
+        None
+        if trace is None
+        else {"points": 9, "residual": "2.4e-17", "tolerance": "1e-09", "share": "4.4e-03"}
+    )
+
+
+def test_dependent_weights_are_named():
+    """Two blocks and a cell violate no budget; the circuit has rank one below its size."""
+    network = LinearFeedForward(q=5, widths=(5,), d=3, m=3)
+    cells = [("W1", i, j) for k in (0, 2) for i in (k, k + 1) for j in (k, k + 1)]
+    allocation = Allocation.from_cells(network, [*cells, ("W1", 4, 4)])
+    text = circuit_reason(allocation, {}, 0)
+    assert text.startswith("no budget is violated, but these")
+    named = text.split(": ")[1].split()
+    assert f"these {len(named)} depend" in text
+    part = [c for c in allocation.cells if f"W1[{c[1]},{c[2]}]" in named]
+    assert len(part) == len(named)
+    assert allocation_rank(Allocation.from_cells(network, part)).rank == len(part) - 1

@@ -1,0 +1,107 @@
+"""The cheapest certified maximal design against the root counts of all bases."""
+
+import time
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from algebra.certificates.certificate import certify
+from algebra.design.demand import SearchUnfinished, demand
+from algebra.design.maximal import _Best, _exchange, cheapest_maximal
+from algebra.design.odd_counts import Ruling
+from algebra.errors import InputError
+from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import all_cells
+
+NETS = [
+    LinearEstimator(q=3, d=2, m=2),
+    LinearRNN(n=2, T=2, b=1, d=1, m=2),
+    LinearRNN(n=3, T=2, b=1, d=1, m=2),
+    LinearFeedForward(q=2, widths=(2,), d=1, m=2),
+]
+
+
+@pytest.mark.parametrize("network", NETS, ids=str)
+def test_brute_force(network):
+    """Random costs, with a cap and without: no certified maximal allocation is cheaper."""
+    rng = np.random.default_rng(2)
+    cells = [c for c in all_cells(network) if c[0] in ("W", "W1", "W2")]
+    costs = {cell: Fraction(int(rng.integers(1, 30)), 2) for cell in cells}
+    size = demand(network, allowed=cells).equations
+    verdicts = {
+        chosen: certify(Problem.of(Allocation.from_cells(network, chosen)), search=0.0).verdict
+        for chosen in combinations(cells, size)
+    }
+    for caps in ({}, {"column": 1}):
+        able = [
+            sum(costs[c] for c in chosen)
+            for chosen, verdict in verdicts.items()
+            if verdict == "maximal"
+            and (not caps or len({(c[0], c[2]) for c in chosen}) == len(chosen))
+        ]
+        asked = demand(network, allowed=cells, costs=costs, caps=caps)
+        if not able:
+            with pytest.raises(InputError, match="no allocation"):
+                cheapest_maximal(asked)
+            continue
+        found = cheapest_maximal(asked)
+        assert found.cost == min(able)
+        assert found.is_optimal
+        assert verdicts[found.allocation.cells] == "maximal"
+
+
+def test_no_maximal_allocation_is_a_definite_answer():
+    """Where every basis has an even root count, that is what is said."""
+    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    diagonal = [("W", 0, 0), ("W", 1, 1)]
+    with pytest.raises(InputError, match="are even"):
+        cheapest_maximal(demand(network, allowed=diagonal))
+
+
+def test_a_large_net_in_the_form_of_theorem_3_5():
+    """Full rows are found at once; without time for all cheaper ones the bound is honest."""
+    network = LinearRNN(n=16, T=4, b=1, d=4, m=4)
+    rng = np.random.default_rng(0)
+    cells = [c for c in all_cells(network) if c[0] == "W"]
+    costs = {cell: Fraction(int(rng.integers(1, 100))) for cell in cells}
+    asked = demand(network, allowed=cells, costs=costs)
+    found = cheapest_maximal(asked, seconds=2.0, timeout=0.2)
+    assert found.proof.startswith("maximal: N = ")
+    assert found.bound <= found.cost
+
+
+def test_designs_that_cannot_be_counted_keep_the_bound_low():
+    """A cheaper design of unknown root count is told; if all are unknown, nothing is found."""
+    network = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+    cells = [c for c in all_cells(network) if c[0] == "W"]
+    costs = {cell: Fraction(k + 1) for k, cell in enumerate(cells)}
+    asked = demand(network, allowed=cells, costs=costs, must=[("W", 2, 2)])
+
+    def judge(allocation):
+        return Ruling(None if ("W", 0, 0) in allocation.cells else True, "as told")
+
+    found = cheapest_maximal(asked, judge=judge)
+    assert found.cost == 11
+    assert found.bound == 10
+    assert not found.is_optimal
+    with pytest.raises(SearchUnfinished, match="could not be counted"):
+        cheapest_maximal(asked, judge=lambda a: Ruling(None, "too slow"))
+
+
+def test_exchange_moves_lower_the_cost():
+    """From a dear design, one weight for a cheaper one until none is left that stays certified."""
+    network = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+    cells = [c for c in all_cells(network) if c[0] == "W"]
+    costs = {cell: Fraction(k + 1) for k, cell in enumerate(cells)}
+    asked = demand(network, allowed=cells, costs=costs)
+    start = Allocation.from_cells(network, [("W", 2, 1), ("W", 2, 2)])
+    best = _Best(Fraction(17), start, "")
+    _exchange(asked, lambda a: Ruling(True, "as told"), best, start, time.monotonic() + 10)
+    assert best.cost == 3
+    best = _Best(Fraction(17), start, "")
+    _exchange(asked, lambda a: Ruling(False, "even"), best, start, time.monotonic() + 10)
+    assert best.allocation == start

@@ -1,0 +1,98 @@
+"""The fewest neurons against brute force."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from algebra.design.demand import demand
+from algebra.design.neurons import fewest_neurons, neuron_of, touched_neurons
+from algebra.errors import InputError
+from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.ranks.jacobian import all_cells, allocation_rank
+
+NETS = [
+    LinearEstimator(q=3, d=2, m=2),
+    LinearRNN(n=3, T=2, b=1, d=1, m=2),
+    LinearRNN(n=3, T=2, b=1, d=2, m=2),
+    LinearRNN(n=2, T=3, b=1, d=2, m=1),
+    LinearFeedForward(q=2, widths=(2,), d=2, m=2),
+]
+PLACE = {"row": 1, "column": 2}
+
+
+def lines(cells, line):
+    return len({(c[0], c[PLACE[line]]) for c in cells})
+
+
+@pytest.mark.parametrize("line", ["row", "column"])
+@pytest.mark.parametrize("network", NETS, ids=str)
+def test_brute_force(network, line):
+    """The fewest lines, and among those the least cost; with and without a cap, a must."""
+    rng = np.random.default_rng(3)
+    cells = [c for c in all_cells(network) if c[0] in ("W", "W1", "W2")]
+    costs = {cell: Fraction(int(rng.integers(0, 20)), 3) for cell in cells}
+    first = demand(network, allowed=cells)
+    bases = [
+        chosen
+        for chosen in combinations(cells, first.equations)
+        if allocation_rank(Allocation.from_cells(network, chosen)).rank == first.equations
+    ]
+    for caps, must in (({}, []), ({"column": 2}, []), ({"row": 2}, []), ({}, [cells[-1]])):
+        able = [
+            chosen
+            for chosen in bases
+            if set(must) <= set(chosen)
+            and all(
+                sum(c[0] == n and c[PLACE[kind]] == k for c in chosen) <= number
+                for kind, number in caps.items()
+                for n, k in {(c[0], c[PLACE[kind]]) for c in chosen}
+            )
+        ]
+        asked = demand(network, allowed=cells, costs=costs, caps=caps, must=must)
+        if not able:
+            with pytest.raises(InputError, match="no allocation with at most"):
+                fewest_neurons(asked, line)
+            continue
+        found = fewest_neurons(asked, line)
+        best = min((lines(c, line), sum(costs[x] for x in c)) for c in able)
+        assert (found.value, found.cost) == best
+        assert found.is_optimal
+        assert set(must) <= set(found.allocation.cells)
+        assert len(touched_neurons(found, line)) == found.value
+
+
+def test_a_search_cut_short_is_honest():
+    """Without time the first allocation is given with a bound that holds."""
+    network = LinearRNN(n=6, T=2, b=1, d=2, m=2)
+    rng = np.random.default_rng(0)
+    costs = {cell: Fraction(int(rng.integers(1, 50))) for cell in all_cells(network)}
+    asked = demand(network, costs=costs, allowed=[c for c in all_cells(network) if c[0] == "W"])
+    full = fewest_neurons(asked)
+    cut = fewest_neurons(asked, seconds=0.0)
+    assert cut.bound <= full.value <= cut.value
+    assert full.is_optimal
+    with pytest.raises(InputError, match="row or column"):
+        fewest_neurons(asked, "matrix")
+
+
+def test_rows_of_W_and_B_are_the_same_neurons():
+    """With W and B free to learn, brute force over neurons that both belong to."""
+    network = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+    rng = np.random.default_rng(8)
+    cells = [c for c in all_cells(network) if c[0] in ("W", "B") and c[1:] != (0, 0)]
+    costs = {cell: Fraction(int(rng.integers(1, 9))) for cell in cells}
+    for line in ("row", "column"):
+        asked = demand(network, allowed=cells, costs=costs, caps={"row": 1})
+        found = fewest_neurons(asked, line)
+        best = min(
+            (len({neuron_of(network, c, line) for c in pair}), sum(costs[c] for c in pair))
+            for pair in combinations(cells, 2)
+            if pair[0][:2] != pair[1][:2]
+            and allocation_rank(Allocation.from_cells(network, pair)).rank == 2
+        )
+        assert (found.value, found.cost) == best
+    assert neuron_of(network, ("B", 2, 0)) == neuron_of(network, ("W", 2, 1)) == ("hidden", 2)
+    assert neuron_of(network, ("D", 0, 1), "column") == ("hidden", 1)

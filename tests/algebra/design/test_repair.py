@@ -1,0 +1,86 @@
+"""Repairs against all allocations of small nets."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from algebra.certificates.certificate import certify
+from algebra.design.demand import demand
+from algebra.design.repair import MAXIMAL, NOT_MINIMAL, repair
+from algebra.errors import InputError
+from algebra.networks.base import LinearEstimator, LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
+
+RNN = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+CELLS = [c for c in all_cells(RNN) if c[0] == "W"]
+
+
+@pytest.mark.parametrize("network", [RNN, LinearEstimator(q=3, d=2, m=2)], ids=str)
+def test_every_minimal_allocation_is_repaired_with_the_fewest_moves(network):
+    """The number of moves is the brute-force distance, rho minus the rank; prices break ties."""
+    cells = [c for c in all_cells(network) if c[0] == "W"]
+    whole = network_rank(network).rank
+    rng = np.random.default_rng(0)
+    costs = {cell: Fraction(int(rng.integers(1, 9))) for cell in cells}
+    sets = [set(c) for c in combinations(cells, whole)]
+    rank = [allocation_rank(Allocation.from_cells(network, sorted(s))).rank for s in sets]
+    bases = [s for s, k in zip(sets, rank, strict=True) if k == whole]
+    asked = demand(network, allowed=cells, costs=costs)
+    for s, k in zip(sets, rank, strict=True):
+        if k == whole:
+            continue
+        found = repair(Allocation.from_cells(network, sorted(s)), asked, NOT_MINIMAL)
+        best = min((len(b - s), sum(costs[c] for c in b)) for b in bases)
+        assert (found.moves, found.cost) == best
+        assert found.moves == found.bound == whole - k
+        assert len(found.removed) == len(found.added) == found.moves
+        assert f"{k} of {whole} independent equations" in found.reason
+
+
+def test_the_nearest_certified_maximal_allocation():
+    """From every allocation that is not maximal, as few moves as brute force finds."""
+    sets = [set(c) for c in combinations(CELLS, 2)]
+    verdict = [
+        certify(Problem.of(Allocation.from_cells(RNN, sorted(s))), search=0.0).verdict for s in sets
+    ]
+    good = [s for s, v in zip(sets, verdict, strict=True) if v == "maximal"]
+    asked = demand(RNN, allowed=CELLS)
+    for s, v in zip(sets, verdict, strict=True):
+        found = repair(Allocation.from_cells(RNN, sorted(s)), asked, MAXIMAL)
+        assert found.moves == min(len(s - g) for g in good)
+        assert found.is_optimal
+        assert (found.moves == 0) == (v == "maximal")
+
+
+def test_too_few_weights_get_more():
+    """Fewer weights than equations: the missing ones are added, none is taken away."""
+    found = repair(Allocation.from_cells(RNN, CELLS[:1]), demand(RNN, allowed=CELLS), NOT_MINIMAL)
+    assert found.removed == ()
+    assert (len(found.added), found.after.size) == (1, 2)
+
+
+def test_caps_may_ask_for_more_moves():
+    """A cap that the allocation breaks moves more than its rank asks for, and is told."""
+    net = LinearRNN(n=4, T=4, b=1, d=1, m=4)
+    cells = [c for c in all_cells(net) if c[0] == "W"]
+    before = Allocation.rows(net, "W", [0])
+    assert repair(before, demand(net, allowed=cells), NOT_MINIMAL).moves == 0
+    found = repair(before, demand(net, allowed=cells, caps={"row": 2}), NOT_MINIMAL)
+    assert found.moves == found.bound == 2
+    assert "2 are needed to keep to the demands" in found.reason
+
+
+def test_more_weights_than_equations_keep_their_number():
+    """An over-complete minimal allocation keeps its size."""
+    net = LinearEstimator(q=5, d=2, m=2)
+    before = Allocation.rows(net, "W", [0])
+    found = repair(before, demand(net, budget=5), NOT_MINIMAL)
+    assert (found.moves, found.after.size) == (2, 5)
+    with pytest.raises(InputError, match="is less than the 5 weights"):
+        repair(before, demand(net), NOT_MINIMAL)
+    with pytest.raises(InputError, match="must be 'not minimal' or 'maximal'"):
+        repair(before, demand(net, budget=5), "better")

@@ -1,0 +1,156 @@
+"""Linear algebra over GF(p) against Python integers, FLINT and SymPy, at the extremes."""
+
+import math
+import random
+
+import numpy as np
+import pytest
+import sympy
+from flint import nmod_mat
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra.linalg.modular import (
+    PRIME_COUNT,
+    batched_rank,
+    inverses,
+    matmul,
+    random_prime,
+    random_residues,
+    rank,
+)
+
+PRIMES = [2, 3, 7, 65521, 1073741827, 2147483647]
+LARGEST = 2147483647
+
+
+def exact(a, b, p):
+    """The product with Python's integers."""
+    return (a.astype(object) @ b.astype(object)) % p
+
+
+@given(
+    st.sampled_from(PRIMES),
+    st.integers(1, 4),
+    st.integers(1, 40),
+    st.integers(1, 4),
+    st.integers(0, 99),
+)
+def test_products(p, rows, inner, columns, seed):
+    """Products of random matrices are those of Python's integers."""
+    rng = random.Random(seed)
+    a, b = random_residues((rows, inner), p, rng), random_residues((inner, columns), p, rng)
+    assert (matmul(a, b, p) == exact(a, b, p)).all()
+
+
+@pytest.mark.parametrize("inner", [1, 2**15 - 1, 2**15, 2**15 + 1, 2**16 + 3, 100_000])
+@pytest.mark.parametrize("p", [2147483647, 2147483629])
+def test_the_largest_sums_do_not_overflow(inner, p):
+    """All entries p − 1, inner dimension beyond 2^15: (p − 1)² = 1, so the sum is `inner`."""
+    a, b = np.full((2, inner), p - 1), np.full((inner, 3), p - 1)
+    assert (matmul(a, b, p) == inner % p).all()
+
+
+@pytest.mark.parametrize("low", [0xFFFF, 0x7FFF0000, 0x7FFFFFFE, 0x7FFEFFFF])
+def test_halves_at_their_largest(low):
+    """Factors whose 16-bit halves are as large as they can be."""
+    inner = 2**15 + 5
+    a, b = np.full((1, inner), low), np.full((inner, 1), LARGEST - 1)
+    assert int(matmul(a, b, LARGEST)[0, 0]) == low * (LARGEST - 1) * inner % LARGEST
+
+
+def test_stacks_multiply_like_numpy():
+    """Leading dimensions are broadcast, as in `numpy.matmul`."""
+    rng = random.Random(1)
+    a, b = random_residues((5, 2, 3), LARGEST, rng), random_residues((3, 4), LARGEST, rng)
+    stacked = matmul(a, b, LARGEST)
+    assert stacked.shape == (5, 2, 4)
+    for k in range(5):
+        assert (stacked[k] == exact(a[k], b, LARGEST)).all()
+    assert (
+        matmul(np.zeros((2, 0), np.int64), np.zeros((0, 3), np.int64), 7).tolist() == [[0] * 3] * 2
+    )
+
+
+@pytest.mark.parametrize("p", PRIMES)
+def test_inverses(p):
+    """x · x^{-1} = 1, and 0 for 0, for the smallest and largest residues."""
+    values = np.unique(np.array([0, 1, 2 % p, p // 2, p - 1, 12345 % p]))
+    found = inverses(values, p)
+    for x, y in zip(values.tolist(), found.tolist(), strict=True):
+        assert y == (pow(x, -1, p) if x else 0)
+
+
+def low_rank(rng, p, count, rows, columns):
+    """Matrices of ranks 0 to min(rows, columns), as products of thin factors."""
+    batch = []
+    for k in range(count):
+        inner = k % (min(rows, columns) + 1)
+        a, b = random_residues((rows, inner), p, rng), random_residues((inner, columns), p, rng)
+        batch.append(matmul(a, b, p) if inner else np.zeros((rows, columns), np.int64))
+    return np.stack(batch)
+
+
+@pytest.mark.parametrize("p", PRIMES)
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (4, 4), (3, 6), (6, 3), (9, 9)])
+def test_ranks_side_by_side(p, rows, columns):
+    """Ranks of a batch, of all ranks there are, are FLINT's one by one."""
+    batch = low_rank(random.Random(rows * columns), p, 40, rows, columns)
+    before = batch.copy()
+    expected = [int(nmod_mat(rows, columns, m.ravel().tolist(), p).rank()) for m in batch]
+    assert batched_rank(batch, p).tolist() == expected
+    assert [rank(m, p) for m in batch] == expected
+    assert (batch == before).all()
+    if p > 1000:
+        assert set(expected) == set(range(min(rows, columns) + 1))
+
+
+def test_ranks_of_sparse_matrices():
+    """Zero columns, permuted rows and repeated rows, where pivots must be searched."""
+    rng = random.Random(2)
+    batch = np.array(
+        [[[rng.choice([0, 0, 0, 1, 6]) for _ in range(5)] for _ in range(5)] for _ in range(300)]
+    )
+    expected = [int(nmod_mat(5, 5, m.ravel().tolist(), 7).rank()) for m in batch]
+    assert batched_rank(batch, 7).tolist() == expected
+    assert len(set(expected)) > 3
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 3), (4, 0, 3), (4, 3, 0)])
+def test_ranks_of_nothing(shape):
+    """Empty batches and empty matrices have rank 0."""
+    assert batched_rank(np.zeros(shape, np.int64), 7).tolist() == [0] * shape[0]
+    assert rank(np.zeros(shape[1:], np.int64), 7) == 0
+
+
+def test_entries_need_not_be_reduced():
+    """Negative and large entries are taken modulo p."""
+    assert batched_rank(np.array([[[-7, 14], [7, 21]], [[8, 0], [0, -1]]]), 7).tolist() == [0, 2]
+
+
+def test_random_residues_are_uniform():
+    """Every residue occurs; means and spread are those of the uniform law (seeded)."""
+    sample = random_residues((1000, 50), LARGEST, random.Random(0))
+    assert sample.dtype == np.int64
+    assert sample.min() >= 0
+    assert sample.max() < LARGEST
+    # Five standard errors of the mean of 50,000 uniform variables.
+    error = 5 / math.sqrt(12 * sample.size)
+    assert abs(sample.mean() / LARGEST - 0.5) < error
+    assert set(random_residues((200,), 3, random.Random(0)).tolist()) == {0, 1, 2}
+    assert random_residues((2, 0), 7, random.Random(0)).shape == (2, 0)
+
+
+def test_random_primes_have_31_bits():
+    """Each is a prime between 2^30 and 2^31; the stream decides."""
+    rng = random.Random(0)
+    found = [random_prime(rng) for _ in range(40)]
+    assert all(2**30 < p < 2**31 and sympy.isprime(p) for p in found)
+    assert len(set(found)) == 40
+    assert found[0] == random_prime(random.Random(0))
+
+
+def test_the_number_of_primes():
+    """π(2^31) − π(2^30) is near the logarithmic integral's difference (Riemann's estimate)."""
+    estimate = float(sympy.li(2**31).evalf() - sympy.li(2**30).evalf())
+    assert abs(PRIME_COUNT - estimate) < 3000

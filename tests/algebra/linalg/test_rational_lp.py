@@ -1,0 +1,72 @@
+"""The exact simplex method against SciPy's, with every proof of infeasibility checked."""
+
+import numpy as np
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from algebra.errors import InputError
+from algebra.linalg.rational_lp import INFEASIBLE, OPTIMAL, UNBOUNDED, eliminate_free, maximize
+
+
+def rationals(values):
+    """Nested lists of fmpq."""
+    if isinstance(values, (list, np.ndarray)):
+        return [rationals(v) for v in values]
+    return fmpq(int(values))
+
+
+PROGRAMS = st.tuples(st.integers(1, 4), st.integers(1, 6), st.integers(0, 10**6))
+
+
+@settings(max_examples=150, deadline=None)
+@given(PROGRAMS)
+def test_agrees_with_scipy(program):
+    """Status and optimum are those of HiGHS; infeasibility comes with a Farkas vector."""
+    rows, columns, seed = program
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-3, 4, (rows, columns))
+    b = A @ rng.integers(0, 3, columns) if seed % 2 else rng.integers(-4, 5, rows)
+    cost = rng.integers(-3, 4, columns)
+    found = maximize(rationals(A), rationals(b), rationals(cost))
+    other = linprog(-cost, A_eq=A, b_eq=b, method="highs", options={"presolve": False})
+    assert {0: OPTIMAL, 2: INFEASIBLE, 3: UNBOUNDED}[other.status] == found.status
+    if found.status == INFEASIBLE:
+        y = np.array([float(v.p) / float(v.q) for v in found.proof])
+        exact = [sum((found.proof[i] * int(A[i, c]) for i in range(rows)), fmpq(0))
+                 for c in range(columns)]  # fmt: skip
+        assert all(v <= 0 for v in exact)
+        assert sum((v * int(c) for v, c in zip(found.proof, b, strict=True)), fmpq(0)) > 0
+        assert len(y) == rows
+        return
+    x = found.x
+    assert all(v >= 0 for v in x)
+    for i in range(rows):
+        assert sum((v * int(a) for v, a in zip(x, A[i], strict=True)), fmpq(0)) == int(b[i])
+    if found.status == OPTIMAL:
+        assert np.isclose(float(found.value.p) / float(found.value.q), -other.fun)
+
+
+def test_redundant_rows():
+    """A row given twice does no harm."""
+    A, b = rationals([[1, 1], [1, 1]]), rationals([2, 2])
+    assert maximize(A, b, rationals([1, 0])).x == (2, 0)
+
+
+def test_free_unknowns():
+    """x − u = 1, x + u = 3 with x free: u = 1 is left, and x is found from it."""
+    rows, constants, solved = eliminate_free(rationals([[1, -1], [1, 1]]), rationals([1, 3]), 1)
+    assert (rows, constants) == ([[1]], [1])
+    ((unknown, row, constant),) = solved
+    assert unknown == 0
+    assert constant - row[0] * 1 == 2
+
+
+def test_sizes_are_checked():
+    """Sizes that do not fit are told."""
+    with pytest.raises(InputError, match="`A`"):
+        maximize(rationals([[1, 2], [1]]), rationals([1, 2]))
+    with pytest.raises(InputError, match="objective"):
+        maximize(rationals([[1, 2]]), rationals([1]), rationals([1]))

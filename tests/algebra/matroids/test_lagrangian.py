@@ -1,0 +1,59 @@
+"""Lagrangian bounds: never above the optimum, whatever the multipliers."""
+
+from itertools import combinations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra.linalg.modular import rank
+from algebra.matroids.lagrangian import SCALE, LagrangianSearch, Leaf
+
+P = 2147483629
+COLUMNS = np.random.default_rng(0).integers(0, 3, (3, 8))
+SYSTEMS = [([0, 0, 1, 1, 2, 2, 0, 1], [1, 1, 1]), ([0, 1, 0, 1, 0, 1, 1, 0], [2, 2])]
+COSTS = [5, 2, 7, 1, 4, 3, 6, 2]
+SIZE = rank(COLUMNS, P)
+
+
+def feasible(inside, outside):
+    return [
+        chosen
+        for chosen in combinations(range(8), SIZE)
+        if rank(COLUMNS[:, list(chosen)], P) == SIZE
+        and set(inside) <= set(chosen)
+        and not set(outside) & set(chosen)
+        and all((np.bincount([g[e] for e in chosen], minlength=len(k)) <= k).all()
+                for g, k in SYSTEMS)
+    ]  # fmt: skip
+
+
+@given(
+    st.lists(st.integers(0, 20 * SCALE), min_size=5, max_size=5),
+    st.sets(st.integers(0, 7), max_size=2),
+    st.sets(st.integers(0, 7), max_size=2),
+)
+@settings(max_examples=100, deadline=None)
+def test_bounds_hold_for_any_multipliers(values, inside, outside):
+    """Of all sets under the caps and in the branch, none costs less than the bound."""
+    outside = outside - inside
+    search = LagrangianSearch(COLUMNS, P, SYSTEMS, COSTS, SIZE)
+    leaf = Leaf(
+        tuple(sorted(inside)), tuple(sorted(outside)), (tuple(values[:3]), tuple(values[3:]))
+    )
+    found = search.bound(leaf)
+    costs = [sum(COSTS[e] for e in chosen) for chosen in feasible(inside, outside)]
+    if found is None:
+        assert not costs
+    else:
+        assert all(found[0] <= cost for cost in costs)
+
+
+def test_only_feasible_bases_are_kept():
+    """An offer that breaks a cap is not taken, a cheaper feasible one replaces a dearer."""
+    search = LagrangianSearch(COLUMNS, P, SYSTEMS, COSTS, SIZE)
+    for chosen in combinations(range(8), SIZE):
+        if rank(COLUMNS[:, list(chosen)], P) == SIZE:
+            search.offer(chosen)
+    best = min(feasible((), ()), key=lambda chosen: sum(COSTS[e] for e in chosen))
+    assert search.cost == sum(COSTS[e] for e in best)

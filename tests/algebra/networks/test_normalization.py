@@ -1,0 +1,82 @@
+"""The kind `normnet`: shapes, labels, problem files."""
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.normalization import NormNet
+from algebra.problems.problem import Problem, problem_from_dict
+from numeric.instances import draw_instance
+
+TABLES = {
+    "network": {"kind": "normnet", "widths": [2, 3, 2], "hidden": [6, 5], "m": 4},
+    "learnable": {"g1": "all", "b1": "all", "W2": "all"},
+}
+
+
+def test_layers_by_hand():
+    """Labels are what the formula of Theorem 1 says, unit by unit, and the teacher's too."""
+    net = NormNet((2, 1), (2,), 1)
+    weights = {
+        "W1": np.array([[1, 2], [3, 4]]), "g1": np.array([[2], [-1]]), "b1": np.array([[0], [1]]),
+        "W2": np.array([[5, 6]]), "g2": np.array([[3]]), "b2": np.array([[7]]),
+    }  # fmt: skip
+    X = np.array([[1], [1]])
+    # Hidden: relu(2·3 + 0) = 6, relu(−7 + 1) = 0; output 3·30 + 7.
+    assert net.forward(weights, X).tolist() == [[97]]
+    teacher = {"T1": np.array([[1, -2]]), "t1": np.array([[4]])}
+    assert net.teach(teacher, X).tolist() == [[3]]
+
+
+def test_relu_only_between_layers():
+    """Teacher and student have no ReLU after the last layer, and none at all where linear."""
+    deep = {"T1": np.array([[-1]]), "t1": np.array([[0]]),
+            "T2": np.array([[-1]]), "t2": np.array([[0]])}  # fmt: skip
+    X = np.array([[2, -2]])
+    assert NormNet((1, 1, 1), (1, 1), 2).teach(deep, X).tolist() == [[0, -2]]
+    assert NormNet((1, 1, 1), (1, 1), 2, "linear").teach(deep, X).tolist() == [[2, -2]]
+
+
+def test_problem_file_round_trip():
+    """A problem file reads, writes and reads back; "all" means every weight."""
+    problem = problem_from_dict(TABLES)
+    assert problem.network == NormNet((2, 3, 2), (6, 5), 4)
+    assert problem.allocation.size == 6 + 6 + 3 * 6
+    assert problem.to_dict()["network"]["activation"] == "relu"
+    import tomllib
+
+    assert problem_from_dict(tomllib.loads(problem.to_toml())) == problem
+
+
+def test_all_keeps_to_the_support():
+    """With a support "all" means every weight that exists."""
+    problem = Problem(NormNet((1, 1), (2,), 1), {"g1": "all"}, {"g1": [[1], [0]]})
+    assert problem.allocation.cells == (("g1", 0, 0),)
+
+
+def test_instances_have_a_dense_teacher():
+    """Drawn instances hold the target's own matrices; labels are exact in rationals too."""
+    problem = problem_from_dict(TABLES)
+    instance = draw_instance(problem, 0, 3)
+    assert set(instance.teacher) == {"T1", "t1", "T2", "t2"}
+    exact = instance.exact[2]
+    assert instance.labels.shape == exact.shape == (2, 4)
+    wanted = [float(entry.p) / float(entry.q) for entry in exact.ravel()]
+    assert np.allclose(wanted, instance.labels.ravel())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"activation": "tanh"}, "activation"),
+        ({"hidden": [6]}, "hidden"),
+        ({"widths": [2]}, "widths"),
+        ({"widths": 3}, "widths"),
+        ({"hidden": [6, 0]}, "hidden"),
+        ({"m": None}, "m"),
+    ],
+)
+def test_wrong_sizes_are_told(change, words):
+    """Wrong entries of the table raise InputError with the key's name."""
+    with pytest.raises(InputError, match=words):
+        problem_from_dict({**TABLES, "network": TABLES["network"] | change})

@@ -1,0 +1,83 @@
+"""Theorem 2's construction: exact on the ball, and generic by a point modulo a prime."""
+
+import random
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from algebra.errors import InputError
+from algebra.normalization.dense import norm_bound, rationals
+from algebra.normalization.skip_blocks import SkipBlock, certify_depth, realize_by_depth
+
+
+def draw(rng, rows, columns):
+    """A matrix of small random rationals."""
+    return rationals(
+        [[fmpq(2 * rng.randint(-99, 99) + 1, 64) for _ in range(columns)] for _ in range(rows)],
+        "drawn",
+    )
+
+
+def draw_block(rng, d, k):
+    """Frozen matrices for a d×d target."""
+    s, w = -(-d // k), d * k
+    return SkipBlock.of(
+        [draw(rng, w, w) for _ in range(s)], [draw(rng, w, k) for _ in range(s)], draw(rng, d, w)
+    )
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 1), (2, 1), (3, 1), (3, 2), (3, 3), (4, 2)])
+def test_exact_on_the_ball(d, k):
+    """The tuned block is the target at points of the ball and on its rim: error 0."""
+    rng = random.Random(31 * d + k)
+    goal, shift = draw(rng, d, d), draw(rng, d, 1)[:, 0]
+    tuned = realize_by_depth(goal, shift, draw_block(rng, d, k), radius=2)
+    X = draw(rng, d, 6)
+    X = X / np.array([norm_bound(X[:, c]) / 2 + fmpq(1, 1000) for c in range(6)], dtype=object)
+    assert all(e == 0 for e in (tuned(X) - (goal @ X + shift[:, None])).ravel())
+    assert tuned.zero_scales == 0
+
+
+def test_outside_the_ball_a_unit_falls_silent():
+    """Far outside the radius the network is no longer the target: the shifts matter."""
+    rng = random.Random(5)
+    goal, shift = draw(rng, 2, 2), draw(rng, 2, 1)[:, 0]
+    tuned = realize_by_depth(goal, shift, draw_block(rng, 2, 1))
+    X = rationals([[1000, -1000], [500, 300]], "X")
+    assert any(e != 0 for e in (tuned(X) - (goal @ X + shift[:, None])).ravel())
+
+
+@pytest.mark.parametrize(("d", "k"), [(1, 1), (3, 1), (5, 2), (6, 3), (4, 4), (7, 1)])
+def test_generic_for_all_sizes(d, k):
+    """Determinants and scales are nonzero at a point modulo a prime: a proof for the size."""
+    found = certify_depth(d, k)
+    assert found.holds
+    assert found.systems == -(-d // k)
+
+
+def test_a_zero_target_block_is_refused():
+    """A target whose last block is 0 gives scales 0: Lemma 3 needs a nonzero vector."""
+    rng = random.Random(6)
+    with pytest.raises(InputError, match="scale is 0"):
+        realize_by_depth([[1, 0], [2, 0]], [0, 0], draw_block(rng, 2, 1))
+
+
+def test_special_matrices_are_refused():
+    """Frozen matrices that are 0 lead to a singular system, which is told."""
+    zero = rationals([[0, 0], [0, 0]], "zero")
+    block = SkipBlock.of([zero, zero], [[[1], [1]]] * 2, [[1, 2], [3, 4]])
+    with pytest.raises(InputError, match="special"):
+        realize_by_depth([[1, 2], [3, 4]], [0, 0], block)
+
+
+def test_sizes_that_do_not_fit():
+    """Sizes that do not fit are told."""
+    with pytest.raises(InputError, match="one each"):
+        SkipBlock.of([], [], [[1]])
+    with pytest.raises(InputError, match="must be"):
+        SkipBlock.of([[[1, 2]]], [[[1]]], [[1]])
+    with pytest.raises(InputError, match="needs 2 layers"):
+        realize_by_depth([[1, 2], [3, 4]], [0, 0], draw_block(random.Random(0), 1, 1))
+    with pytest.raises(InputError, match="`k`"):
+        certify_depth(2, 3)

@@ -1,0 +1,52 @@
+"""Proofs modulo a prime against rational solving."""
+
+import random
+
+import numpy as np
+import pytest
+from flint import fmpq
+
+from algebra.normalization.dense import rationals
+from algebra.normalization.scales import Unreachable, solve_both_scales, solve_scales
+from algebra.normalization.unreachable import prove_unreachable, residues, shows_unreachable
+
+
+def draw(rng, rows, columns):
+    """A matrix of random dyadic rationals."""
+    return rationals([[fmpq(2 * rng.randint(-50, 50) + 1, 32) for _ in range(columns)]
+                      for _ in range(rows)], "drawn")  # fmt: skip
+
+
+@pytest.mark.parametrize("second", [False, True])
+@pytest.mark.parametrize("width", range(1, 8))
+def test_agrees_with_rational_solving(second, width):
+    """A prime is found exactly where rational elimination finds no scales."""
+    rng = random.Random(width)
+    W2, W1, target = draw(rng, 2, width), draw(rng, width, 3), draw(rng, 2, 3)
+    solve = solve_both_scales if second else solve_scales
+    try:
+        solve(W2, W1, target)
+        possible = True
+    except Unreachable:
+        possible = False
+    p = prove_unreachable(W2, W1, target, second_scales=second)
+    assert (p == 0) == possible
+    assert possible == (width >= (5 if second else 6))
+    if p:
+        assert shows_unreachable(W2, W1, target, p, second_scales=second)
+
+
+def test_a_reachable_target_is_never_refused():
+    """A target made from scales has no proof against it, however few units there are."""
+    rng = random.Random(3)
+    W2, W1 = draw(rng, 3, 2), draw(rng, 2, 3)
+    target = W2 @ (draw(rng, 2, 1) * W1)
+    assert prove_unreachable(W2, W1, target) == 0
+    assert prove_unreachable(W2, W1, target, second_scales=True) == 0
+
+
+def test_residues():
+    """Residues times denominators are numerators; a bad prime is told."""
+    assert residues(np.array([[0.5, -0.25]]), 7).tolist() == [[4, 5]]
+    with pytest.raises(ZeroDivisionError):
+        residues([[fmpq(1, 7)]], 7)

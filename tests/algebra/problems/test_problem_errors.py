@@ -1,0 +1,309 @@
+"""Wrong problems, problem files and matrix files: one line each, never a traceback."""
+
+import io
+import random
+import string
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra.errors import InputError
+from algebra.networks.base import LinearRNN
+from algebra.problems.problem import Problem, load_problem, network_from_dict, problem_from_dict
+from algebra.problems.random_cells import RandomCells
+
+HEAD = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+NETWORK = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
+DIAGONAL = [[1, 0], [0, 1]]
+VALID = {"network": NETWORK, "learnable": {"W": DIAGONAL}}
+
+
+def refused(make, *words):
+    """The call is an input error of one line that holds these words."""
+    with pytest.raises(InputError) as caught:
+        make()
+    text = str(caught.value)
+    assert "\n" not in text
+    for word in words:
+        assert word in text
+    return text
+
+
+def outcome(make):
+    """What the call makes, or None and the message of its input error."""
+    try:
+        return make(), ""
+    except InputError as error:
+        return None, str(error)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A function from the text (or bytes) of a problem file to its path."""
+
+    def write(content, name="p.toml"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({}, ["no [network] table"]),
+        ([], ["must be a table"]),
+        ({"network": 3}, ["`network` (3) must be a table", "[network]"]),
+        ({"network": [NETWORK]}, ["`network`", "[network]"]),
+        ({**VALID, "learnables": {}}, ["unknown table `learnables`", "learnable"]),
+        ({**VALID, "a\nb": {}}, [r"unknown table `a\nb`"]),
+        ({**VALID, "learnable": []}, ["`learnable` ([]) must be a table"]),
+        ({**VALID, "learnable": {"V": [[1]]}}, ["[learnable] names `V`", "D, W, B"]),
+        ({**VALID, "learnable": {"a\nb": {}}}, [r"`learnable.a\nb`"]),
+        ({**VALID, "support": {"a\nb": {"random": {"budget": 1}}}}, [r"support.a\nb is random"]),
+        ({**VALID, "support": {"V": [[1]]}}, ["[support] names `V`", "D, W, B"]),
+        ({**VALID, "distribution": {"weigths": "normal"}}, ["unknown key `weigths`"]),
+        ({**VALID, "distribution": {"weights": "cauchy"}}, ["weights", "'cauchy'", "normal"]),
+        ({**VALID, "distribution": {"inputs": 3}}, ["distribution.inputs (3)"]),
+        ({**VALID, "distribution": {"inputs": ["normal"]}}, ["distribution.inputs"]),
+        ({**VALID, "distribution": "normal"}, ["`distribution` ('normal')"]),
+        ({**VALID, "support": {"W": {"random": {"budget": 1}}}}, ["support.W is random"]),
+        (
+            {**VALID, "support": {"W": [[1, 1], [1, 0]]}},
+            ["learnable.W[1, 1] is 1 but support.W[1, 1] is 0"],
+        ),
+    ],
+)
+def test_wrong_tables_are_named(data, words):
+    """The message says which table or key, and what there is instead."""
+    refused(lambda: problem_from_dict(data), *words)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"kind": None}, ["no `kind`", "lrnn"]),
+        ({"kind": "rnn"}, ["network.kind ('rnn')", "lrnn"]),
+        ({"kind": ["lrnn"]}, ["network.kind"]),
+        ({"n": None, "m": None}, ["lacks n, m"]),
+        ({"q": 2}, ["unknown key `q`", "T, b, d"]),
+        ({"n": "2"}, ["`n` ('2')", "whole number"]),
+        ({"n": 2.0}, ["`n` (2.0)", "whole number"]),
+        ({"n": True}, ["`n` (True)", "whole number"]),
+        ({"n": -3}, ["`n` (-3)", "at least 1"]),
+        ({"n": 0}, ["`n` (0)"]),
+        ({"n": 10**6}, ["1000000×1000000"]),
+        ({"T": 10**30}, ["`T`"]),
+        pytest.param({"T": 16**6000}, ["`T`", "too large"], id="huge"),
+        ({"T": [2]}, ["`T` ([2])"]),
+        ({"T": {}}, ["`T` ({})"]),
+    ],
+)
+def test_wrong_networks_are_named(changes, words):
+    """So in the [network] table."""
+    network = {k: v for k, v in {**NETWORK, **changes}.items() if v is not None}
+    data = {"network": network}
+    refused(lambda: problem_from_dict(data), *words)
+    refused(lambda: network_from_dict(data["network"]), *words)
+
+
+@pytest.mark.parametrize(
+    ("mask", "words"),
+    [
+        ([], ["2×2"]),
+        ([[]], ["1×0"]),
+        ([1, 0, 0, 1], ["1 dimension"]),
+        ([[1, 0], [0]], ["lengths [2, 1]"]),
+        ([[1, 0, 0], [0, 1, 0]], ["2×3", "2×2"]),
+        ([[1, 2], [0, 1]], ["[0, 1] is 2"]),
+        ([["1", 0], [0, 1]], ["[0, 0] is '1'"]),
+        ([[float("nan"), 0], [0, 1]], ["[0, 0] is nan"]),
+        ([[0.5, 0], [0, 1]], ["[0, 0] is 0.5"]),
+        (1, ["2×2"]),
+        (True, ["2×2"]),
+        ("w.txt", ["'w.txt'", ".csv"]),
+        ("", ["''", ".csv"]),
+        ({}, ["must be a table, not None"]),
+        ({"randon": {}}, ["unknown key `randon`", "random"]),
+        ({"random": 3}, ["`learnable.W`.random must be a table, not 3"]),
+        ({"random": {}}, ["lacks `budget`"]),
+        ({"random": {"budget": "3"}}, ["learnable.W: `random.budget` ('3')"]),
+        ({"random": {"budget": True}}, ["`random.budget` (True)"]),
+        ({"random": {"budget": -1}}, ["`random.budget` (-1)"]),
+        ({"random": {"budget": 5}}, ["learnable.W: no 2×2 allocation meets random { budget = 5 }"]),
+        ({"random": {"budget": 10**20}}, ["no 2×2 allocation"]),
+        ({"random": {"budget": 1, "rows": 2}}, ["no 2×2 allocation"]),
+        ({"random": {"budget": 1, "rows": 3}}, ["random.rows (3) exceeds"]),
+        ({"random": {"budget": 1, "cols": 3}}, ["unknown key `cols`", "columns"]),
+        ({"random": {"budget": 3, "max_per_column": 1}}, ["no 2×2 allocation"]),
+    ],
+)
+def test_wrong_matrices_are_named(mask, words):
+    """So a matrix that is none, in every form it can take."""
+    data = {"network": NETWORK, "learnable": {"W": mask}}
+    refused(lambda: problem_from_dict(data), *words)
+
+
+def test_a_budget_of_zero_is_an_empty_allocation():
+    """No cell at all is a legal, if hopeless, wish."""
+    data = {"network": NETWORK, "learnable": {"W": {"random": {"budget": 0}}}}
+    assert problem_from_dict(data).draw(random.Random(0)).size == 0
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda net: Problem(net, DIAGONAL), "`learnable` ([[1, 0], [0, 1]]) must map"),
+        (lambda net: Problem(net, {"W": DIAGONAL}, DIAGONAL), "`support`"),
+        (lambda net: Problem(net, {"W": DIAGONAL}, distribution="normal"), "`distribution`"),
+        (lambda net: Problem(net, {"W": DIAGONAL}, {"W": RandomCells(1)}), "`support.W`"),
+    ],
+)
+def test_wrong_arguments_are_named(make, word):
+    """A mask where a mapping belongs is the commonest slip in Python."""
+    refused(lambda: make(LinearRNN(n=2, T=2, b=1, d=1, m=2)), word)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", ["no [network] table"]),
+        (b"network", ["not valid TOML"]),
+        (b"\x00\x01\x02", ["not valid TOML"]),
+        (b"\xff\xfe\x00", ["cannot be read"]),
+        (b"a = " + b"[" * 100_000, ["nested"]),
+        (b"a = " + b"9" * 5000, ["cannot be read"]),
+        (b"n = 2\nn = 3\n", ["not valid TOML"]),
+        (HEAD.encode() + b'[learnable]\n"W\\nx" = [[1]]\n', [r"`W\nx`"]),
+        (HEAD.replace("n = 2", "n = 0x" + "f" * 6000).encode(), ["`n`", "too large"]),
+        (HEAD.encode() + b"[learnable]\nW = 1979-05-27\n", ["learnable.W"]),
+        (HEAD.encode() + b"[learnable]\nW = [[07:32:00, 0], [0, 1]]\n", ["[0, 0]"]),
+    ],
+    ids=lambda v: repr(v[:12]) if isinstance(v, bytes) else "",
+)
+def test_files_that_are_no_problem_are_refused(content, words, file):
+    """Binary, damaged or hostile files end in one line that begins with the file's name."""
+    path = file(content)
+    assert refused(lambda: load_problem(path), *words).startswith(f"{path}: ")
+
+
+def test_paths_that_are_no_files_are_refused(tmp_path):
+    """A missing file, a directory and impossible names."""
+    refused(lambda: load_problem(tmp_path / "no.toml"), "no.toml: no such file")
+    refused(lambda: load_problem(tmp_path), str(tmp_path), "directory")
+    refused(lambda: load_problem("a\0b"), r"a\x00b")
+    refused(lambda: load_problem("a\nb"), r"a\nb: no such file")
+    refused(lambda: load_problem("x" * 5000), "cannot be read")
+
+
+def saved(array, **more):
+    """The bytes of a .npy file."""
+    buffer = io.BytesIO()
+    np.save(buffer, array, **more)
+    return buffer.getvalue()
+
+
+def npy(header):
+    """A .npy file with any header and no data."""
+    text = header.encode("latin1")
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+
+
+def archive():
+    buffer = io.BytesIO()
+    np.savez(buffer, a=np.eye(2))
+    return buffer.getvalue()
+
+
+BAD_MATRICES = {
+    "missing.csv": None,
+    "missing.npy": None,
+    "empty.csv": b"",
+    "words.csv": b"one,two\n",
+    "ragged.csv": b"1,0\n1\n",
+    "wide.csv": b"1,0,0\n0,1,0\n",
+    "nul.csv": b"1,\x00\n0,1\n",
+    "latin.csv": b"1,\xe9\n0,1\n",
+    "field.csv": b"1" * 200_000,
+    "semicolon.csv": b"1;0\n0;1\n",
+    "empty.npy": b"",
+    "text.npy": b"1,0\n0,1\n",
+    "zip.npy": b"PK\x03\x04 garbage",
+    "npz.npy": archive(),
+    "pickle.npy": saved(np.array([[1, {}], [0, 1]], dtype=object), allow_pickle=True),
+    "3d.npy": saved(np.zeros((2, 2, 2))),
+    "0d.npy": saved(np.array(1)),
+    "nan.npy": saved(np.array([[np.nan, 0], [0, 1]])),
+    "complex.npy": saved(np.array([[1j, 0], [0, 1]])),
+    "record.npy": saved(np.zeros((2, 2), [("a", int)])),
+    "short.npy": saved(np.eye(2))[:-8],
+    "huge.npy": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (10**6, 10**6), }\n"),
+    "terabytes.npy": npy(
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000,1000000), }\n"
+    ),
+    "overflow.npy": npy(
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (%s,2), }\n" % ("9" * 30)
+    ),
+    "keys.npy": npy("{'descr': '<f8', 1: False, 'shape': (2,2), }\n"),
+    "open.npy": npy("((((\n"),
+    "indent.npy": npy("   x\n y\n"),
+    "long.npy": npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2,2), }" + " " * 20000),
+    "deep.npy": npy("(" * 3000),
+}
+
+
+@pytest.mark.parametrize("name", BAD_MATRICES)
+def test_matrix_files_that_are_none_are_refused(name, file):
+    """Each is one line that names problem file, entry and (where it cannot be read) the file."""
+    content = BAD_MATRICES[name]
+    if content is not None:
+        file(content, name)
+    path = file(HEAD + f'[learnable]\nW = "{name}"\n')
+    assert refused(lambda: load_problem(path), "`learnable.W`").startswith(f"{path}: ")
+
+
+def test_other_file_names_are_refused(file):
+    """Only .csv and .npy are matrices; impossible names are shown on one line."""
+    for name in ("w.txt", "w", "w.npz", "a\\nb.txt", ".csv", "x\\u0000.csv", "x\\u0000.npy", "."):
+        path = file(HEAD + f'[learnable]\nW = "{name}"\n')
+        refused(lambda path=path: load_problem(path), "`learnable.W`")
+
+
+def test_a_folder_named_like_a_matrix_is_refused(file, tmp_path):
+    """A folder w.csv is no matrix."""
+    (tmp_path / "w.csv").mkdir()
+    path = file(HEAD + '[learnable]\nW = "w.csv"\n')
+    refused(lambda: load_problem(path), "`learnable.W`", "w.csv", "directory")
+
+
+@given(st.binary(max_size=200) | st.text(string.printable, max_size=100).map(str.encode))
+@settings(max_examples=100)
+def test_any_bytes_are_an_input_error(tmp_path_factory, content):
+    """So does a file of anything."""
+    path = tmp_path_factory.getbasetemp() / "any.toml"
+    path.write_bytes(content)
+    refused(lambda: load_problem(path), "any.toml: ")
+
+
+@given(
+    st.binary(max_size=60),
+    st.text(string.printable, max_size=80),
+    st.sampled_from(["raw", "header", "csv"]),
+)
+@settings(max_examples=150)
+def test_any_matrix_file_is_an_input_error_or_a_mask(tmp_path_factory, content, text, kind):
+    """So does a matrix file of anything."""
+    folder = tmp_path_factory.getbasetemp()
+    name = "any.csv" if kind == "csv" else "any.npy"
+    made = {"raw": content, "header": npy(text) + content, "csv": text.encode() + content}[kind]
+    (folder / name).write_bytes(made)
+    data = {"network": {"kind": "linear", "q": 1, "d": 1, "m": 1}, "learnable": {"W": name}}
+    problem, message = outcome(lambda: problem_from_dict(data, folder))
+    if problem is None:
+        assert "`learnable.W`" in message
+        assert "\n" not in message
+    else:
+        assert problem.learnable["W"].tolist() in ([[0]], [[1]])

@@ -1,0 +1,156 @@
+"""Symmetries: orbits by brute force, and quantities that must not change along them."""
+
+import random
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.symmetry import SymmetryGroup
+from algebra.ranks.jacobian import allocation_rank
+from algebra.systems.root_count import generic_root_count
+
+
+def test_hidden_units_of_the_example_net():
+    """B.1.1: six allocations fall into four orbits under swapping the two units."""
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    group = SymmetryGroup(net, ["W"])
+    assert group.order == 2
+    cells = [("W", i, j) for i in range(2) for j in range(2)]
+    allocations = [Allocation.from_cells(net, c) for c in combinations(cells, 2)]
+    sizes = {group.canonical(a): group.orbit_size(a) for a in allocations}
+    assert sorted(sizes.values()) == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("network", "matrices", "budget"),
+    [
+        (LinearRNN(n=3, T=2, b=1, d=2, m=2), ["W"], 4),
+        (LinearEstimator(q=3, d=2, m=2), ["W"], 3),
+        (LinearFeedForward(q=2, widths=(2,), d=2, m=2), ["W1", "W2"], 4),
+    ],
+)
+def test_orbits_partition(network, matrices, budget):
+    """Canonical forms are idempotent and constant on orbits, whose sizes add up."""
+    group = SymmetryGroup(network, matrices)
+    total = {}
+    for chosen in combinations(range(len(group.cells)), budget):
+        orbit = group.orbit(chosen)
+        assert chosen in orbit
+        total[min(orbit)] = len(orbit)
+    assert sum(total.values()) == comb(len(group.cells), budget)
+    some = Allocation.from_cells(network, [group.cells[k] for k in range(budget)])
+    assert group.canonical(group.canonical(some)) == group.canonical(some)
+
+
+def test_rank_and_root_count_are_constant_on_orbits():
+    """Renaming hidden units changes neither the generic rank nor N."""
+    net = LinearRNN(n=3, T=2, b=1, d=2, m=2)
+    group = SymmetryGroup(net, ["W"])
+    rng = random.Random(1)
+    for _ in range(8):
+        chosen = rng.sample(range(9), 4)
+        images = [
+            Allocation.from_cells(net, [group.cells[k] for k in image])
+            for image in sorted(group.orbit(chosen))[:3]
+        ]
+        ranks = {allocation_rank(a).rank for a in images}
+        assert len(ranks) == 1
+        if ranks == {4}:
+            assert len({generic_root_count(a).value for a in images}) == 1
+
+
+def test_supports_break_symmetries():
+    """Only renamings that keep the structural zeros are left."""
+    net = LinearRNN(n=3, T=1, b=1, d=1, m=1)
+    mask = [[1, 1, 1], [1, 1, 1], [1, 1, 0]]
+    group = SymmetryGroup(net, ["W"], {"W": np.array(mask)})
+    assert len(group.images) == 2
+
+
+def test_large_groups_are_refused():
+    """A group too large to go through is said to be so."""
+    with pytest.raises(InputError, match="10!"):
+        SymmetryGroup(LinearRNN(n=10, T=1, b=1, d=1, m=1), ["W"])
+
+
+def transposed(network, allocation):
+    """W[j, i] for W[i, j], D for B."""
+    becomes = {"D": "B", "W": "W", "B": "D"}
+    return Allocation.from_cells(network, [(becomes[n], j, i) for n, i, j in allocation.cells])
+
+
+def test_transposition():
+    """With d = b and m ≥ Tb neither rank nor N changes when everything is transposed."""
+    rng = random.Random(2)
+    compared = 0
+    for net in (
+        LinearRNN(n=3, T=2, b=1, d=1, m=2),
+        LinearRNN(n=3, T=3, b=1, d=1, m=3),
+        LinearRNN(n=2, T=2, b=1, d=1, m=3),
+    ):
+        group = SymmetryGroup(net, ["D", "W", "B"], transposition=True)
+        plain = SymmetryGroup(net, ["D", "W", "B"])
+        assert len(group.images) == 2 * len(plain.images)
+        for _ in range(8):
+            one = Allocation.from_cells(net, rng.sample(group.cells, net.T))
+            other = transposed(net, one)
+            assert group.canonical(one) == group.canonical(other)
+            assert group.orbit_size(one) in (plain.orbit_size(one), 2 * plain.orbit_size(one))
+            ranks = [allocation_rank(a).rank for a in (one, other)]
+            assert ranks[0] == ranks[1]
+            if ranks[0] == net.T:
+                compared += 1
+                assert generic_root_count(one).value == generic_root_count(other).value
+    assert compared > 8
+
+
+def test_transposition_of_layers():
+    """A feed-forward net with the same sizes from both ends may be turned round."""
+    net = LinearFeedForward(q=2, widths=(3,), d=2, m=2)
+    group = SymmetryGroup(net, ["W1", "W2"], transposition=True)
+    one = Allocation.from_cells(net, [("W1", 0, 0), ("W1", 0, 1), ("W2", 0, 1), ("W2", 1, 2)])
+    other = Allocation.from_cells(net, [("W2", 0, 0), ("W2", 1, 0), ("W1", 1, 0), ("W1", 2, 1)])
+    assert group.canonical(one) == group.canonical(other)
+    assert allocation_rank(one).rank == allocation_rank(other).rank
+
+
+def test_transposition_keeps_supports():
+    """With structural zeros, only a support that is its own mirror image is turned over."""
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    corner, diagonal = np.array([[1, 1], [0, 1]]), np.array([[0, 1], [1, 0]])
+    sizes = [
+        len(SymmetryGroup(net, ["W"], {"W": mask}, transposition=True).images)
+        for mask in (corner, diagonal)
+    ]
+    # Swapping the units undoes the transposition of the first; as maps of the cells four
+    # elements keep the second.
+    assert sizes == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("network", "matrices"),
+    [
+        (LinearRNN(n=3, T=2, b=1, d=1, m=1), ["W"]),
+        (LinearRNN(n=3, T=2, b=1, d=2, m=2), ["W"]),
+        (LinearRNN(n=3, T=2, b=1, d=1, m=2), ["W", "B"]),
+        (LinearFeedForward(q=2, widths=(3,), d=1, m=2), ["W1", "W2"]),
+        (LinearEstimator(q=2, d=2, m=2), ["W"]),
+    ],
+)
+def test_no_transposition(network, matrices):
+    """Too few samples, other sizes, or a matrix without its mirror image: bad input."""
+    with pytest.raises(InputError, match="`transposition`"):
+        SymmetryGroup(network, matrices, transposition=True)
+
+
+def test_transposition_is_false_for_few_samples():
+    """With m < Tb two rows of Tb weights are minimal, two columns of Td are not."""
+    net = LinearRNN(n=6, T=2, b=3, d=3, m=4)
+    rows = Allocation.rows(net, "W", [0, 1])
+    assert allocation_rank(rows).rank == 10
+    assert allocation_rank(transposed(net, rows)).rank == 12

@@ -1,0 +1,66 @@
+"""Budgets of lines, and least covers by them, against brute force."""
+
+import random
+
+import numpy as np
+
+from algebra.networks.base import LinearEstimator, LinearFeedForward
+from algebra.problems.allocation import Allocation
+from algebra.ranks.budgets.cover import rank_cover
+from algebra.ranks.budgets.lines import Budget, budgets, line_cover, shortest_first
+from tests.algebra.ranks.budgets.cases import least_line_cover
+
+
+def test_the_cover_is_a_least_one():
+    """The minimum cut is the least sum over all sets of rows, columns and single cells."""
+    rng = random.Random(11)
+    for _ in range(120):
+        d, m, rows, columns = (rng.randint(1, 4) for _ in range(4))
+        network = LinearFeedForward(q=max(columns, m), widths=(columns, rows), d=d, m=m)
+        mask = np.array([[rng.random() < 0.6 for _ in range(columns)] for _ in range(rows)], int)
+        allocation = Allocation.from_masks(network, W2=mask)
+        cover = line_cover(allocation)
+        row_limit, column_limit = min(m, columns), min(d, rows)
+        least = least_line_cover(mask, row_limit, column_limit)
+        assert cover.limit == min(least, row_limit * column_limit)
+        covered = {c for budget in cover.budgets for c in budget.cells(allocation)}
+        assert len(covered) + cover.uncovered == allocation.size
+
+
+def test_budgets_count_their_cells():
+    """Each line that learns has one budget, which counts and names its weights."""
+    network = LinearEstimator(q=3, d=2, m=2)
+    allocation = Allocation.from_masks(network, W=[[1, 1, 0], [0, 1, 0]])
+    found = {(b.kind, *b.rows, *b.columns): b.learnable for b in budgets(allocation)}
+    assert found == {
+        ("total",): 3,
+        ("matrix",): 3,
+        ("row", ("W", 0)): 2,
+        ("row", ("W", 1)): 1,
+        ("column", ("W", 0)): 1,
+        ("column", ("W", 1)): 2,
+    }
+    order = [b.kind for b in sorted(budgets(allocation), key=shortest_first)]
+    assert order[:2] == ["total", "matrix"]
+
+
+def test_cover_is_stated_in_words():
+    """A cover lists its budgets and the weights outside them."""
+    network = LinearEstimator(q=4, d=2, m=2)
+    allocation = Allocation.from_masks(network, W=[[1, 1, 1, 0], [1, 0, 0, 0]])
+    assert str(rank_cover(allocation)) == (
+        "rank at most 3: row 0 of W has 3 learnable weights but takes part in only m = 2 "
+        "equations; 1 other learnable weight"
+    )
+    assert str(rank_cover(allocation.without(allocation.cells))) == (
+        "rank at most 0: 0 learnable weights"
+    )
+    one = Budget("row", ("W",), (("W", 0),), (), 1, 2, "m = 2 equations")
+    assert str(one) == "row 0 of W has 1 learnable weight and takes part in m = 2 equations"
+    many = Budget(
+        "cross", ("W",), tuple(("W", i) for i in range(9)), (("W", 4),), 9, 8, "8 equations"
+    )
+    assert many.reason == (
+        "rows 0, 1, 2, 3, 4, 5, 6, 7, … and column 4 of W hold 9 learnable weights but take part "
+        "in only 8 equations"
+    )

@@ -1,0 +1,116 @@
+"""Verdicts on ReLU nets: an instance without a match, and the instances near it."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from algebra.certificates.checks import CheckFailed
+from algebra.problems.problem import Problem
+from algebra.relu.verify import check_relu, persists
+from matchprob import api
+from numeric.instances import Instance, draw_instance
+from numeric.relu.decide import NONE, decide
+from numeric.relu.evidence import refuted_instance
+from tests.numeric.relu.cases import problem
+
+CASE = problem(3, 4, 2, 3, W1=[[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]])
+
+
+def _checked(case: Problem, data) -> list[tuple[str, str, str]]:
+    said: list[tuple[str, str, str]] = []
+    check_relu(case, data, 1, lambda *words: said.append(words))
+    return said
+
+
+def test_certified_and_verified():
+    """MP is strictly between 0 and 1, and the file proves it."""
+    certificate = api.certify(CASE)
+    assert certificate.verdict == "intermediate"
+    assert api.verify(certificate).holds
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_instances_near_have_no_match_either(seed):
+    """What the evidence claims of a neighbourhood, on random instances of it."""
+    evidence = refuted_instance(CASE, seed, 1.0)
+    assert evidence is not None
+    index = next(
+        i
+        for i in range(50)
+        if [[str(v) for v in row] for row in draw_instance(CASE, seed, i).exact[1]] == evidence["X"]
+    )
+    centre = draw_instance(CASE, seed, index)
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        moved = [
+            {n: v + 1e-9 * rng.normal(size=v.shape) for n, v in side.items()}
+            for side in (centre.weights, centre.teacher)
+        ]
+        X = centre.X + 1e-9 * rng.normal(size=centre.X.shape)
+        near = Instance(CASE, centre.allocation, seed, index, moved[0], moved[1], X)
+        assert decide(near).verdict == NONE
+
+
+def _data():
+    certificate = api.certify(CASE)
+    return {
+        "verdict": certificate.verdict,
+        "equations": certificate.equations,
+        "evidence": dict(certificate.evidence),
+    }
+
+
+DATA = _data()
+
+
+def test_all_is_proved():
+    """Nothing is taken on trust."""
+    assert {status for _, status, _ in _checked(CASE, DATA)} == {"proved"}
+
+
+OTHER = [["W1", i, j] for i, j in ((0, 0), (0, 1), (1, 1), (1, 2), (2, 0), (2, 1))]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("verdict",), "maximal", "neither minimal nor proved maximal"),
+        (("equations",), 5, "all-active rank"),
+        (("evidence", "no_match", "Y"), [["1"] * 3] * 2, "labels"),
+        (("evidence", "no_match", "leaves"), [], "near"),
+        (("evidence", "no_match", "cells"), OTHER, "another allocation"),
+    ],
+)
+def test_tampering_is_found(path, value, words):
+    """A changed certificate fails, and says where."""
+    data = copy.deepcopy(DATA)
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    with pytest.raises(CheckFailed, match=words):
+        _checked(CASE, data)
+
+
+def test_support_is_respected():
+    """An instance with weights where there are none is no evidence."""
+    support = {"W1": [[1, 1, 0], [1, 1, 1], [1, 1, 1], [1, 1, 1]]}
+    narrow = Problem(CASE.network, CASE.learnable, support=support)
+    with pytest.raises(CheckFailed, match="outside the support"):
+        _checked(narrow, DATA)
+
+
+def test_refuted_without_slack_does_not_persist():
+    """μ = 0 on a leaf refutes nothing near."""
+    evidence = copy.deepcopy(DATA["evidence"]["no_match"])
+    evidence["leaves"][0]["mu"] = [["0"] * 3] * 2
+    assert not persists(CASE, evidence)
+
+
+def test_central_arrangements_need_whole_rows():
+    """Where whole rows learn, hyperplanes meet in one point for every instance."""
+    whole = problem(2, 3, 2, 3, W1=[[1, 1], [1, 1], [1, 1]])
+    found = refuted_instance(whole, 0, 2.0)
+    assert found is not None
+    assert persists(whole, found)

@@ -1,0 +1,98 @@
+"""Atlases of small nets: whole, resumable, and equal to allocation-by-allocation work."""
+
+import csv
+import io
+import json
+from itertools import combinations
+from math import comb
+
+import pytest
+
+from algebra.certificates.certificate import certify
+from algebra.errors import InputError
+from algebra.networks.base import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.surveys.atlas import atlas
+
+B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+THREE = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+
+
+def test_the_example_net():
+    """B.1.1: four maximal allocations and two in between, in four orbits."""
+    found = atlas(B11, 2)
+    assert found.totals == {"intermediate": 2, "maximal": 4}
+    assert len(found.entries) == found.orbits == 4
+
+
+def test_transposition(tmp_path):
+    """B.1.1: rows and columns are one orbit under transposition; the totals are the same."""
+    store = tmp_path / "atlas.jsonl"
+    found = atlas(B11, 2, transposition=True, store=store)
+    assert found.totals == atlas(B11, 2).totals
+    assert sorted(e.orbit for e in found.entries) == [1, 1, 4]
+    with pytest.raises(InputError, match="another atlas \\(transposition"):
+        atlas(B11, 2, store=store)
+
+
+def test_equals_brute_force():
+    """n = 3, r = 2: verdicts weighted by orbit equal those of all 36 allocations."""
+    found = atlas(THREE, 2)
+    cells = [("W", i, j) for i in range(3) for j in range(3)]
+    tally = {}
+    for chosen in combinations(cells, 2):
+        verdict = certify(Problem.of(Allocation.from_cells(THREE, chosen))).verdict
+        tally[verdict] = tally.get(verdict, 0) + 1
+    assert found.totals == dict(sorted(tally.items()))
+    assert sum(e.orbit for e in found.entries) == comb(9, 2)
+
+
+def test_resumes(tmp_path):
+    """An interrupted atlas, its last line torn, is taken up where it stopped."""
+    store = tmp_path / "atlas.jsonl"
+    calls = []
+
+    def decide(problem):
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        calls.append(problem)
+        return certify(problem)
+
+    part = atlas(THREE, 2, store=store, decide=decide)
+    assert len(part.entries) == 3 < part.orbits
+    store.write_text(store.read_text() + '{"cells": [["W", 0')
+    calls.clear()
+    calls += [None] * 10
+    whole = atlas(THREE, 2, store=store, decide=decide)
+    assert len(calls) == 10 + whole.orbits - 3
+    assert whole.entries == atlas(THREE, 2).entries
+    assert len(store.read_text().splitlines()) == 1 + whole.orbits
+
+
+def test_foreign_stores_are_refused(tmp_path):
+    """Another net's atlas, or no atlas at all, is not touched."""
+    store = tmp_path / "atlas.jsonl"
+    atlas(B11, 2, store=store)
+    before = store.read_text()
+    with pytest.raises(InputError, match="another atlas \\(network"):
+        atlas(THREE, 2, store=store)
+    store.write_text("garbage\n")
+    with pytest.raises(InputError, match="not an atlas file"):
+        atlas(THREE, 2, store=store)
+    assert before
+
+
+def test_tables():
+    """CSV and JSON hold one orbit a line."""
+    found = atlas(B11, 2)
+    rows = list(csv.reader(io.StringIO(found.to_csv())))
+    assert len(rows) == 5
+    assert json.loads(json.dumps(found.to_dict()))["allocations"] == 6
+
+
+@pytest.mark.parametrize(("budget", "matrices"), [(0, None), (5, None), (2, ["V"])])
+def test_bad_arguments(budget, matrices):
+    """Impossible budgets and unknown matrices are bad input."""
+    with pytest.raises(InputError):
+        atlas(B11, budget, matrices=matrices)

@@ -1,0 +1,116 @@
+"""N of every allocation of the linear RNNs with n ≤ 3 (``tests/data/rnn_root_counts.json``).
+
+The table is made by ``tests/data/rnn_root_counts.py``, from the core and msolve.
+"""
+
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+import sympy
+from sympy.polys.orderings import grevlex
+
+from algebra.linalg.modular import random_prime
+from algebra.linear.witness import rational_instance, solve_exactly
+from algebra.networks.base import LinearRNN
+from algebra.polynomials.rings import PrimeField
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.systems.root_count import generic_root_count
+from algebra.systems.system import build_system
+
+TABLE = json.loads(
+    (Path(__file__).parents[2] / "data" / "rnn_root_counts.json").read_text(encoding="utf-8")
+)
+
+
+def rows():
+    for sizes, found in TABLE.items():
+        net = LinearRNN(**{k: int(v) for k, v in re.findall(r"(\w)=(\d+)", sizes)})
+        for text, count in found.items():
+            cells = [
+                (name, int(i), int(j)) for name, i, j in re.findall(r"(\w+)\[(\d+),(\d+)\]", text)
+            ]
+            yield net, Allocation.from_cells(net, cells), count
+
+
+def sympy_count(net, allocation, seed):
+    """Solutions of the un-lifted polynomials at a random point over GF(p), by SymPy."""
+    rng = random.Random(seed)
+    field = PrimeField(random_prime(rng))
+    weights, teacher = (
+        {name: field.random_array(shape, rng) for name, shape in net.shapes.items()}
+        for _ in range(2)
+    )
+    X = field.random_array(net.input_shape, rng)
+    system = build_system(allocation, weights, X, net.forward(teacher, X), field, "direct")
+    unknowns = sympy.symbols(system.unknowns)
+    polynomials = [
+        sympy.Poly(
+            {tuple(map(int, m)): int(c) for m, c in e.to_dict().items()},
+            *unknowns,
+            modulus=field.characteristic,
+        )
+        for e in system.equations
+    ]
+    basis = sympy.groebner(polynomials, *unknowns, modulus=field.characteristic, order="grevlex")
+    leading = [g.monoms(order=grevlex)[0] for g in basis.polys]
+    todo, standard = [(0,) * len(unknowns)], set()
+    while todo:
+        m = todo.pop()
+        if m in standard or any(all(a <= b for a, b in zip(h, m, strict=True)) for h in leading):
+            continue
+        standard.add(m)
+        todo += [(*m[:k], m[k] + 1, *m[k + 1 :]) for k in range(len(m))]
+    return len(standard)
+
+
+def test_the_table_is_whole():
+    """77 nets, 461 allocations up to renaming of units."""
+    assert len(TABLE) == 77
+    assert sum(map(len, TABLE.values())) == 461
+
+
+def test_counts_repeat():
+    """A sample of the table is found again from another seed."""
+    sample = random.Random(0).sample([r for r in rows() if r[2] <= 40], 25)
+    for _, allocation, count in sample:
+        assert generic_root_count(allocation, seed=9).value == count
+
+
+def test_sympy_agrees():
+    """SymPy's Gröbner bases of the un-lifted polynomials count the same on a sample."""
+    small = [r for r in rows() if r[2] <= 40 and r[1].size <= 3]
+    sample = random.Random(1).sample(small, 25)
+    assert {count for *_, count in sample} >= {1, 2, 3}
+    for k, (net, allocation, count) in enumerate(sample):
+        assert sympy_count(net, allocation, k) == count
+
+
+def parity(instances):
+    """Real solutions of odd allocations, solved exactly; every one has at least one."""
+    odd = [r for r in rows() if r[2] in (3, 5, 7)]
+    rng = random.Random(2)
+    solved = 0
+    while solved < instances:
+        _, allocation, count = rng.choice(odd)
+        problem = Problem.of(allocation)
+        student, teacher, X = rational_instance(problem, 5, rng.randrange(10**6))
+        found = solve_exactly(problem, student, X, problem.network.forward(teacher, X), 20)
+        if found is None or found.complex != count:
+            continue  # a special instance, not a generic one
+        assert len(found.roots) % 2 == 1
+        solved += 1
+
+
+def test_odd_counts_always_match():
+    """N odd never meets an instance without a real solution: 150 instances."""
+    parity(150)
+
+
+@pytest.mark.long
+def test_odd_counts_always_match_thousands():
+    """The same over 3,000 instances."""
+    parity(3000)

@@ -1,0 +1,217 @@
+"""`construct`: every form a network may have, the command, state dicts."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import matchprob as mp
+from algebra.errors import InputError
+from matchprob.api.construct import random_frozen
+from matchprob.api.layers import EPSILON, read_layers
+from matchprob.cli import app
+
+RNG = np.random.default_rng(0)
+W1, b1 = RNG.standard_normal((3, 2)), RNG.standard_normal(3)
+W2, b2 = RNG.standard_normal((2, 3)), RNG.standard_normal(2)
+
+
+class Tensor:
+    """What of a torch tensor is used."""
+
+    def __init__(self, array):
+        self.array = np.asarray(array)
+
+    def detach(self):
+        return self
+
+    def cpu(self):
+        return self
+
+    def numpy(self):
+        return self.array
+
+
+def state(*layers, norms=None):
+    """A torch-like state dict of linear layers, with a normalization behind each where given."""
+    out, at = {}, 0
+    for k, (W, b) in enumerate(layers):
+        out[f"{at}.weight"], out[f"{at}.bias"] = Tensor(W), Tensor(b)
+        at += 1
+        if norms is not None:
+            for field, value in norms[k].items():
+                out[f"{at}.{field}"] = Tensor(value)
+            at += 2
+    return out
+
+
+def write(path, **arrays):
+    """An .npz file."""
+    np.savez(path, **arrays)
+    return str(path)
+
+
+def test_all_forms_are_read_alike(tmp_path):
+    """Lists, mappings, files, scikit-learn nets, modules and state dicts give the same layers."""
+    data = {"W1": W1, "b1": b1, "W2": W2, "b2": b2}
+    forms = [
+        [(W1, b1), (W2, b2)],
+        data,
+        write(tmp_path / "net.npz", **data),
+        SimpleNamespace(coefs_=[W1.T, W2.T], intercepts_=[b1, b2]),
+        state((W1, b1), (W2, b2)),
+        SimpleNamespace(state_dict=lambda: state((W1, b1), (W2, b2))),
+    ]
+    for form in forms:
+        first, second = read_layers(form)
+        assert np.array_equal(first.weight, W1)
+        assert np.array_equal(second.bias, b2)
+
+
+def test_a_target_s_own_normalization_is_folded():
+    """A target with batch normalization equals its folded layers (Proposition 1)."""
+    norm = {"weight": [2.0, -1.0, 0.5], "bias": [1.0, 2.0, 3.0],
+            "running_mean": [0.1, 0.2, 0.3], "running_var": [4.0, 1.0, 0.25]}  # fmt: skip
+    (layer,) = read_layers(state((W1, b1), norms=[norm]))
+    W, b = layer.folded()
+    x = RNG.standard_normal(2)
+    deviation = np.sqrt(np.array(norm["running_var"]) + EPSILON)
+    normal = (W1 @ x + b1 - norm["running_mean"]) / deviation
+    assert np.allclose(W @ x + b, norm["weight"] * normal + np.array(norm["bias"]))
+
+
+def test_state_dict_comes_back():
+    """Entries for the frozen module's normalizations make it the target, statistics and all."""
+    target = [(RNG.standard_normal((2, 2)), RNG.standard_normal(2))]
+    frozen = random_frozen([2, 2], [4], seed=3)
+    norms = [
+        {"weight": np.ones(n), "bias": np.zeros(n), "running_mean": RNG.standard_normal(n),
+         "running_var": RNG.random(n) + 0.5}
+        for n in (4, 2)
+    ]  # fmt: skip
+    layers = [(W, RNG.standard_normal(len(W))) for W in frozen]
+    module = state(*layers, norms=norms)
+    made = mp.construct(target, module)
+    entries = mp.normalization_entries(made, module)
+    assert sorted(entries) == ["1.bias", "1.weight", "4.bias", "4.weight"]
+    X = RNG.standard_normal((2, 50))
+    X /= np.maximum(np.linalg.norm(X, axis=0), 1)
+    state_ = X
+    for k, ((W, b), norm) in enumerate(zip(layers, norms, strict=True)):
+        normal = (W @ state_ + b[:, None] - norm["running_mean"][:, None]) / np.sqrt(
+            norm["running_var"] + EPSILON
+        )[:, None]
+        prefix = 3 * k + 1
+        state_ = entries[f"{prefix}.weight"][:, None] * normal + entries[f"{prefix}.bias"][:, None]
+        if k == 0:
+            state_ = np.maximum(state_, 0)
+    assert np.allclose(state_, target[0][0] @ X + target[0][1][:, None], atol=1e-11)
+    with pytest.raises(InputError, match="no batch normalization"):
+        mp.normalization_entries(made, state(*layers))
+
+
+def test_default_widths():
+    """Random matrices get the width that every target needs, or the given one."""
+    assert mp.construct([W1, W2]).blocks[0].width == 6
+    assert mp.construct([W1, W2], second_scales=True).blocks[0].width == 4
+    assert [b.width for b in mp.construct([W1, W2], width=[7, 8]).blocks] == [7, 8]
+    assert mp.construct([W1], width=3, seed=1).error > 1e-3
+
+
+def test_sparse_frozen_matrices():
+    """With half of the weights 0 a wider net realizes the target; too sparse is told by a proof."""
+    target = [np.eye(3) + 0.1 * W1[:, :1]]
+    made = mp.construct(target, width=14, density=0.5, seed=1)
+    assert 0.3 < np.mean(made.frozen[0] == 0) < 0.7
+    assert made.error < 1e-11
+    assert mp.construct(target, density=0.3, seed=1).error > 1e-3
+
+
+def test_depth_instead_of_width():
+    """Theorem 2's blocks give the target exactly; none of their scales is 0."""
+    (made,) = mp.construct_by_depth([(W1, b1)], 1, seed=2)
+    assert made.error < 1e-10
+    (block,) = mp.construct_by_depth_exactly([(W1, b1)], 1, seed=2)
+    from algebra.normalization.dense import rationals
+
+    X = rationals(np.array([[0.5, -0.25], [0.25, 0.75]]), "X")
+    wanted = rationals(W1, "W1") @ X + rationals(b1, "b1", 1)[:, None]
+    assert (block(X) == wanted).all()
+    assert block.zero_scales == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: mp.construct([]), "no layers"),
+        (lambda: mp.construct("no.npz"), "no such file"),
+        (lambda: mp.construct(3), "list of matrices"),
+        (lambda: mp.construct([["a"]]), "not an array"),
+        (lambda: mp.construct([[[np.nan]]]), "not finite"),
+        (lambda: mp.construct([W1], [W1]), "needs 2"),
+        (lambda: mp.construct([W1], [W1, W1.T], width=3), "not both"),
+        (lambda: mp.construct([W1], density=0), "density"),
+        (lambda: mp.construct([W1, W2], width=[1, 2, 3]), "one number or 2"),
+        (lambda: mp.construct({"W1": W1, "W3": W2}), "no W2"),
+        (lambda: mp.construct({"W1": W1, "b1": b2}), "bias of shape"),
+        (lambda: mp.construct({"conv.weight": np.ones((2, 2, 3, 3))}), "neither"),
+        (lambda: mp.construct({"bn.running_mean": np.ones(2)}), "follows no"),
+        (lambda: mp.construct({}), "no matrices"),
+        (lambda: mp.construct_by_depth([W1], 3), "`k`"),
+        (lambda: mp.construct_by_depth_exactly([W1], 3), "`k`"),
+    ],
+)
+def test_wrong_input_is_told(call, words):
+    """Whatever a network cannot be is told in one line."""
+    with pytest.raises(InputError, match=words):
+        call()
+
+
+def run(*arguments):
+    """The command's result."""
+    return CliRunner().invoke(app, ["construct", *map(str, arguments)])
+
+
+def test_command(tmp_path):
+    """The command prints the bound, writes parameters, and takes a frozen network back."""
+    target = write(tmp_path / "g.npz", W1=W1, b1=b1)
+    found = run(target, "--json", "--out", tmp_path / "f.npz")
+    data = json.loads(found.stdout.splitlines()[0])
+    assert data["error_bound"] < 1e-12
+    assert data["layers"][0]["width"] == 6
+    with np.load(tmp_path / "f.npz") as written:
+        assert np.allclose(written["g1"], data["scales"][0])
+        assert sorted(written) == ["W1", "W2", "b1", "b2", "g1", "g2"]
+    again = run(target, tmp_path / "f.npz", "--json", "--exact")
+    exact = json.loads(again.stdout)
+    assert exact["exact"] is True
+    assert np.allclose(exact["scales"][0], data["scales"][0])
+    assert "proved" in run(target).stdout
+
+
+def test_command_fails_with_a_proof(tmp_path):
+    """Below the width --exact ends with status 3 and the proof."""
+    target = write(tmp_path / "g.npz", W1=W1)
+    found = run(target, "--width", 5, "--exact", "--json")
+    assert found.exit_code == 3
+    data = json.loads(found.stdout.splitlines()[0])
+    assert data["reachable"] is False
+    assert len(data["proof"]) == 6
+    assert "impossible" in run(target, "--width", 5, "--exact").stdout
+
+
+def test_command_by_depth(tmp_path):
+    """--skip draws skip blocks; options that contradict it are refused."""
+    target = write(tmp_path / "g.npz", W1=W1)
+    data = json.loads(run(target, "--skip", 2, "--json").stdout)
+    (layer,) = data["layers"]
+    assert (layer["steps"], layer["width"], layer["zero_scales"]) == (1, 6, 0)
+    assert 0 < layer["error_bound"] < 1e-11
+    exact = json.loads(run(target, "--skip", 1, "--exact", "--json").stdout)
+    assert exact["layers"][0]["error_bound"] == 0
+    assert "rationals" in run(target, "--skip", 1, "--exact").stdout
+    assert "condition" in run(target, "--skip", 1).stdout
+    assert isinstance(run(target, "--skip", 1, "--width", 5).exception, InputError)
+    assert isinstance(run(target, "--out", tmp_path / "f.csv").exception, InputError)

@@ -1,0 +1,169 @@
+"""Every goal against brute force over all allocations of every small net.
+
+The atlas gives the verdict of every orbit; its orbits, spread out, are all allocations.
+"""
+
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from algebra.certificates.certificate import certify
+from algebra.design.maximal import NoneMaximal
+from algebra.errors import InputError
+from algebra.networks.base import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.problems.symmetry import SymmetryGroup
+from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
+from algebra.surveys.atlas import atlas
+from matchprob import design, estimate, repair, robust
+
+# The atlas of nets with at most three hidden units: at most 126 allocations of W each.
+NETS = [
+    LinearRNN(n=n, T=T, b=b, d=d, m=m)
+    for n, T, b, d, m in product((1, 2, 3), (2, 3), (1, 2), (1, 2), (1, 2, 3))
+    if d * m <= min(6, max(1, n * n - 1))
+]
+QUICK = [
+    LinearRNN(n=2, T=2, b=1, d=1, m=2),
+    LinearRNN(n=3, T=2, b=1, d=1, m=2),
+    LinearRNN(n=3, T=3, b=1, d=1, m=3),
+]
+PLACE = {"row": 1, "column": 2}
+# Racing all designs of the one larger net without a maximal one takes ten minutes.
+_LARGEST_RACE = 4
+
+
+def everything(network):
+    """All allocations of as many weights of W as there are equations, with their verdicts."""
+    size = network_rank(network).rank
+    group = SymmetryGroup(network, ["W"])
+    found = atlas(
+        network, size, matrices=["W"], decide=lambda p: certify(p, search=0.0, timeout=20.0)
+    )
+    verdicts = {}
+    position = {cell: k for k, cell in enumerate(group.cells)}
+    for entry in found.entries:
+        for image in group.orbit([position[c] for c in entry.cells]):
+            verdicts[tuple(group.cells[k] for k in image)] = entry.verdict
+    return verdicts
+
+
+def fullest(cells, line):
+    keys = [c[PLACE[line]] for c in cells]
+    return max(keys.count(k) for k in keys)
+
+
+def lines(cells, line):
+    return len({c[PLACE[line]] for c in cells})
+
+
+def check_goals(network, seed):
+    verdicts = everything(network)
+    size = len(next(iter(verdicts)))
+    rng = np.random.default_rng(seed)
+    cells = [c for c in all_cells(network) if c[0] == "W"]
+    costs = {cell: Fraction(int(rng.integers(1, 25)), 2) for cell in cells}
+    problem = Problem(network, {})
+
+    def price(chosen):
+        return sum(costs[c] for c in chosen)
+
+    def asked(**options):
+        return design(problem, matrices=["W"], costs=costs, **options)[0]
+
+    able = [chosen for chosen, verdict in verdicts.items() if verdict != "minimal"]
+    if not able:
+        with pytest.raises(InputError, match="no allocation"):
+            asked()
+        return
+    assert asked().cost == min(map(price, able))
+    for row, column in product((1, 2, None), (1, 2, None)):
+        caps = {line: k for line, k in (("row", row), ("column", column)) if k is not None}
+        kept = [c for c in able if all(fullest(c, line) <= k for line, k in caps.items())]
+        if kept:
+            found = asked(caps=caps)
+            assert found.cost == min(map(price, kept))
+            assert found.is_optimal
+        else:
+            with pytest.raises(InputError, match="no allocation"):
+                asked(caps=caps)
+    for line in ("row", "column"):
+        spread = asked(goal="spread", line=line)
+        best = min((fullest(c, line), price(c)) for c in able)
+        assert (spread.value, spread.cost) == best
+        few = asked(goal="neurons", line=line)
+        assert (few.value, few.cost) == min((lines(c, line), price(c)) for c in able)
+        assert few.is_optimal
+    best = [price(c) for c in able if verdicts[c] == "maximal"]
+    if best:
+        found = asked(goal="maximal")
+        assert found.cost == min(best)
+        assert found.is_optimal
+        assert verdicts[found.allocation.cells] == "maximal"
+        probable = asked(goal="probable")
+        assert probable.value == 1
+        assert verdicts[probable.allocation.cells] == "maximal"
+    else:
+        with pytest.raises(NoneMaximal):
+            asked(goal="maximal")
+        if size > _LARGEST_RACE:
+            check_repairs(network, verdicts, able, size)
+            return
+        probable = asked(goal="probable", candidates=200, trials=256)
+        assert probable.exhaustive
+        # Renaming units changes nothing: one long run for each orbit.
+        group = SymmetryGroup(network, ["W"])
+        first = {c: group.canonical(Allocation.from_cells(network, c)) for c in able}
+        long = {a: estimate(Problem.of(a), 300, seed=5).estimate for a in set(first.values())}
+        assert long[first[probable.allocation.cells]] >= max(long.values()) - 0.1
+    check_repairs(network, verdicts, able, size)
+
+
+def check_repairs(network, verdicts, able, size):
+    maximal = [set(c) for c in able if verdicts[c] == "maximal"]
+    done = set()
+    for chosen, verdict in verdicts.items():
+        if (verdict, lines(chosen, "row"), lines(chosen, "column")) in done:
+            continue
+        done.add((verdict, lines(chosen, "row"), lines(chosen, "column")))
+        problem = Problem.of(Allocation.from_cells(network, chosen))
+        for goal, targets in (("positive", [set(c) for c in able]), ("maximal", maximal)):
+            if not targets:
+                continue
+            mended = repair(problem, goal=goal, forbidden=[], seconds=30.0)
+            moves = mended.repair.moves if mended.repair else 0
+            assert moves == min(len(set(chosen) - t) for t in targets)
+            good = {"maximal"} if goal == "maximal" else {"maximal", "intermediate", "undecided"}
+            assert mended.after.verdict in good
+    cells = [c for c in all_cells(network) if c[0] == "W"]
+    if size + 1 <= len(cells):
+        base = next(iter(able))
+        more = [*base, next(c for c in cells if c not in base)]
+        allocation = Allocation.from_cells(network, more)
+        found = robust(Problem.of(allocation))
+        smallest = next(
+            k
+            for k in range(1, size + 2)
+            if any(
+                allocation_rank(allocation.without(lost)).rank < size
+                for lost in combinations(more, k)
+            )
+        )
+        assert found.is_exact
+        assert found.survives == smallest - 1
+
+
+@pytest.mark.parametrize("network", QUICK, ids=str)
+def test_every_goal_is_the_brute_force_optimum(network):
+    """Cheapest under all caps, spread, neurons, maximal, probable, repairs, losses: small nets."""
+    check_goals(network, seed=0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("network", NETS, ids=str)
+def test_every_goal_on_every_net_of_the_atlas(network):
+    """The same for every net with up to three hidden units, other costs."""
+    check_goals(network, seed=1)

@@ -1,0 +1,82 @@
+"""The design with the highest match probability against long runs of all of them."""
+
+import json
+from itertools import combinations
+
+import pytest
+
+from algebra.design.demand import demand
+from algebra.errors import InputError
+from algebra.networks.base import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import all_cells
+from matchprob import design, estimate
+from matchprob.api.probable import gather
+from matchprob.cli import app, run
+
+NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+CELLS = [c for c in all_cells(NET) if c[0] == "W"]
+
+
+def test_a_certified_maximal_design_needs_no_race():
+    """Where one exists its match probability is 1, and nothing is above."""
+    found, problem = design(Problem(NET, {}), goal="probable", matrices=["W"])
+    assert found.value == 1
+    assert found.is_optimal
+    assert found.race is None
+    assert problem.allocation == found.allocation
+
+
+def test_the_race_finds_what_long_runs_find():
+    """Only even root counts allowed: all orbits are raced, the best of long runs wins."""
+    # Pairs in different rows and columns.
+    allowed = [("W", 0, 0), ("W", 1, 1), ("W", 0, 1), ("W", 1, 2)]
+    caps = {"row": 1, "column": 1}
+    problem = Problem.of(Allocation.from_cells(NET, allowed))
+    found, _ = design(problem, goal="probable", caps=caps, trials=256)
+    assert found.exhaustive
+    long = {}
+    for pair in combinations(allowed, 2):
+        if pair[0][1] != pair[1][1] and pair[0][2] != pair[1][2]:
+            one = Allocation.from_cells(NET, pair)
+            long[one.cells] = estimate(Problem.of(one), 1000, seed=9).estimate
+    assert long[found.allocation.cells] >= max(long.values()) - 0.05
+    data = found.to_dict()
+    assert data["pool"] == found.pool == len(data["race"]["entrants"])
+    assert data["low"] <= float(found.value) <= data["high"]
+
+
+def test_many_designs_are_sampled():
+    """More orbits than candidates: different designs, none minimal, not said to be all."""
+    asked = demand(LinearRNN(n=6, T=2, b=1, d=2, m=2))
+    pool, exhaustive = gather(asked, 9, 5.0)
+    assert not exhaustive
+    assert len({a.cells for a in pool}) == len(pool) == 9
+    few, everything = gather(demand(NET, allowed=CELLS[:3]), 9, 5.0)
+    assert everything
+    assert len(few) <= 3
+    with pytest.raises(InputError, match="at least 1"):
+        gather(asked, 0, 1.0)
+
+
+def test_command(tmp_path, capsys):
+    """On the command line: the ranking in text, the race in JSON."""
+    path = tmp_path / "N.toml"
+    path.write_text(
+        '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+        "[learnable]\nW = [[1, 1], [1, 1]]\n"
+    )
+    words = ["design", str(path), "--goal", "probable", "--row-cap", "1", "--column-cap", "1"]
+    words += ["--trials", "128"]
+
+    def call(*more):
+        return run(lambda: app([*words, *more], standalone_mode=False))
+
+    assert call("--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["exhaustive"]
+    assert found["pool"] == 2
+    assert found["race"]["entrants"][0]["trials"] <= 128
+    assert call() == 0
+    assert "2 designs raced, all there are" in " ".join(capsys.readouterr().out.split())

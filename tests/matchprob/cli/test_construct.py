@@ -1,0 +1,94 @@
+"""The verbs on normalization networks."""
+
+import json
+
+import pytest
+
+import matchprob as mp
+from algebra.errors import InputError
+from algebra.ranks.jacobian import random_point, tangent_factors
+from matchprob.cli import app, run
+
+TEXT = """
+[network]
+kind = "normnet"
+widths = [2, 2]
+hidden = [3]
+m = 3
+activation = "{}"
+
+[learnable]
+g1 = "all"
+g2 = "all"
+b2 = "all"
+"""
+
+
+@pytest.fixture(params=["linear", "relu"])
+def path(request, tmp_path):
+    """A problem file of either kind."""
+    file = tmp_path / "net.toml"
+    file.write_text(TEXT.format(request.param))
+    return file
+
+
+def call(*words):
+    """Run the command line in this process; its exit status."""
+    return run(lambda: app([str(w) for w in words], standalone_mode=False))
+
+
+def test_inspect(path, capsys):
+    """The report names the system of Lemma 1; --equations writes it out."""
+    assert call("inspect", path, "--equations") == 0
+    out = capsys.readouterr().out
+    assert "(W2 ⊙ W1ᵀ) vecd(G1) = vec(T1): 4 equations in 3 scales" in " ".join(out.split())
+    assert "-T1_0_0 + W1_0_0*W2_0_0*g1_0" in out
+    assert "No row, column" not in out
+    assert call("inspect", path, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["learnable"] == 7
+
+
+def test_certify_and_verify(path, tmp_path, capsys):
+    """Certificates are written and verified."""
+    out = tmp_path / "cert.json"
+    assert call("certify", path, "--out", out, "--json") == 0
+    verdict = json.loads(capsys.readouterr().out)["verdict"]
+    assert verdict == ("maximal" if "linear" in path.read_text() else "undecided")
+    assert call("verify", out, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["holds"]
+
+
+def test_count_estimate_compare(path, tmp_path, capsys):
+    """Instances are counted, and allocations compared on common ones, through a store."""
+    assert call("count", path, "--instances", 3, "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)["instances"]) == 3
+    store = tmp_path / "s.sqlite"
+    assert call("estimate", path, "--trials", 6, "--store", store, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["undetermined"] == 0
+    assert call("estimate", path, "--trials", 6, "--store", store, "--json") == 0
+    assert json.loads(capsys.readouterr().out) == found
+    other = tmp_path / "other.toml"
+    other.write_text(path.read_text().replace('b2 = "all"', "b2 = [[0], [0]]"))
+    assert call("compare", path, other, "--trials", 4, "--json") == 0
+    capsys.readouterr()
+
+
+def test_verbs_that_do_not_know_them(path, capsys):
+    """Audit, atlas and design say so."""
+    for words in (["audit", path], ["atlas", path, "--budget", 3], ["design", path]):
+        assert call(*words) == 2
+        assert f"{words[0]} does not know normalization-layer" in capsys.readouterr().err
+    net = mp.NormNet.square(2, 1, 3, 3)
+    linear = mp.LinearEstimator(2, 2, 3)
+    with pytest.raises(InputError, match="lowered"):
+        tangent_factors(net, random_point(linear, 1_073_741_827, 0))
+
+
+def test_python_functions():
+    """The same in Python."""
+    net = mp.NormNet.square(d=2, depth=1, width=4, m=3)
+    problem = mp.Problem(net, {"g1": "all", "b1": "all", "b2": "all"})
+    assert mp.certify(problem).verdict == "maximal"
+    assert mp.estimate(problem, 5).estimate == 1
+    assert "needs width 4" in str(mp.inspect(problem))

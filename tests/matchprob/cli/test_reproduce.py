@@ -1,0 +1,105 @@
+"""The papers' figures made again, with few trials."""
+
+import json
+
+import pytest
+
+from algebra.errors import InputError
+from matchprob.cli import app, run
+from matchprob.figures import FIGURES, figures, find_figure, register_figure
+from matchprob.figures.paper1_linear import _layer_points, _lrnn_points
+from matchprob.figures.points import Measured, Point, increases
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.statistics.estimate import Estimate
+
+
+def call(*words):
+    """Run the command line in this process; its exit status."""
+    return run(lambda: app([str(w) for w in words], standalone_mode=False))
+
+
+def test_figures_are_listed(capsys):
+    """Without a name the figures are listed, an unknown one is refused."""
+    assert call("reproduce") == 0
+    listed = capsys.readouterr().out
+    assert {"fig2a", "fig2b", "fig3a", "b11", "warmup"} <= set(figures())
+    assert all(name in listed for name in figures())
+    assert call("reproduce", "fig9") == 2
+    assert "no figure 'fig9'" in capsys.readouterr().err
+
+
+def test_figures_can_be_added(monkeypatch):
+    """A registered function is found under its name."""
+    monkeypatch.setattr("matchprob.figures.FIGURES", dict(FIGURES))
+
+    @register_figure("mine", "a test", 3)
+    def mine(run):
+        raise AssertionError
+
+    assert find_figure("mine").make is mine
+    with pytest.raises(InputError, match="no figure"):
+        find_figure("yours")
+
+
+def test_b11(tmp_path, capsys):
+    """Four allocations certified, two estimated; picture, table and text are written."""
+    assert call("reproduce", "b11", "--trials", 40, "--out", tmp_path, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    rows = {row["curve"]: row for row in found["points"]}
+    assert [rows[n]["certified_maximal"] for n in ("row 0", "row 1", "column 0", "column 1")] == [
+        40
+    ] * 4
+    assert rows["diagonal"]["certified_maximal"] == 0
+    assert rows["diagonal"]["undetermined"] == 0
+    assert found["finished"]
+    assert (tmp_path / "b11.png").read_bytes().startswith(b"\x89PNG")
+    assert "the paper prints 0.74" in (tmp_path / "b11.md").read_text()
+    assert (tmp_path / "b11.csv").read_text().count("\n") == 7
+    assert (tmp_path / "b11.sqlite").exists()
+
+
+def test_warmup(tmp_path, capsys):
+    """Nine allocations of two weights a row are maximal, six others minimal, all by verdict."""
+    assert call("reproduce", "warmup", "--trials", 2, "--out", tmp_path, "--json") == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    assert sum(p["certified_maximal"] == 2 for p in points) == 9
+    assert sum(p["certified_minimal"] == 2 for p in points) == 6
+
+
+def test_points_are_the_papers():
+    """Caps and sizes of Appendix E."""
+    points = _lrnn_points(8, 4)
+    assert [p.x * 8 for p in points] == [4, 5, 6, 7, 8]
+    cells = points[1].problem.learnable["W"]
+    assert (cells.budget, cells.rows, cells.max_per_row) == (16, 5, 4)
+    assert [p.x * 12 for p in _lrnn_points(12, 3)] == list(range(3, 13))
+    for point in _layer_points(8):
+        assert all(c.budget == 8 for c in point.problem.learnable.values())
+        assert point.problem.learnable["W1"].columns == min(point.x, 4)
+
+
+def measured(x, matched, unmatched, missed=0):
+    problem = _lrnn_points(8, 4)[0].problem
+    counts = [InstanceCount(k, 2, 2, COMPLETE) for k in range(matched)]
+    counts += [InstanceCount(matched + k, 0, 2, COMPLETE) for k in range(unmatched)]
+    baseline = [InstanceCount(k, None, None, UNDETERMINED) for k in range(missed)]
+    n = len(counts)
+    return Measured(
+        Point(x, problem),
+        Estimate(problem, "homotopy", 0, tuple(counts), n),
+        Estimate(problem, "fsolve", 0, tuple(baseline), missed) if missed else None,
+    )
+
+
+def test_words_follow_the_numbers():
+    """A significant decrease is told, an increase is not; misses are counted."""
+    assert "no point" in increases([measured(0.5, 50, 50), measured(0.6, 90, 10)])
+    assert "not monotone: x = 0.6" in increases([measured(0.5, 95, 5), measured(0.6, 50, 50)])
+    assert measured(0.5, 3, 3, missed=5).missed == 3
+
+
+def test_unwritable_folder(tmp_path, capsys):
+    """A file where the folder should be is refused before any work."""
+    (tmp_path / "taken").write_text("x")
+    assert call("reproduce", "b11", "--out", tmp_path / "taken") == 2
+    assert "--out" in capsys.readouterr().err

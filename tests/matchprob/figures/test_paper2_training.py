@@ -1,0 +1,91 @@
+"""The second paper's figures, made small."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from matchprob.cli import app, run
+from matchprob.figures import second_paper
+from numeric.normalization.experiment import run_setting
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Few dimensions and samples; counts how often the experiment is run."""
+    calls = []
+
+    def quick(setting):
+        calls.append(setting)
+        return run_setting(replace(setting, samples=300, epochs=2))
+
+    monkeypatch.setattr(second_paper, "_DIMENSIONS", (2, 3))
+    monkeypatch.setattr(second_paper, "_FIXED", 3)
+    monkeypatch.setattr(second_paper, "_WIDTHS", (3, 9, 12))
+    monkeypatch.setattr(second_paper, "_SPARSE_SIZES", (2, 3))
+    monkeypatch.setattr(second_paper, "_FACTORS", (1.0,))
+    monkeypatch.setattr(second_paper, "run_setting", quick)
+    return calls
+
+
+def call(*words):
+    """Run the command line in this process; its exit status."""
+    return run(lambda: app([str(w) for w in words], standalone_mode=False))
+
+
+def test_figure_4(small, tmp_path, capsys):
+    """Both panels are drawn; the construction from the target is exact from w = d² on."""
+    assert call("reproduce", "norm-fig4", "--trials", 2, "--out", tmp_path, "--json") == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    exact = {(p["panel"], p["x"]): float(p["median"]) for p in points if p["algorithm"] == "target"}
+    assert len(points) == 5 * (2 + 3)
+    assert all(v < 1e-20 for (panel, x), v in exact.items() if (panel, x) != ("width w", 3))
+    assert exact["width w", 3] > 1e-3
+    assert (tmp_path / "norm-fig4.png").read_bytes().startswith(b"\x89PNG")
+    assert "smaller median error for d in [2, 3]" in (tmp_path / "norm-fig4.md").read_text()
+
+
+def test_results_are_kept(small, tmp_path, capsys):
+    """The same run again computes nothing; more runs compute only the new ones."""
+    assert call("reproduce", "norm-fig4", "--trials", 1, "--out", tmp_path) == 0
+    done = len(small)
+    # w = 9 of d = 3 is in both panels and computed once.
+    assert done == 4
+    assert call("reproduce", "norm-fig4", "--trials", 1, "--out", tmp_path) == 0
+    assert len(small) == done
+    assert call("reproduce", "norm-fig4", "--trials", 2, "--out", tmp_path) == 0
+    assert len(small) == 2 * done
+    capsys.readouterr()
+
+
+def test_figure_5(small, tmp_path, capsys):
+    """Four panels, two densities."""
+    assert call("reproduce", "norm-fig5", "--trials", 1, "--out", tmp_path, "--json") == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    assert {p["panel"] for p in points} == {
+        f"p = {density}, {x}" for density in (0.2, 0.05) for x in ("width d", "width w")
+    }
+
+
+def test_interrupted(small, tmp_path, capsys, monkeypatch):
+    """An interrupt keeps what is done, draws it, and ends with status 3."""
+
+    def stopped(setting):
+        if len(small) == 2:
+            raise KeyboardInterrupt
+        small.append(setting)
+        return dict.fromkeys((*second_paper.ALGORITHMS, "variance"), 1.0)
+
+    monkeypatch.setattr(second_paper, "run_setting", stopped)
+    assert call("reproduce", "norm-fig4", "--trials", 1, "--out", tmp_path, "--json") == 3
+    assert not json.loads(capsys.readouterr().out)["finished"]
+
+
+def test_sparse_threshold(small, tmp_path, capsys):
+    """Success rises from 0 to 1 with the density."""
+    assert call("reproduce", "norm-sparse", "--trials", 40, "--out", tmp_path, "--json") == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    shares = {p["density"]: p["successes"] for p in points if (p["d"], p["width"]) == (3, 9)}
+    assert shares[0.05] == 0
+    assert shares[1.0] == 40
+    assert "half of the masks succeed" in (tmp_path / "norm-sparse.md").read_text()

@@ -1,0 +1,155 @@
+"""Certification: what it accepts is a root, what it tells apart is apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from flint import acb, arb, ctx
+
+from algebra.networks.base import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from numeric.certification.krawczyk import (
+    FAILED,
+    NONREAL,
+    REAL,
+    RootPool,
+    _certify,
+    certify,
+    make_target,
+    tables,
+)
+from numeric.certification.krawczyk_balls import _Test, certify_exact
+from numeric.certification.krawczyk_lifted import certify_lifted
+from numeric.chains.chain import make_chain
+from numeric.engines.homotopy import HomotopyEngine
+from numeric.instances import draw_instance
+from numeric.tracking.tracker import track
+from tests.numeric.chains.cases import cases
+
+CASES = cases()
+
+
+def endpoints(case, index=0):
+    """A chain, an instance and tracked endpoints."""
+    allocation, roots = CASES[case]
+    problem = Problem.of(allocation)
+    engine = HomotopyEngine(problem, root_count=roots, cache=False)
+    instance = draw_instance(problem, 4, index)
+    zero = np.zeros(roots, np.int64)
+    tracked = track(
+        engine.chain, engine.start.parameters[None], engine.chain.parameters(instance)[None],
+        zero, zero, engine.start.roots,
+    )  # fmt: skip
+    return engine.chain, instance, tracked.roots
+
+
+def one_kind(chain, target, roots, lifted):
+    """Certify by the condensed or by the lifted test alone."""
+    roots = roots.copy()
+    kind, radii = np.zeros(len(roots), np.int64), np.full(roots.shape, np.inf)
+    test = certify_lifted if lifted else _certify
+    test(*tables(chain), target.middle, target.radius, roots, kind, radii)
+    return kind, roots, radii
+
+
+@pytest.mark.parametrize("lifted", [False, True])
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_radii_hold_the_exact_root(case, lifted):
+    """A high-precision root of the exact instance lies in every certified disc."""
+    chain, instance, ends = endpoints(case)
+    kind, roots, radii = one_kind(chain, make_target(chain, instance), ends, lifted)
+    assert (kind != FAILED).mean() > 0.6
+    exact = certify_exact(chain, instance, ends)
+    for k in np.flatnonzero((kind != FAILED) & (exact.kind != FAILED)):
+        assert kind[k] == exact.kind[k]
+        gap = np.abs(roots[k] - exact.roots[k])
+        assert (gap <= (radii[k] + exact.radii[k]) * (1 + 1e-12)).all()
+
+
+def test_labels_are_enclosed():
+    """The discs of the labels contain the exact rational labels."""
+    chain, instance, _ = endpoints(3)
+    target = make_target(chain, instance)
+    exact = instance.exact[2][:, chain.independent_samples(instance.X)].ravel()
+    saved, ctx.prec = ctx.prec, 200
+    try:
+        for k, y in enumerate(exact):
+            gap = abs(acb(arb(y)) - acb(target.middle[chain.y_at + k].real))
+            assert gap <= arb(target.radius[chain.y_at + k])
+    finally:
+        ctx.prec = saved
+
+
+@pytest.mark.parametrize("case", [0, 7, 14])
+def test_wrong_points_are_not_certified_where_they_stand(case):
+    """A random point either moves to a true root by Newton's method or is refused."""
+    chain, instance, _ = endpoints(case)
+    target = make_target(chain, instance)
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((30, chain.unknowns)) * 3 + 0j
+    certified = certify(chain, target, points)
+    for k in np.flatnonzero(certified.kind != FAILED):
+        assert np.abs(chain.residual_at(target.middle, certified.roots[k])).max() < 1e-6
+
+
+def test_nan_is_refused():
+    """A failed path is no root."""
+    chain, instance, ends = endpoints(0)
+    ends[0] = np.nan
+    assert certify(chain, make_target(chain, instance), ends).kind[0] == FAILED
+
+
+def test_pool_counts_a_root_once_and_adds_its_conjugate():
+    """The same root twice is one root; a non-real one brings its mirror image."""
+    for index in range(20):
+        chain, instance, ends = endpoints(7, index)
+        certified = certify(chain, make_target(chain, instance), ends)
+        nonreal = np.flatnonzero(certified.kind == NONREAL)
+        if len(nonreal) and (certified.kind == REAL).any():
+            break
+    pool = RootPool(chain)
+    parts = (certified.kind, certified.roots, certified.radii)
+    one = type(certified)(*(x[nonreal[:1]] for x in parts))
+    assert pool.add(one).tolist() == [True]
+    assert (len(pool), pool.real) == (2, 0)
+    assert pool.add(one).tolist() == [False]
+    pool.add(certified)
+    assert (len(pool), pool.real) == (6, int((certified.kind == REAL).sum()))
+    assert (pool.owners(one) == 0).all()
+
+
+def test_double_root_is_never_certified():
+    """At a double root no precision certifies: the test fails, it does not lie."""
+    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    chain = make_chain(Allocation.from_cells(network, [("W", 0, 1), ("W", 1, 0)]))
+    # W = [[0, p], [q, 0]], B = D^T = (1, 1), X = I: labels (D W² B, D W B) = (2pq, p + q).
+    weights = {"W": np.zeros((2, 2)), "B": np.ones((2, 1)), "D": np.ones((1, 2))}
+    vector = chain.raw(weights, np.eye(2), np.array([[2.0, 2.0]]))
+    saved = ctx.prec
+    try:
+        for bits in (64, 256):
+            ctx.prec = bits
+            system = _Test(chain, [acb(float(x)) for x in vector])
+            assert system.test(np.array([1.0 + 1e-9, 1.0 - 1e-9], complex)) is None
+    finally:
+        ctx.prec = saved
+
+
+def test_close_real_pair_needs_precision():
+    """Two real roots 2^-25 apart are told apart in higher precision."""
+    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    chain = make_chain(Allocation.from_cells(network, [("W", 0, 1), ("W", 1, 0)]))
+    weights = {"W": np.zeros((2, 2)), "B": np.ones((2, 1)), "D": np.ones((1, 2))}
+    gap = 2.0**-25
+    # p + q = 2 and 2pq = 2 - gap²/2: both labels are exact doubles.
+    vector = chain.raw(weights, np.eye(2), np.array([[2.0 - 0.5 * gap * gap, 2.0]]))
+    saved = ctx.prec
+    try:
+        ctx.prec = 256
+        system = _Test(chain, [acb(float(x)) for x in vector])
+        ends = [system.test(np.array([1 + s * gap, 1 - s * gap], complex)) for s in (0.5, -0.5)]
+        assert [e[0] for e in ends] == [REAL, REAL]
+        assert np.abs(ends[0][1] - ends[1][1]).max() > (ends[0][2] + ends[1][2]).max()
+    finally:
+        ctx.prec = saved

@@ -1,0 +1,45 @@
+"""Endpoints become solutions only by a proof, each once."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from algebra.networks.base import LinearRNN
+from algebra.problems.problem import Problem
+from numeric.certification.pool import RealPool, distinct, start_scale
+from numeric.chains.chain import make_chain
+from numeric.engines.exact import ExactEngine
+from numeric.instances import draw_instance
+
+DIAGONAL = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]})
+
+
+def test_exact_solutions_are_taken_once_each_and_junk_never():
+    """Rounded exact solutions, moved a little and repeated, give exactly themselves."""
+    chain = make_chain(DIAGONAL.allocation)
+    rng = np.random.default_rng(0)
+    for k in range(5):
+        instance = draw_instance(DIAGONAL, 1, k)
+        known = ExactEngine(DIAGONAL, 6).count(instance).solutions
+        pool = RealPool(chain, instance)
+        pool.take(np.zeros((0, 2)))
+        assert len(pool) == 0
+        pool.take(np.full((3, 2), np.nan))
+        assert pool.solutions == ()
+        if not known:
+            pool.take(rng.standard_normal((20, 2)))
+            assert len(pool) == 0
+            continue
+        ends = np.repeat(np.array(known), 3, axis=0)
+        pool.take(ends * (1 + 1e-9 * rng.standard_normal(ends.shape)))
+        pool.take(ends)
+        assert len(pool) == len(known)
+        order = sorted(known)
+        assert np.allclose(pool.solutions, order, rtol=1e-8)
+
+
+def test_clusters_are_thinned_and_scales_are_the_laws():
+    """Equal endpoints count once; a weight's scale is one over the root of its columns."""
+    points = np.array([[1.0, 2.0], [1.0 + 1e-12, 2.0], [3.0, -1.0]])
+    assert distinct(points).tolist() == [[1.0, 2.0], [3.0, -1.0]]
+    assert np.allclose(start_scale(draw_instance(DIAGONAL, 0, 0)), 3**-0.5)

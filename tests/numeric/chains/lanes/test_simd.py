@@ -1,0 +1,124 @@
+"""Every vector instruction against complex arithmetic in numpy, lane by lane."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+
+from numeric.chains.lanes import simd
+from numeric.chains.lanes.linalg import LANES, workspace
+
+SLOTS = 40
+
+
+@numba.njit
+def _dot_add(ws, c, a, sa, b, sb, n):
+    simd.dot_add(ws, c, a, sa, b, sb, n)
+
+
+@numba.njit
+def _list_dot_subtract(ws, c, row, x, columns, first, last):
+    simd.list_dot_subtract(ws, c, row, x, columns, first, last)
+
+
+@numba.njit
+def _list_eliminate(ws, row, f, pivot, columns, first, last):
+    simd.list_eliminate(ws, row, f, pivot, columns, first, last)
+
+
+@numba.njit
+def _row_add(ws, c, a, b, n):
+    simd.row_add(ws, c, a, b, n)
+
+
+@numba.njit
+def _horner(ws, to, base, stride, order, h):
+    simd.horner(ws, to, base, stride, order, h)
+
+
+@numba.njit
+def _conjugate_dot(ws, c, a, b, n):
+    simd.conjugate_dot(ws, c, a, b, n)
+
+
+@numba.njit
+def _scale_slots(ws, at, n, f):
+    simd.scale_slots(ws, at, n, f)
+
+
+@pytest.fixture
+def room():
+    """A random workspace, and the same numbers as complex ones (slots × lanes)."""
+    ws = workspace(SLOTS)
+    ws[:] = np.random.default_rng(0).standard_normal(ws.shape)
+    return ws, ws[:, 0] + 1j * ws[:, 1]
+
+
+def check(ws, z):
+    """All slots hold the expected values, those not written to included."""
+    found = ws[:, 0] + 1j * ws[:, 1]
+    assert np.allclose(found, z, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize(("sa", "sb", "n"), [(1, 1, 5), (3, -2, 4), (1, 1, 0), (0, 2, 1)])
+def test_dot_add(room, sa, sb, n):
+    """A dot product over any strides is added; an empty one adds nothing."""
+    ws, z = room
+    for q in range(n):
+        z[0] = z[0] + z[5 + q * sa] * z[30 + q * sb]
+    _dot_add(ws, 0, 5, sa, 30, sb, n)
+    check(ws, z)
+
+
+def test_list_dot_subtract(room):
+    """A dot product over listed columns is subtracted."""
+    ws, z = room
+    columns = np.array([9, 0, 2, 5, 7])
+    z[1] = z[1] - sum(z[10 + j] * z[20 + j] for j in columns[1:4])
+    _list_dot_subtract(ws, 1, 10, 20, columns, 1, 4)
+    check(ws, z)
+
+
+def test_list_eliminate(room):
+    """A multiple of the pivot row is taken off in the listed columns only."""
+    ws, z = room
+    columns = np.array([1, 4, 6])
+    for j in columns:
+        z[10 + j] = z[10 + j] - z[2] * z[20 + j]
+    _list_eliminate(ws, 10, 2, 20, columns, 0, 3)
+    check(ws, z)
+
+
+@pytest.mark.parametrize("n", [0, 1, 6])
+def test_row_add(room, n):
+    """A multiple of one row is added to another."""
+    ws, z = room
+    z[10 : 10 + n] = z[10 : 10 + n] + z[3] * z[20 : 20 + n]
+    _row_add(ws, 10, 3, 20, n)
+    check(ws, z)
+
+
+def test_horner(room):
+    """A polynomial's value, at another real point in every lane."""
+    ws, z = room
+    h = np.linspace(-1, 2, LANES)
+    z[0] = sum(z[5 + 3 * j] * h**j for j in range(5))
+    _horner(ws, 0, 5, 3, 4, h)
+    check(ws, z)
+
+
+def test_conjugate_dot(room):
+    """The Hermitian product, conjugate in its first factor."""
+    ws, z = room
+    z[0] = (z[5:11].conj() * z[20:26]).sum(axis=0)
+    _conjugate_dot(ws, 0, 5, 20, 6)
+    check(ws, z)
+
+
+def test_scale_slots(room):
+    """Slots times one slot."""
+    ws, z = room
+    z[5:9] = z[5:9] * z[30]
+    _scale_slots(ws, 5, 4, 30)
+    check(ws, z)

@@ -1,0 +1,117 @@
+"""Homotopy, exact and phcpy: the same real counts of the same instances.
+
+The nets are drawn: recurrent and multi-layer ones, weights of one or of several matrices,
+1 to some 40 complex solutions.  Wherever two engines call an instance complete, their real
+counts must be equal; no disagreement is tolerated.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter as Tally
+
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.base import LinearFeedForward, LinearRNN, Network
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import all_cells
+from algebra.systems.root_count import RootCountError, generic_root_count
+from numeric.engines.counter import Counter
+from numeric.instances import draw_instance
+from tests.numeric.engines.test_phcpy import need_phcpy
+
+
+def draw_net(rng: random.Random) -> Network:
+    """A recurrent or multi-layer net with 2 to 6 equations."""
+    if rng.random() < 0.6:
+        n, T, b = rng.randint(2, 4), rng.randint(2, 3), rng.randint(1, 2)
+        return LinearRNN(n=n, T=T, b=b, d=rng.randint(1, 2), m=rng.randint(2, 3))
+    widths = tuple(rng.randint(2, 3) for _ in range(rng.randint(1, 2)))
+    return LinearFeedForward(q=rng.randint(2, 3), widths=widths, d=rng.randint(1, 2), m=2)
+
+
+def draw_problems(wanted: int, most: int, seed: int) -> list[tuple[Problem, int]]:
+    """Different allocations with their generic root counts, from 1 to `most`, many kinds."""
+    rng = random.Random(seed)
+    out: list[tuple[Problem, int]] = []
+    seen: set[Allocation] = set()
+    tally: Tally[int] = Tally()
+    while len(out) < wanted:
+        network = draw_net(rng)
+        names = rng.choice([list(network.shapes), [rng.choice(list(network.shapes))]])
+        cells = [c for c in all_cells(network) if c[0] in names]
+        if not 2 <= network.outputs <= min(6, len(cells)):
+            continue
+        allocation = Allocation.from_cells(network, rng.sample(cells, network.outputs))
+        if allocation in seen:
+            continue
+        seen.add(allocation)
+        try:
+            roots = generic_root_count(allocation, timeout=5).value
+        except (RootCountError, InputError):  # minimal, not square, or too large
+            continue
+        # Small counts are common: no more than a few nets of each.
+        if 1 <= roots <= most and tally[roots] < 3:
+            tally[roots] += 1
+            out.append((Problem.of(allocation), roots))
+    return out
+
+
+def compare(problem: Problem, roots: int, instances: int, engines: list[str]) -> dict[str, int]:
+    """Assert agreement; returns how many counts of each engine were not complete."""
+    drawn = [draw_instance(problem, 11, k) for k in range(instances)]
+    found = {}
+    for name in engines:
+        with Counter(problem, name, timeout=60) as counter:
+            found[name] = counter.count_many(drawn)
+    for k, counts in enumerate(zip(*found.values(), strict=True)):
+        complete = {
+            name: c for name, c in zip(found, counts, strict=True) if c.status == "complete"
+        }
+        assert len({c.real for c in complete.values()}) <= 1, (str(problem.allocation), k, counts)
+        assert all(c.complex == roots for c in complete.values()), (str(problem.allocation), k)
+    return {name: sum(c.status != "complete" for c in counts) for name, counts in found.items()}
+
+
+def test_three_engines_agree_on_a_few_nets():
+    """Five nets of up to 6 solutions: equal counts, all of them complete but phcpy's."""
+    need_phcpy()
+    for problem, roots in draw_problems(5, 6, 1):
+        undetermined = compare(problem, roots, 6, ["homotopy", "exact", "phcpy"])
+        assert undetermined["homotopy"] == undetermined["exact"] == 0
+
+
+@pytest.mark.long
+def test_three_engines_agree_on_two_thousand_instances():
+    """2,134 instances of 26 nets of up to 19 solutions, three engines: no disagreement."""
+    need_phcpy()
+    problems = draw_problems(26, 40, 2)
+    assert max(roots for _, roots in problems) > 10
+    assert len({p.network.kind for p, _ in problems}) == 2
+    missing: Tally[str] = Tally()
+    total = 0
+    for problem, roots in sorted(problems, key=lambda pair: pair[1]):
+        # The exact engine takes seconds an instance where there are many solutions.
+        instances = 190 if roots <= 3 else 40 if roots <= 6 else 8
+        found = compare(problem, roots, instances, ["homotopy", "exact", "phcpy"])
+        print(problem.allocation, roots, instances, found, flush=True)
+        missing.update(found)
+        total += instances
+    assert total >= 2_000
+    assert missing["homotopy"] <= 10
+    assert missing["exact"] == 0
+    assert missing["phcpy"] <= 40
+
+
+@pytest.mark.long
+def test_three_engines_agree_on_a_net_of_36_solutions():
+    """One weight in each row of a net of four: three engines on a few instances, two on more."""
+    need_phcpy()
+    network = LinearRNN(n=4, T=3, b=1, d=2, m=2)
+    problem = Problem.of(Allocation.from_cells(network, [("W", i, i) for i in range(4)]))
+    roots = generic_root_count(problem.allocation).value
+    assert roots == 36
+    assert compare(problem, roots, 2, ["homotopy", "exact"]) == {"homotopy": 0, "exact": 0}
+    assert compare(problem, roots, 10, ["homotopy", "phcpy"])["homotopy"] == 0

@@ -1,0 +1,108 @@
+"""fsolve as the first paper used it: what it finds is true, what it misses is not claimed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.base import LinearFeedForward, LinearRNN
+from algebra.problems.problem import Problem
+from numeric.chains.chain import make_chain
+from numeric.engines.counter import Counter
+from numeric.engines.exact import ExactEngine
+from numeric.engines.fsolve import FsolveEngine, paper_equations
+from numeric.instances import draw_instance
+from numeric.statistics.estimate import Estimate
+
+NETS = [
+    (Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]}), 6),
+    (
+        Problem(
+            LinearFeedForward(q=2, widths=(2,), d=2, m=2),
+            {"W1": [[1, 0], [0, 1]], "W2": [[1, 0], [0, 1]]},
+        ),
+        2,
+    ),
+]
+
+
+@pytest.mark.parametrize(("problem", "roots"), NETS)
+def test_equations_are_the_networks_errors(problem, roots):
+    """At any weights the equations are the labels' errors, entry by entry."""
+    chain = make_chain(problem.allocation)
+    rng = np.random.default_rng(0)
+    for k in range(5):
+        instance = draw_instance(problem, 0, k)
+        w = rng.standard_normal(chain.unknowns)
+        errors = problem.network.forward(instance.with_weights(w), instance.X) - instance.labels
+        assert np.allclose(paper_equations(chain, instance)(w), errors.ravel())
+
+
+@pytest.mark.parametrize(("problem", "roots"), NETS)
+def test_found_solutions_are_among_the_exact_ones(problem, roots):
+    """Each solution is one of the exact count's; no instance without one is called a match."""
+    engine, exact = FsolveEngine(problem, starts=30), ExactEngine(problem, roots)
+    found = total = 0
+    for k in range(8):
+        instance = draw_instance(problem, 5, k)
+        count, truth = engine.count(instance), exact.count(instance)
+        assert count.status == "undetermined"
+        assert count.outcome == ("matched" if count.real else "undetermined")
+        assert count.real <= truth.real
+        assert count.paths == 30
+        if not truth.real:
+            assert count.real == 0
+        for solution in count.solutions:
+            gaps = [np.abs(np.subtract(solution, s)).max() for s in truth.solutions]
+            assert min(gaps) <= 1e-6 * (1 + np.abs(solution).max())
+        found, total = found + count.real, total + truth.real
+    assert 0 < found <= total
+
+
+def test_verdict_of_the_paper_is_kept_apart():
+    """With one start matches are missed: "no match" by the paper, undetermined by us."""
+    problem, roots = NETS[0]
+    engine, exact = FsolveEngine(problem, starts=1), ExactEngine(problem, roots)
+    missed = 0
+    for k in range(12):
+        instance = draw_instance(problem, 6, k)
+        count = engine.count(instance)
+        assert count.to_dict()["paper_match"] is count.paper_match
+        assert count.paper_match or count.real == 0
+        if exact.count(instance).real and not count.paper_match:
+            missed += 1
+            assert count.outcome == "undetermined"
+            assert "which proves nothing" in count.note
+    assert missed
+
+
+def test_through_a_counter():
+    """A counter asks for no root count, and stops at the first match where that is enough."""
+    problem, _ = NETS[0]
+    instances = [draw_instance(problem, 5, k) for k in range(4)]
+    with Counter(problem, "fsolve", complete=False, certify=False, timeout=5) as counter:
+        counts = counter.count_many(instances)
+    assert any(c.outcome == "matched" and c.paths < 400 for c in counts)
+    again = [FsolveEngine(problem, starts=50).count(instances[0]) for _ in range(2)]
+    assert again[0].solutions == again[1].solutions
+    assert again[0].note == again[1].note
+
+
+def test_bad_numbers_of_starts_are_refused():
+    """The number of starts is checked."""
+    with pytest.raises(InputError, match="`starts` \\(0\\)"):
+        FsolveEngine(NETS[0][0], starts=0)
+
+
+def test_estimates_are_bounds_not_shares():
+    """Trials without a match stay open, so the matched share of the others is not given."""
+    problem, _ = NETS[0]
+    with Counter(problem, "fsolve", complete=False, certify=False) as counter:
+        counts = counter.count_many([draw_instance(problem, 5, k) for k in range(8)])
+    found = Estimate(problem, "fsolve", 5, tuple(counts), 8)
+    assert found.undetermined
+    assert found.unmatched == 0
+    assert found.estimate is None
+    assert found.interval().high == 1.0
+    assert found.interval().low > 0

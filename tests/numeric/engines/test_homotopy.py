@@ -1,0 +1,128 @@
+"""Complete counts against closed forms and by their own laws."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.base import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from numeric.engines.homotopy import HomotopyEngine
+from numeric.instances import draw_instance
+from tests.numeric.chains.cases import cases
+
+NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+DIAGONAL = Problem.of(Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)]))
+CASES = cases()
+
+
+def diagonal_discriminant(instance) -> Fraction:
+    """Discriminant of the quadratic of the B.1.1 net with a learnable diagonal, exactly.
+
+    With X regular, Y X⁻¹ = (D W² B, D W B) =: (s, f).  Write W = [[x, p], [q, y]],
+    B = (b0, b1), D = (d0, d1).  The first equation d0(x b0 + p b1) + d1(q b0 + y b1) = f
+    gives y linearly in x; the second is then quadratic in x.
+    """
+    weights, X, Y = instance.exact
+    frac = np.vectorize(lambda z: Fraction(int(z.p), int(z.q)), otypes=[object])
+    W, B, D, X, Y = (frac(v) for v in (weights["W"], weights["B"], weights["D"], X, Y))
+    det = X[0, 0] * X[1, 1] - X[0, 1] * X[1, 0]
+    s = (Y[0, 0] * X[1, 1] - Y[0, 1] * X[1, 0]) / det
+    f = (Y[0, 1] * X[0, 0] - Y[0, 0] * X[0, 1]) / det
+    p, q, (b0, b1), (d0, d1) = W[0, 1], W[1, 0], B[:, 0], D[0]
+    # y = u + v x
+    v = -(d0 * b0) / (d1 * b1)
+    u = (f - d0 * p * b1 - d1 * q * b0) / (d1 * b1)
+    # h = W B = (x b0 + p b1, q b0 + y b1); s = d0 (x h0 + p h1) + d1 (q h0 + y h1).
+    h0, h1 = (p * b1, b0), (q * b0 + u * b1, v * b1)
+    a2 = d0 * h0[1] + d1 * v * h1[1]
+    a1 = d0 * h0[0] + d0 * p * h1[1] + d1 * q * h0[1] + d1 * (u * h1[1] + v * h1[0])
+    a0 = d0 * p * h1[0] + d1 * q * h0[0] + d1 * u * h1[0] - s
+    return a1 * a1 - 4 * a2 * a0
+
+
+def test_diagonal_of_b11_agrees_with_its_discriminant():
+    """On 300 instances the count is 2 where the exact discriminant is positive, else 0."""
+    engine = HomotopyEngine(DIAGONAL, root_count=2, cache=False)
+    instances = [draw_instance(DIAGONAL, 0, k) for k in range(300)]
+    counts = engine.count(instances)
+    assert {c.status for c in counts} == {"complete"}
+    for instance, count in zip(instances, counts, strict=True):
+        assert count.real == (2 if diagonal_discriminant(instance) > 0 else 0)
+
+
+@pytest.mark.parametrize(("allocation", "roots"), CASES, ids=lambda x: str(x))
+def test_counts_are_complete_and_solutions_solve(allocation, roots):
+    """Every instance is counted completely, by parity, and its solutions fit the labels."""
+    problem = Problem.of(allocation)
+    engine = HomotopyEngine(problem, root_count=roots, cache=False)
+    instances = [draw_instance(problem, 1, k) for k in range(12)]
+    for instance, count in zip(instances, engine.count(instances), strict=True):
+        assert (count.status, count.complex) == ("complete", roots)
+        assert (roots - count.real) % 2 == 0
+        assert len(count.solutions) == count.real
+        for solution in count.solutions:
+            size = max(1.0, np.abs(solution).max()) ** 3
+            assert instance.residual(instance.with_weights(solution)) < 1e-9 * size
+
+
+def test_counts_do_not_depend_on_the_start_system():
+    """Two seeds, hence two start systems, give the same real counts."""
+    allocation, roots = CASES[7]
+    problem = Problem.of(allocation)
+    instances = [draw_instance(problem, 2, k) for k in range(40)]
+    counts = [
+        [
+            c.real
+            for c in HomotopyEngine(problem, root_count=roots, seed=seed, cache=False).count(
+                instances, threads=1 + seed
+            )
+        ]
+        for seed in (0, 1)
+    ]
+    assert counts[0] == counts[1]
+
+
+def test_unknown_root_count_is_never_called_complete_without_proof():
+    """Where N rests on stabilisation alone, counts are lower bounds."""
+    engine = HomotopyEngine(DIAGONAL, root_count=None, cache=False)
+    (count,) = engine.count([draw_instance(DIAGONAL, 0, 0)])
+    assert engine.start.root_count == 2
+    assert (count.status == "complete") == (engine.start.source == "trace test")
+    assert "N" in count.note
+
+
+def test_wrong_root_count_is_undetermined():
+    """With N too large nothing is complete, and the note says how many were found."""
+    engine = HomotopyEngine(DIAGONAL, root_count=4, cache=False)
+    (count,) = engine.count([draw_instance(DIAGONAL, 0, 0)])
+    assert count.status == "undetermined"
+    assert "2 of 4" in count.note
+
+
+def test_foreign_instance_is_refused():
+    """An instance of another allocation is an error, not a count."""
+    engine = HomotopyEngine(DIAGONAL, root_count=2, cache=False)
+    other = Problem.of(Allocation.from_cells(NET, [("W", 0, 1), ("W", 1, 0)]))
+    with pytest.raises(InputError, match="allocation"):
+        engine.count([draw_instance(other, 0, 0)])
+
+
+def test_degenerate_instance_is_undetermined():
+    """Rademacher samples may be dependent: that instance is undetermined, the others counted."""
+    from algebra.problems.problem import Distribution
+
+    problem = DIAGONAL.with_allocation(DIAGONAL.allocation)
+    problem = Problem(problem.network, problem.learnable, {}, Distribution(inputs="rademacher"))
+    engine = HomotopyEngine(problem, root_count=2, cache=False)
+    instances = [draw_instance(problem, 0, k) for k in range(12)]
+    singular = [abs(np.linalg.det(i.X)) < 1e-9 for i in instances]
+    assert any(singular)
+    for flag, count in zip(singular, engine.count(instances), strict=True):
+        assert (count.status == "undetermined") == flag
+        if flag:
+            assert "rank" in count.note

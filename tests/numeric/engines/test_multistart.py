@@ -1,0 +1,95 @@
+"""Lower bounds by many Newton runs, against complete counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.base import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from numeric.engines.counter import Counter
+from numeric.engines.homotopy import HomotopyEngine
+from numeric.engines.multistart import MultistartEngine, multistart_newton
+from numeric.instances import draw_instance
+from tests.numeric.chains.cases import cases
+
+CASES = cases()
+
+
+@pytest.mark.parametrize("case", [0, 7, 8, 15])
+def test_solutions_are_among_those_of_the_complete_count(case):
+    """Every solution found is one of the complete count's, and on small nets most are found."""
+    allocation, roots = CASES[case]
+    problem = Problem.of(allocation)
+    engine = HomotopyEngine(problem, root_count=roots, cache=False)
+    found = total = 0
+    for k in range(6):
+        instance = draw_instance(problem, 3, k)
+        (complete,) = engine.count([instance])
+        bound = multistart_newton(instance, 120, chain=engine.chain)
+        assert bound.status == "undetermined"
+        assert bound.real <= complete.real
+        for solution in bound.solutions:
+            gaps = [np.abs(np.subtract(solution, s)).max() for s in complete.solutions]
+            assert min(gaps) <= 1e-6 * (1 + np.abs(solution).max())
+        found, total = found + bound.real, total + complete.real
+    assert found >= 0.5 * total
+
+
+def test_large_net_has_its_match_found():
+    """On a net of hundreds of roots at least one certified solution turns up somewhere."""
+    network = LinearRNN(n=6, T=3, b=1, d=2, m=3)
+    problem = Problem.of(Allocation.from_cells(network, [("W", i, (i + 1) % 6) for i in range(6)]))
+    counts = [multistart_newton(draw_instance(problem, 0, k), 64, enough=1) for k in range(4)]
+    assert any(c.real for c in counts)
+    for count in counts:
+        assert count.outcome == ("matched" if count.real else "undetermined")
+
+
+def test_negative_starts_are_refused():
+    """The number of starts is checked."""
+    allocation, _ = CASES[0]
+    with pytest.raises(InputError, match="starts"):
+        multistart_newton(draw_instance(Problem.of(allocation), 0, 0), -1)
+
+
+def test_engine_needs_no_root_count():
+    """Through a counter the engine gives the same bounds, and nothing is counted before."""
+    allocation, _ = CASES[7]
+    problem = Problem.of(allocation)
+    instances = [draw_instance(problem, 3, k) for k in range(3)]
+    with Counter(problem, "multistart") as counter:
+        counts = counter.count_many(instances)
+        assert counter.plan(allocation).root_count is None
+    for instance, count in zip(instances, counts, strict=True):
+        alone = multistart_newton(instance)
+        assert (count.real, count.solutions, count.note) == (
+            alone.real,
+            alone.solutions,
+            alone.note,
+        )
+        assert count.status == "undetermined"
+        assert count.paths == 400
+
+
+def test_one_solution_is_enough_where_only_the_match_counts():
+    """Without `complete` a counter stops at the first certified solution."""
+    allocation, _ = CASES[7]
+    problem = Problem.of(allocation)
+    instances = [draw_instance(problem, 3, k) for k in range(6)]
+    with Counter(problem, "multistart", complete=False, certify=False) as counter:
+        counts = counter.count_many(instances)
+    assert any(0 < c.paths < 400 for c in counts)
+    assert {c.outcome for c in counts} <= {"matched", "undetermined"}
+
+
+def test_time_limit_ends_the_search():
+    """After its seconds no new batch of starts is begun."""
+    allocation, _ = CASES[7]
+    problem = Problem.of(allocation)
+    engine = MultistartEngine(problem, starts=10**9, timeout=0.05, reason="for a test")
+    found = engine.count(draw_instance(problem, 3, 0))
+    assert found.paths < 10**9
+    assert found.note.endswith("; for a test")

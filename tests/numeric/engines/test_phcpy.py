@@ -1,0 +1,144 @@
+"""phcpy's counts: right on the example net, honest where they are not whole."""
+
+import os
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.base import LinearEstimator, LinearRNN
+from algebra.problems.problem import Problem
+from algebra.systems.root_count import generic_root_count
+from numeric.engines.exact import exact_core, settled_by_elimination
+from numeric.engines.phcpy import PhcpyEngine
+from numeric.instances import draw_instance
+from numeric.phcpy.process import PhcpyCrashed, PhcpyProcess, PhcpyTimeout, find_phcpy
+
+B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+DIAGONAL = Problem(B11, {"W": [[1, 0], [0, 1]]})
+OFF_DIAGONAL = Problem(B11, {"W": [[0, 1], [1, 0]]})
+
+
+def need_phcpy():
+    try:
+        find_phcpy()
+    except InputError as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(str(error))
+
+
+def real_by_discriminant(instance):
+    """Real solutions of B.1.1 from the closed form, by numpy alone.
+
+    D W B = A_1 and D W² B = A_2, with A_1, A_2 the teacher's (X is square and regular).
+    One weight is eliminated from the first, which leaves a x² + b x + c = 0.
+    """
+    W, teacher = instance.weights["W"], instance.teacher
+    D, B = instance.weights["D"][0], instance.weights["B"][:, 0]
+    A1 = (teacher["D"] @ teacher["W"] @ teacher["B"]).item()
+    A2 = (teacher["D"] @ teacher["W"] @ teacher["W"] @ teacher["B"]).item()
+    (_, i, j), (_, k, c) = instance.allocation.cells
+
+    def labels(x, y):
+        student = W.copy()
+        student[i, j], student[k, c] = x, y
+        return D @ student @ B - A1, D @ student @ student @ B - A2
+
+    # The first is affine in (x, y): y = s + t x.
+    base = labels(0.0, 0.0)[0]
+    dx, dy = labels(1.0, 0.0)[0] - base, labels(0.0, 1.0)[0] - base
+    values = [labels(x, -(base + dx * x) / dy)[1] for x in (-1.0, 0.0, 1.0)]
+    c = values[1]
+    a, b = (values[2] + values[0]) / 2 - c, (values[2] - values[0]) / 2
+    return 2 if b * b - 4 * a * c > 0 else 0
+
+
+@pytest.mark.parametrize("problem", [DIAGONAL, OFF_DIAGONAL])
+def test_every_count_agrees_with_the_discriminant(problem):
+    """On 250 instances each count is complete and equals the closed form's."""
+    need_phcpy()
+    with PhcpyEngine(problem, 2) as engine:
+        for index in range(250):
+            instance = draw_instance(problem, 1, index)
+            found = engine.count(instance)
+            assert (found.status, found.complex) == ("complete", 2)
+            assert found.real == real_by_discriminant(instance)
+            for solution in found.solutions:
+                assert instance.residual(instance.with_weights(solution)) < 1e-6
+
+
+def test_bilinear_core():
+    """A net whose core has several unknowns: counts whole, parity right, roots confirmed."""
+    need_phcpy()
+    net = LinearRNN(n=3, T=2, b=1, d=2, m=2)
+    problem = Problem(net, {"W": [[1, 0, 1], [0, 1, 0], [0, 0, 1]]})
+    expected = generic_root_count(problem.allocation).value
+    assert expected > 1
+    with PhcpyEngine(problem, expected) as engine:
+        counts = [engine.count(draw_instance(problem, 0, index)) for index in range(20)]
+    whole = [c for c in counts if c.status == "complete"]
+    assert len(whole) >= 18
+    assert all((expected - c.real) % 2 == 0 for c in whole)
+
+
+def test_too_few_roots_are_undetermined():
+    """A count that differs from N is never called complete."""
+    need_phcpy()
+    with PhcpyEngine(DIAGONAL, 3) as engine:
+        found = engine.count(draw_instance(DIAGONAL, 0, 0))
+    assert found.status == "undetermined"
+    assert found.note == "2 of 3 roots (generic root count)"
+
+
+def test_linear_systems_are_solved_exactly():
+    """Where elimination leaves nothing, phcpy is not asked."""
+    problem = Problem(B11, {"W": [[1, 1], [0, 0]]})
+    instance = draw_instance(problem, 0, 0)
+    found = settled_by_elimination(exact_core(instance), 0)
+    assert found is not None
+    assert (found.status, found.real) == ("complete", 1)
+    assert instance.residual(instance.with_weights(found.solutions[0])) < 1e-12
+
+
+def test_contradictions_are_no_solution():
+    """A minimal linear estimator: elimination meets 1 = 0, an exact answer."""
+    problem = Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 1], [1, 0, 0]]})
+    found = settled_by_elimination(exact_core(draw_instance(problem, 0, 0)), 0)
+    assert found is not None
+    assert (found.status, found.real, found.complex) == ("complete", 0, 0)
+
+
+class Broken(PhcpyProcess):
+    """A worker that crashes on its second call."""
+
+    def __init__(self, error):
+        super().__init__()
+        self.error, self.calls = error, 0
+
+    def solve(self, *args, **kwargs):
+        self.calls += 1
+        if self.calls == 2:
+            raise self.error
+        return super().solve(*args, **kwargs)
+
+
+@pytest.mark.parametrize("error", [PhcpyCrashed("signal 11"), PhcpyTimeout("10 s")])
+def test_a_crash_costs_one_instance(error):
+    """The instance at which phcpy dies is undetermined, the next goes on."""
+    need_phcpy()
+    with PhcpyEngine(DIAGONAL, 2, process=Broken(error)) as engine:
+        found = [engine.count(draw_instance(DIAGONAL, 0, k)).status for k in range(4)]
+    assert found == ["complete", "undetermined", "complete", "complete"]
+
+
+def test_killed_worker_is_replaced():
+    """kill -9 of the real worker between two instances changes nothing."""
+    need_phcpy()
+    with PhcpyProcess() as process, PhcpyEngine(DIAGONAL, 2, process=process) as engine:
+        first = engine.count(draw_instance(DIAGONAL, 0, 0))
+        os.kill(process.pid, 9)
+        statuses = [engine.count(draw_instance(DIAGONAL, 0, k)).status for k in range(3)]
+        assert statuses.count("undetermined") <= 1
+        again = engine.count(draw_instance(DIAGONAL, 0, 0))
+    assert np.allclose(first.solutions, again.solutions)

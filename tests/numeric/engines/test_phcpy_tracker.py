@@ -1,0 +1,86 @@
+"""phcpy's tracker as an engine: lifted systems, start cores, and honest counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.base import LinearFeedForward, LinearRNN
+from algebra.problems.problem import Problem
+from numeric.chains.chain import make_chain
+from numeric.engines.counter import Counter
+from numeric.engines.phcpy_tracker import LiftedSystems, PhcpyTracker
+from numeric.instances import draw_instance
+from tests.numeric.chains.cases import chains
+from tests.numeric.engines.test_phcpy import need_phcpy
+
+WIDE = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]})
+LAYERS = Problem(
+    LinearFeedForward(q=2, widths=(2,), d=2, m=2), {"W1": [[1, 0], [0, 1]], "W2": [[1, 0], [0, 1]]}
+)
+
+
+def values(system, point):
+    """Each polynomial at a point."""
+    return np.array(
+        [sum(c * np.prod(point ** np.array(e)) for e, c in terms.items()) for terms in system]
+    )
+
+
+@pytest.mark.parametrize("chain", chains(), ids=lambda c: str(c.allocation))
+def test_lifted_systems_say_what_the_network_says(chain):
+    """Square; zero at lifted roots; elsewhere its last equations are the labels' errors."""
+    systems = LiftedSystems(chain)
+    rng = np.random.default_rng(0)
+    parameters, root = chain.random(rng)
+    system = systems.system(parameters)
+    assert len(system) == systems.size
+    point = systems.lift(parameters, root[None])[0]
+    assert np.abs(values(system, point)).max() < 1e-10 * (1 + np.abs(point).max())
+    w = root + rng.standard_normal(len(root))
+    other = values(system, systems.lift(parameters, w[None])[0])
+    assert np.allclose(other[-chain.unknowns :], chain.residual_at(parameters, w))
+    assert np.abs(other[: -chain.unknowns]).max() < 1e-10 * (1 + np.abs(other).max())
+
+
+@pytest.mark.parametrize("chain", chains()[:6], ids=lambda c: str(c.allocation))
+def test_lines_of_lifted_coefficients_stay_in_the_family(chain):
+    """The middle of two lifted systems is the lifted system of the parameters' middle."""
+    systems = LiftedSystems(chain)
+    rng = np.random.default_rng(1)
+    p, q = chain.random(rng)[0], chain.random(rng)[0]
+    halves = systems.system((p + q) / 2)
+    for one, two, middle in zip(systems.system(p), systems.system(q), halves, strict=True):
+        for key in middle:
+            assert np.isclose((one.get(key, 0) + two.get(key, 0)) / 2, middle[key])
+
+
+@pytest.mark.parametrize("form", ["phcpy-track", "phcpy-core"])
+@pytest.mark.parametrize("problem", [WIDE, LAYERS])
+def test_complete_counts_agree_with_the_path_tracker(problem, form):
+    """What is complete equals the homotopy engine's; lifted nearly all are."""
+    need_phcpy()
+    instances = [draw_instance(problem, 1, k) for k in range(10)]
+    with Counter(problem, form) as one, Counter(problem, "homotopy") as other:
+        counts, truth = one.count_many(instances), other.count_many(instances)
+    complete = [c.status == "complete" for c in counts]
+    assert [c.real for c in counts if c.status == "complete"] == [
+        t.real for t, done in zip(truth, complete, strict=True) if done
+    ]
+    assert sum(complete) >= (9 if form == "phcpy-track" else 1)
+
+
+def test_bad_arguments_are_named():
+    """Unknown forms and unknown root counts are bad input."""
+    with pytest.raises(InputError, match="`form` \\('dense'\\)"):
+        PhcpyTracker(WIDE, 6, form="dense")
+    with pytest.raises(InputError, match=r"`root_count` \(None\).*multistart"):
+        PhcpyTracker(WIDE, None)
+
+
+def test_the_chain_decides_what_can_be_tracked():
+    """Minimal allocations have nothing to track."""
+    minimal = Problem(WIDE.network, {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 0]]})
+    with pytest.raises(InputError):
+        make_chain(minimal.allocation)

@@ -1,0 +1,64 @@
+"""Theorem 2 in doubles: bounds that hold, conditions that tell, agreement with rationals."""
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from numeric.normalization.skip_blocks import SkipMatrices, construct_depth, construct_skip_block
+
+
+def ball(rng, d, count=100, radius=1.0):
+    """Points of the ball, most near its rim."""
+    X = rng.standard_normal((d, count))
+    return radius * X / np.linalg.norm(X, axis=0) * rng.random(count) ** 0.1
+
+
+@pytest.mark.parametrize(("d", "k"), [(2, 1), (4, 1), (5, 2), (6, 3), (8, 4)])
+def test_the_bound_holds(d, k):
+    """The block is the target within its small proved bound, at points of a larger ball too."""
+    rng = np.random.default_rng(10 * d + k)
+    target, shift = rng.standard_normal((d, d)), rng.standard_normal(d)
+    made = construct_skip_block(target, shift, SkipMatrices.random(d, d, k, rng), radius=2.0)
+    assert made.error < 1e-6
+    assert made.zero_scales == 0
+    X = ball(rng, d, radius=2.0)
+    size = max(np.abs(b).max() for b in made.shifts)
+    met = np.abs(made(X) - target @ X - shift[:, None]).max()
+    assert met <= made.error + 1e-12 * size
+
+
+def test_layers_in_a_row():
+    """Two layers with ReLU between: the last bound is above the error met."""
+    rng = np.random.default_rng(1)
+    weights = [rng.standard_normal((4, 3)) / 2, rng.standard_normal((2, 4)) / 2]
+    shifts = [rng.standard_normal(4), rng.standard_normal(2)]
+    first, second = construct_depth(weights, shifts, 2, seed=3)
+    X = ball(rng, 3)
+    wanted = weights[1] @ np.maximum(weights[0] @ X + shifts[0][:, None], 0) + shifts[1][:, None]
+    met = np.abs(second(np.maximum(first(X), 0)) - wanted).max()
+    assert first.error < second.error < 1e-9
+    assert met < second.error + 1e-9
+
+
+def test_narrow_layers_are_ill_conditioned():
+    """With k = 1 the condition grows far beyond that of k = 3, and the bound with it."""
+    rng = np.random.default_rng(2)
+    target = rng.standard_normal((6, 6))
+    narrow, wide = (
+        construct_skip_block(target, np.zeros(6), SkipMatrices.random(6, 6, k, rng)) for k in (1, 3)
+    )
+    assert narrow.condition > 10 * wide.condition
+    assert narrow.error > wide.error
+
+
+def test_wrong_input_is_told():
+    """Sizes that do not fit, a bad radius and singular systems raise InputError."""
+    rng = np.random.default_rng(3)
+    frozen = SkipMatrices.random(3, 3, 1, rng)
+    with pytest.raises(InputError, match="needs 2 layers"):
+        construct_skip_block(np.eye(2), np.zeros(2), frozen)
+    with pytest.raises(InputError, match="radius"):
+        construct_depth([np.eye(2)], [np.zeros(2)], 1, radius=-1.0)
+    zero = SkipMatrices(frozen.mixing, tuple(0 * A for A in frozen.feeding), frozen.output)
+    with pytest.raises(InputError, match="singular"):
+        construct_skip_block(np.eye(3), np.zeros(3), zero)

@@ -1,0 +1,64 @@
+"""Training: gradients against differences, what moves and what does not."""
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from numeric.normalization.training import NORMALIZATION, WEIGHTS, SumNet, gradients, train
+
+RNG = np.random.default_rng(0)
+
+
+def example():
+    """A net of two layers with random scales and shifts, and samples."""
+    weights = (RNG.standard_normal((4, 3)), RNG.standard_normal((2, 4)))
+    net = SumNet(
+        weights,
+        tuple(RNG.standard_normal(len(W)) for W in weights),
+        tuple(RNG.standard_normal(len(W)) + 0.5 for W in weights),
+    )
+    return net, RNG.standard_normal((3, 40)), RNG.standard_normal(40)
+
+
+def test_gradients_are_the_differences():
+    """Every partial derivative is the central difference quotient of the error."""
+    net, X, y = example()
+    loss, *slopes = gradients(net, X, y)
+    assert np.isclose(loss, net.mse(X, y))
+    for name, slope in zip(("weights", "scales", "shifts"), slopes, strict=True):
+        for k, array in enumerate(getattr(net, name)):
+            for index in np.ndindex(array.shape):
+                kept = array[index]
+                ends = []
+                for move in (1e-6, -1e-6):
+                    array[index] = kept + move
+                    ends.append(net.mse(X, y))
+                array[index] = kept
+                assert np.isclose(slope[k][index], (ends[0] - ends[1]) / 2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("what", [WEIGHTS, NORMALIZATION])
+def test_training_lowers_the_error_and_keeps_the_rest(what):
+    """The error falls; frozen parts stay what they were, to single precision."""
+    net, X, _ = example()
+    y = SumNet.of((RNG.standard_normal((4, 3)),))(X)
+    done = train(net, X, y, what, epochs=60, batch=8, rate=0.02)
+    assert done.mse(X, y) < 0.5 * net.mse(X, y)
+    frozen = "scales" if what == WEIGHTS else "weights"
+    for old, new in zip(getattr(net, frozen), getattr(done, frozen), strict=True):
+        assert np.array_equal(old.astype(np.float32), new)
+    assert not np.allclose(net.shifts[0], done.shifts[0])
+
+
+def test_same_seed_same_net():
+    """Training is reproducible."""
+    net, X, y = example()
+    first, second = (train(net, X, y, WEIGHTS, epochs=2, seed=5) for _ in range(2))
+    assert np.array_equal(first.weights[0], second.weights[0])
+
+
+def test_wrong_choice_is_told():
+    """Only weights or normalization can be trained."""
+    net, X, y = example()
+    with pytest.raises(InputError, match="what"):
+        train(net, X, y, "everything")

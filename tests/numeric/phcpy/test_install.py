@@ -1,0 +1,62 @@
+"""Where phcpy is looked for."""
+
+import pytest
+
+from algebra.errors import InputError
+from numeric.phcpy.install import INSTALL, find_phcpy
+
+
+def test_real(installation):
+    """The system's phcpy is found with its version, and found again without looking."""
+    assert installation.version[0].isdigit()
+    assert "PHC" in installation.phcpack
+    assert find_phcpy() is find_phcpy()
+
+
+def test_chosen(monkeypatch, fake_phcpy):
+    """The environment variable decides alone."""
+    interpreter = fake_phcpy("new")
+    monkeypatch.setenv("MATCHPROB_PHCPY_PYTHON", interpreter)
+    found = find_phcpy()
+    assert (found.interpreter, found.version) == (interpreter, "1.1.5")
+    assert found.phcpack == "PHCv2.4.90 released 2023-11-17"
+
+
+@pytest.mark.parametrize("text", ["exit 4", "echo hello", "sleep 0.1"])
+def test_chosen_wrongly(monkeypatch, fake_python, text):
+    """An environment variable that leads nowhere is an error in one line, never ignored."""
+    interpreter = fake_python(text).interpreter
+    monkeypatch.setenv("MATCHPROB_PHCPY_PYTHON", interpreter)
+    with pytest.raises(InputError) as caught:
+        find_phcpy()
+    message = str(caught.value)
+    assert "\n" not in message
+    assert interpreter in message
+    assert INSTALL in message
+
+
+def test_missing(monkeypatch, fake_python):
+    """Where no Python has phcpy, the error names those tried and the command that installs it."""
+    nowhere = fake_python("exit 1").interpreter
+    monkeypatch.delenv("MATCHPROB_PHCPY_PYTHON", raising=False)
+    monkeypatch.setattr("numeric.phcpy.install.shutil.which", lambda *_, **__: nowhere)
+    monkeypatch.setattr("numeric.phcpy.install.sys.executable", nowhere)
+    monkeypatch.setenv("PATH", "/made/for/this/test")
+    with pytest.raises(InputError) as caught:
+        find_phcpy()
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(f"phcpy is missing: none of {nowhere} can import it")
+    assert INSTALL in message
+
+
+def test_found_on_path(monkeypatch, fake_phcpy, fake_python):
+    """Candidates are tried in turn until one works."""
+    bad, good = fake_python("exit 1").interpreter, fake_phcpy("old")
+    monkeypatch.delenv("MATCHPROB_PHCPY_PYTHON", raising=False)
+    monkeypatch.setattr(
+        "numeric.phcpy.install.shutil.which",
+        lambda name, path: good if path == "/made/for/this" else bad,
+    )
+    monkeypatch.setenv("PATH", "/made/for/this")
+    assert find_phcpy().interpreter == good

@@ -1,0 +1,575 @@
+"""The parent's side of the phcpy worker: roots against other methods, and every way to fail."""
+
+import contextlib
+import gc
+import math
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import numeric
+from algebra.errors import InputError
+from numeric.phcpy.process import (
+    PhcpyCrashed,
+    PhcpyError,
+    PhcpyInstallation,
+    PhcpyProcess,
+    PhcpyTimeout,
+)
+
+TIMEOUT = 60.0
+# Takes minutes: five quadrics in five unknowns in quad-double precision.
+LONG = [f"{k + 1}*x{k}^2 + {k + 2}*x{(k + 1) % 5}*x{(k + 2) % 5} - x{(k + 3) % 5} - {k + 1}"
+        for k in range(5)]  # fmt: skip
+shared = settings(
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+reals = st.floats(-5, 5).filter(lambda value: abs(value) > 1e-3)
+
+
+def same_points(found, expected, tolerance=1e-9):
+    """Whether two sets of points agree up to order, relative to their size."""
+    found, expected = np.asarray(found, complex), np.asarray(expected, complex)
+    if found.shape != expected.shape:
+        return False
+    left = list(expected)
+    for point in found:
+        gaps = [abs(point - other).max() / max(1, abs(other).max()) for other in left]
+        best = int(np.argmin(gaps))
+        if gaps[best] > tolerance:
+            return False
+        left.pop(best)
+    return True
+
+
+def gone(pid):
+    """Whether a process is gone altogether, not even a zombie."""
+    for _ in range(100):
+        if not Path(f"/proc/{pid}").exists():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+# -- with the real phcpy -----------------------------------------------------------
+
+
+@shared
+@given(st.lists(reals, min_size=2, max_size=6))
+def test_one_unknown(phcpy, coefficients):
+    """All roots of a polynomial in one unknown are those of its companion matrix."""
+    expected = np.roots(coefficients)
+    gaps = abs(expected[:, None] - expected) + 10 * np.eye(len(expected))
+    assume(gaps.min() > 1e-2)
+    terms = {(len(coefficients) - 1 - k,): c for k, c in enumerate(coefficients)}
+    result = phcpy.solve([terms], timeout=TIMEOUT)
+    assert result.status == "solved"
+    assert same_points(result.roots, expected[:, None], 1e-7)
+
+
+def bilinear(rng, count):
+    """Random systems a + b x + c y + d x y, and for each the quadratic left without y."""
+    monomials = [(0, 0), (1, 0), (0, 1), (1, 1)]
+    for _ in range(count):
+        (a, b, c, d), (e, f, g, h) = rows = rng.standard_normal((2, 4))
+        yield (
+            [dict(zip(monomials, row, strict=True)) for row in rows],
+            (f * d - b * h, e * d + f * c - a * h - b * g, e * c - a * g),
+            lambda x, a=a, b=b, c=c, d=d: -(a + b * x) / (c + d * x),
+        )
+
+
+def compare_bilinear(phcpy, count):
+    """Number of systems on which phcpy's roots or real count differ from the quadratic's."""
+    drawn = list(bilinear(np.random.default_rng(0), count))
+    results = phcpy.solve_many([system for system, *_ in drawn], ["x", "y"], timeout=TIMEOUT)
+    wrong = 0
+    for result, (_, quadratic, second) in zip(results, drawn, strict=True):
+        first = np.roots(quadratic)
+        expected = np.column_stack([first, [second(x) for x in first]])
+        real = 2 if quadratic[1] ** 2 > 4 * quadratic[0] * quadratic[2] else 0
+        counted = sum(solution.is_real() for solution in result.accepted)
+        wrong += counted != real or not same_points(result.roots, expected, 1e-6)
+    return wrong
+
+
+def test_bilinear(phcpy):
+    """Two bilinear equations have the roots of the quadratic that elimination leaves."""
+    assert compare_bilinear(phcpy, 200) == 0
+
+
+@pytest.mark.long
+def test_many(phcpy):
+    """On 2,000 bilinear systems at most one differs, and 2,000 quadratics are all right."""
+    assert compare_bilinear(phcpy, 2000) <= 1
+    coefficients = np.random.default_rng(1).standard_normal((2000, 3))
+    systems = [[dict(zip([(2,), (1,), (0,)], row, strict=True))] for row in coefficients]
+    for result, (a, b, c) in zip(phcpy.solve_many(systems, timeout=9), coefficients, strict=True):
+        assert same_points(result.roots, np.roots([a, b, c])[:, None], 1e-6)
+        assert sum(s.is_real() for s in result.accepted) == (2 if b * b > 4 * a * c else 0)
+
+
+def test_order_of_unknowns(phcpy):
+    """Coordinates follow the order asked for, or the natural order of the names."""
+    system = ["w[0,10] - 3*w[0,2]", "w[0,2] - 1"]
+    assert np.allclose(phcpy.solve(system, timeout=TIMEOUT).roots, [[1, 3]])
+    found = phcpy.solve(system, ["w[0,10]", "w[0,2]"], timeout=TIMEOUT)
+    assert found.variables == ("w[0,10]", "w[0,2]")
+    assert np.allclose(found.roots, [[3, 1]])
+
+
+def test_linear(phcpy):
+    """A regular linear system has its one solution."""
+    rng = np.random.default_rng(3)
+    matrix, right = rng.standard_normal((4, 4)), rng.standard_normal(4)
+    names = ["a", "b", "c", "d"]
+    texts = [
+        " + ".join(f"({c!r})*{n}" for c, n in zip(row.tolist(), names, strict=True)) + f" - ({b})"
+        for row, b in zip(matrix, right, strict=True)
+    ]
+    roots = phcpy.solve(texts, names, timeout=TIMEOUT).roots
+    assert np.allclose(roots, [np.linalg.solve(matrix, right)], rtol=1e-12)
+
+
+@pytest.mark.parametrize("right", [1, 2])
+def test_singular_linear(phcpy, right):
+    """A singular linear system has no accepted solution, and the path is counted as failed."""
+    result = phcpy.solve(["x + y - 1", f"x + y - {right}"], timeout=TIMEOUT)
+    assert result.accepted == ()
+    assert result.failed == len(result.solutions)
+
+
+def test_curve(phcpy):
+    """Points on a curve of solutions are not accepted: none is isolated."""
+    result = phcpy.solve(["x^2 + y^2 - 1", "x^2 + y^2 - 1"], timeout=TIMEOUT)
+    assert result.accepted == ()
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-20, 3.0e5, 1e200])
+def test_scale(phcpy, scale):
+    """Equations of any size have the roots of the same equations of size one."""
+    result = phcpy.solve(
+        [{(2, 0): scale, (0, 1): -2 * scale}, {(0, 1): 1 / scale, (0, 0): -2 / scale}],
+        timeout=TIMEOUT,
+    )
+    assert same_points(result.roots, [[2, 2], [-2, 2]])
+
+
+def test_complex_coefficients(phcpy):
+    """Complex coefficients are sent whole."""
+    roots = phcpy.solve(["(1.5 - 2*i)*x^2 + 1"], timeout=TIMEOUT).roots
+    assert same_points(roots, np.roots([1.5 - 2j, 0, 1])[:, None])
+
+
+def test_zero_coordinates(phcpy):
+    """Roots with coordinates 0 are found too."""
+    roots = phcpy.solve(["x*y", "x + y - 1"], timeout=TIMEOUT).roots
+    assert same_points(roots, [[0, 1], [1, 0]])
+
+
+@pytest.mark.parametrize("precision", ["d", "dd", "qd"])
+def test_reproducible(phcpy, installation, precision):
+    """One seed gives the same digits in any order of calls and in another process."""
+    systems = [system for system, *_ in bilinear(np.random.default_rng(5), 6)]
+    first = phcpy.solve_many(systems, timeout=TIMEOUT, precision=precision)
+    with PhcpyProcess(installation) as other:
+        again = [
+            other.solve(systems[k], timeout=TIMEOUT, seed=k, precision=precision)
+            for k in reversed(range(6))
+        ]
+    assert [r.solutions for r in first] == [r.solutions for r in reversed(again)]
+    assert [r.seed for r in first] == [0, 1, 2, 3, 4, 5]
+
+
+def test_largest_seed(phcpy):
+    """Seeds that PHCpack cannot hold are folded, they do not end the process."""
+    for seed in (2**31 - 4, 2**31 - 3, 2**31 - 2, 2**31 - 1, 2**31, 2**64):
+        assert len(phcpy.solve(["x^2 - 2"], timeout=TIMEOUT, seed=seed).accepted) == 2
+
+
+def test_track(phcpy):
+    """Paths lead from given solutions to the target's, in the order of the starts.
+
+    The unknowns appear in another order in the target than in the start: PHCpack by
+    itself would exchange the coordinates.
+    """
+    arguments = (["y*x - 2", "x - y - 1"], ["x*y - 6", "x - y - 1"])
+    result = phcpy.track(*arguments, [[3, 2], [-2, -3]], timeout=TIMEOUT, gamma=0.6 + 0.8j)
+    ends = [solution.values for solution in result.solutions]
+    assert np.allclose(ends, [[2, 1], [-1, -2]])
+
+
+def test_track_twice(phcpy):
+    """Of two paths that end in one point one is accepted, and the other is counted as failed."""
+    starts = [[3, 2], [-2, -3], [3, 2]]
+    result = phcpy.track(
+        ["y*x - 2", "x - y - 1"], ["x*y - 6", "x - y - 1"], starts, timeout=TIMEOUT
+    )
+    assert len(result.solutions) == 3
+    assert result.failed == 1
+    assert same_points(result.roots, [[2, 1], [-1, -2]])
+
+
+def test_track_in_higher_precision(phcpy, installation):
+    """A tracker that returns its start points as ends is an error, not a set of solutions."""
+    if installation.version != "1.1.2":
+        pytest.skip(f"phcpy {installation.version} is not known to have this fault")
+    with pytest.raises(PhcpyError, match="dd does not move"):
+        phcpy.track(
+            ["x*y - 2", "x - y - 1"],
+            ["x*y - 6", "x - y - 1"],
+            [[3, 2], [-2, -3]],
+            timeout=TIMEOUT,
+            precision="dd",
+        )
+
+
+def test_track_is_reproducible(phcpy):
+    """Without a gamma the seed decides; another seed may permute the ends, not change them."""
+    arguments = (["x^3 - 2*x - 5"], ["x^3 - 1"], np.exp(2j * np.pi * np.arange(3) / 3)[:, None])
+    one, same, other = (phcpy.track(*arguments, timeout=TIMEOUT, seed=k) for k in (1, 1, 2))
+    assert one.solutions == same.solutions
+    assert same_points(one.roots, np.roots([1, 0, -2, -5])[:, None])
+    assert same_points(other.roots, one.roots)
+
+
+def test_track_to_infinity(phcpy):
+    """A path without an end is returned and not accepted."""
+    result = phcpy.track(["x*y - 1", "x - 2"], ["x*y - 1", "x^2 - 1"], [[1, 1], [-1, -1]],
+                         timeout=TIMEOUT)  # fmt: skip
+    assert len(result.solutions) == 2
+    assert same_points(result.roots, [[2, 0.5]])
+    assert result.failed == 1
+
+
+def test_refine(phcpy):
+    """Newton steps in double-double precision give every digit of a double."""
+    result = phcpy.refine(["x^2 - 2", "x*y - 1"], [[1.41, 0.7], [-1.4, -0.71]], timeout=TIMEOUT,
+                          newton=5)  # fmt: skip
+    assert result.roots[0, 0] == math.sqrt(2)
+    assert abs(result.roots[1, 1] + math.sqrt(0.5)) < 2e-16
+    assert max(solution.err for solution in result.solutions) < 1e-28
+
+
+def test_memory_limit(installation):
+    """A worker that holds too much is replaced, and results do not change."""
+    systems = [["x^2 - 2"], ["x^2 - 3"], ["x^2 - 5"]]
+    with PhcpyProcess(installation, memory_limit=1) as small:
+        small.start()
+        results = small.solve_many(systems, timeout=TIMEOUT)
+        assert small.pid is None
+    assert [round(abs(r.roots[0, 0]) ** 2) for r in results] == [2, 3, 5]
+
+
+def test_timeout(installation):
+    """A call that takes too long is an error of its own, its process is gone, the next works."""
+    with PhcpyProcess(installation) as process:
+        process.start()
+        pid = process.pid
+        with pytest.raises(PhcpyTimeout, match=r"0\.3 s"):
+            process.solve(LONG, timeout=0.3, precision="qd")
+        assert gone(pid)
+        assert len(process.solve(["x^2 - 2"], timeout=TIMEOUT).accepted) == 2
+
+
+def test_killed(installation):
+    """A worker killed in the middle of a call is an error of its own, and the next call works."""
+    with PhcpyProcess(installation) as process:
+        process.start()
+        pid = process.pid
+        timer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
+        timer.start()
+        with pytest.raises(PhcpyCrashed, match="SIGKILL"):
+            process.solve(LONG, timeout=TIMEOUT, precision="qd")
+        timer.join()
+        assert gone(pid)
+        assert len(process.solve(["x^2 - 2"], timeout=TIMEOUT).accepted) == 2
+
+
+def test_killed_while_idle(installation):
+    """A worker that was killed between calls is replaced without an error."""
+    with PhcpyProcess(installation) as process:
+        process.start()
+        pid = process.pid
+        os.kill(pid, signal.SIGKILL)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        assert len(process.solve(["x^2 - 2"], timeout=TIMEOUT).accepted) == 2
+        assert process.pid != pid
+
+
+def test_threads(phcpy):
+    """Calls from several threads do not mix."""
+    found = {}
+
+    def work(k):
+        found[k] = [
+            phcpy.solve([f"x - {10 * k + i}"], timeout=TIMEOUT).roots[0, 0] for i in range(9)
+        ]
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.allclose(found[k], 10 * k + np.arange(9)) for k in range(4))
+
+
+def test_fork(phcpy):
+    """A forked child gets a worker of its own and leaves the parent's alone."""
+    phcpy.start()
+    mine = phcpy.pid
+    child = os.fork()
+    if child == 0:
+        status = 1
+        with contextlib.suppress(BaseException):
+            right = len(phcpy.solve(["x^2 - 2"], timeout=TIMEOUT).accepted) == 2
+            status = 0 if right and phcpy.pid != mine else 2
+            phcpy.close()
+        os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert phcpy.pid == mine
+    assert len(phcpy.solve(["x^2 - 3"], timeout=TIMEOUT).accepted) == 2
+
+
+# -- life and death ----------------------------------------------------------------
+
+
+def test_close_and_collect(fake_phcpy):
+    """Closing, or forgetting the object, ends the worker without a zombie; twice is allowed."""
+    process = PhcpyProcess(PhcpyInstallation(fake_phcpy("old")))
+    process.start()
+    pid = process.pid
+    process.close()
+    process.close()
+    assert gone(pid)
+    process.start()
+    pid = process.pid
+    del process
+    gc.collect()
+    assert gone(pid)
+
+
+SESSION = """
+import os, sys
+from numeric.phcpy.process import PhcpyInstallation, PhcpyProcess
+process = PhcpyProcess(PhcpyInstallation(sys.argv[1]))
+process.start()
+print(process.pid, flush=True)
+try:
+    process.solve(["x^8 - 1"], timeout=100)
+except KeyboardInterrupt:
+    print(len(process.solve(["x^2 - 1"], timeout=100).solutions), process.pid, flush=True)
+    process.solve(["x^8 - 1"], timeout=100)
+"""
+
+
+@contextlib.contextmanager
+def session(interpreter):
+    """A Python process in the middle of a long call, and its worker's number."""
+    root = str(Path(numeric.__file__).parent.parent)
+    with subprocess.Popen(
+        [sys.executable, "-c", SESSION, interpreter],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": root},
+        start_new_session=True,
+    ) as process:
+        try:
+            worker = int(process.stdout.readline())
+            time.sleep(0.3)
+            yield process, worker
+        finally:
+            process.kill()
+
+
+def test_parent_killed(fake_phcpy):
+    """When its parent is killed, a worker in the middle of a call ends too."""
+    with session(fake_phcpy("old")) as (process, worker):
+        process.kill()
+        process.wait()
+        assert gone(worker)
+
+
+def test_interrupt(fake_phcpy):
+    """Ctrl-C, which the terminal sends to the whole group, interrupts the call and no more."""
+    with session(fake_phcpy("old")) as (process, worker):
+        os.killpg(process.pid, signal.SIGINT)
+        solutions, second = map(int, process.stdout.readline().split())
+        assert solutions == 1
+        assert second != worker
+        assert gone(worker)
+
+
+# -- with workers that misbehave ---------------------------------------------------
+
+
+@pytest.mark.parametrize("generation", ["old", "new"])
+def test_both_generations(fake_phcpy, generation):
+    """Old and new phcpy give the same results through the same calls."""
+    with PhcpyProcess(PhcpyInstallation(fake_phcpy(generation))) as process:
+        version = {"old": "1.1.2", "new": "1.1.5"}[generation]
+        assert process.start().version == version
+        assert np.allclose(process.solve(["x^2 - 1"], timeout=TIMEOUT).roots, [[1]])
+        ends = process.track(["x - 1"], ["x - 2"], [[1.0]], timeout=TIMEOUT)
+        assert np.allclose(ends.roots, [[1]])
+
+
+def test_errors_of_one_system(fake_phcpy):
+    """In a batch a crash, an exception, a refusal and nonsense each cost their own system only."""
+    exponents = [2, 7, 9, 2, 11, 12, *[2] * 40, 7, 2]
+    with PhcpyProcess(PhcpyInstallation(fake_phcpy("old"))) as process:
+        results = process.solve_many([[f"x^{k} - 1"] for k in exponents], timeout=TIMEOUT)
+    kinds = {
+        2: "PhcpyResult",
+        7: "PhcpyCrashed",
+        9: "PhcpyError",
+        11: "PhcpyError",
+        12: "PhcpyError",
+    }
+    assert [type(result).__name__ for result in results] == [kinds[k] for k in exponents]
+    assert "ended with status 3 (raised STORAGE_ERROR : stack overflow)" in str(results[1])
+    assert "ValueError: no such thing" in str(results[2])
+
+
+def test_hang_in_a_batch(fake_phcpy):
+    """In a batch a system that hangs is a timeout, and the next ones are solved."""
+    with PhcpyProcess(PhcpyInstallation(fake_phcpy("old"))) as process:
+        results = process.solve_many([[f"x^{k} - 1"] for k in (2, 8, 2)], timeout=1.0)
+    assert [type(r).__name__ for r in results] == ["PhcpyResult", "PhcpyTimeout", "PhcpyResult"]
+
+
+def test_large_requests(fake_phcpy):
+    """Requests larger than a pipe holds, sent ahead, do not lock the two sides."""
+    large = [{(k,): 1.0 for k in range(200, 700)}]
+    with PhcpyProcess(PhcpyInstallation(fake_phcpy("new"))) as process:
+        results = process.solve_many([large] * 20, timeout=TIMEOUT, newton=0)
+    assert all(not isinstance(result, PhcpyError) for result in results)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("exit 3", "ended with status 3"),
+        ("echo libgnat is missing >&2; exit 1", "libgnat is missing"),
+        ("kill -SEGV $$", "SIGSEGV"),
+        ("echo hello; sleep 60", "no answer"),
+        ("echo '[1, 2]'; sleep 60", "no answer"),
+        ('echo \'{"ready": false, "error": "no phcpy"}\'', "no phcpy"),
+        ("exec >&-; sleep 60", "closed its output"),
+    ],
+)
+def test_bad_start(fake_python, text, why):
+    """A worker that does not come up is an error that says why, each time."""
+    with PhcpyProcess(fake_python(text)) as process:
+        for _ in range(2):
+            with pytest.raises(PhcpyCrashed, match=why):
+                process.solve(["x - 1"], timeout=TIMEOUT)
+            assert process.pid is None
+
+
+def test_silent_start(fake_python):
+    """A worker that never says it is ready is given up."""
+    with (
+        PhcpyProcess(fake_python("sleep 60"), start_timeout=0.3) as process,
+        pytest.raises(PhcpyTimeout, match=r"0\.3 s"),
+    ):
+        process.start()
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("garbage", "no answer"),
+        ('{"id": 99, "solutions": []}', "99"),
+        ('{"solutions": []}', "solutions"),
+        ('{"id": 1}', "cannot be read"),
+        ('{"id": 1, "solutions": 5, "seconds": 0}', "cannot be read"),
+        ('{"id": 1, "solutions": ["xyz"], "seconds": 0}', "cannot be read"),
+    ],
+)
+def test_bad_answers(fake_python, answer, why):
+    """What is not the answer to the question is never taken for one."""
+    text = f"""echo '{{"ready": true, "version": "1", "phcpack": "2"}}'; read line
+echo '{answer}'; read line"""
+    with (
+        PhcpyProcess(fake_python(text)) as process,
+        pytest.raises(PhcpyError, match=why),
+    ):
+        process.solve(["x - 1"], timeout=TIMEOUT)
+
+
+def test_no_interpreter():
+    """An interpreter that is not there is an error that names it."""
+    with (
+        PhcpyProcess(PhcpyInstallation("/nowhere/python3")) as process,
+        pytest.raises(PhcpyCrashed, match="/nowhere/python3 cannot be started: No such file"),
+    ):
+        process.start()
+
+
+# -- without any worker ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("system", "variables", "status", "solutions"),
+    [
+        (["x^2 - 2", "3"], ["x"], "inconsistent", 0),
+        (["x^2 - 2"], ["x", "y"], "underdetermined", 0),
+        (["0*x"], ["x"], "underdetermined", 0),
+        ([], [], "solved", 1),
+        (["0"], [], "solved", 1),
+        (["1"], [], "inconsistent", 0),
+    ],
+)
+def test_settled_at_once(system, variables, status, solutions):
+    """Trivial systems are answered without phcpy, and "no root" differs from "no answer"."""
+    with PhcpyProcess(PhcpyInstallation("/nowhere/python3")) as process:
+        result = process.solve(system, variables, timeout=TIMEOUT)
+    assert result.status == status
+    assert len(result.accepted) == solutions
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"timeout": 0}, "`timeout` (0)"),
+        ({"timeout": math.nan}, "`timeout` (nan)"),
+        ({"timeout": 1, "seed": -1}, "`seed` (-1)"),
+        ({"timeout": 1, "newton": -1}, "`newton` (-1)"),
+        ({"timeout": 1, "precision": "mp"}, "`precision` ('mp')"),
+    ],
+)
+def test_bad_arguments(change, why):
+    """Wrong arguments are refused by name before anything is started."""
+    with (
+        PhcpyProcess(PhcpyInstallation("/nowhere/python3")) as process,
+        pytest.raises(InputError) as caught,
+    ):
+        process.solve(["x^2 - 2"], **change)
+    assert why in str(caught.value)
+
+
+def test_bad_track_arguments():
+    """Wrong start systems, points, gammas and seeds are refused by name."""
+    with PhcpyProcess(PhcpyInstallation("/nowhere/python3")) as process:
+        good = (["x - 1"], ["x - 2"], [[2]])
+        for (target, start, points), change, why in [
+            (good, {"gamma": 0}, "`gamma`"),
+            (good, {"power": 0}, "`power`"),
+            ((*good[:2], [[1, 2]]), {}, "`start_solutions`"),
+            ((*good[:2], [[math.inf]]), {}, "`start_solutions`"),
+            ((["x - 1"], ["0*x"], [[2]]), {}, "`start`"),
+        ]:
+            with pytest.raises(InputError, match=why):
+                process.track(target, start, points, timeout=1, **change)
+        with pytest.raises(InputError, match="`seeds`"):
+            process.solve_many([["x - 1"]], timeout=1, seeds=[1, 2])

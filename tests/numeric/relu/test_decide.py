@@ -1,0 +1,189 @@
+"""Decisions of ReLU instances against brute force, a second tree, SCIP and exact checks."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra.errors import InputError
+from algebra.problems.problem import problem_from_dict
+from algebra.relu.decision import refutes, verify_decision
+from algebra.relu.equations import relu_system
+from numeric.engines.scip import scip_verdict
+from numeric.relu.decide import (
+    MATCH,
+    NONE,
+    UNDETERMINED,
+    decide,
+    decide_cells,
+    decide_pairs,
+)
+from tests.numeric.relu.cases import brute_force, instances, problem, random_problem
+
+
+def _check(instance, found):
+    """Every answer carries evidence that holds over Q."""
+    system = relu_system(instance.allocation, *instance.exact)
+    if found.verdict == MATCH:
+        assert system.is_witness(list(found.witness))
+    elif found.leaves is not None:
+        assert refutes(system, found.leaves)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_brute_force_agrees_on_tiny_instances(part):
+    """The decision is that of all patterns' linear equations, one by one."""
+    rng = np.random.default_rng(100 + part)
+    for _ in range(30):
+        case = random_problem(rng, surplus=int(rng.integers(-1, 2)) if part % 2 else 0)
+        for instance in instances(case, 4, seed=part):
+            solutions, freedom = brute_force(instance)
+            found = decide(instance, certify=True)
+            assert found.verdict == (MATCH if solutions or freedom else NONE)
+            _check(instance, found)
+
+
+@pytest.mark.long
+def test_brute_force_agrees_on_many_tiny_instances():
+    """The same over a thousand instances."""
+    rng = np.random.default_rng(7)
+    for _ in range(250):
+        case = random_problem(rng)
+        for instance in instances(case, 4):
+            solutions, freedom = brute_force(instance)
+            found = decide(instance, certify=True)
+            assert found.verdict == (MATCH if solutions or freedom else NONE)
+            _check(instance, found)
+
+
+def _figure(n: int, rows: int):
+    sizes = {"kind": "relu", "q": 6, "n": n, "d": 4, "m": 6}
+    return problem_from_dict(
+        {"network": sizes, "learnable": {"W1": {"random": {"budget": 24, "rows": rows}}}}
+    )
+
+
+@pytest.mark.parametrize(("n", "rows", "count"), [(8, 8, 6), (8, 6, 6), (10, 8, 2)])
+def test_both_trees_agree_with_evidence(n, rows, count):
+    """Branching on pairs and on cells gives the same answer, certified."""
+    for instance in instances(_figure(n, rows), count):
+        cells = decide_cells(instance, certify=True)
+        _check(instance, cells)
+        assert cells.verdict != UNDETERMINED
+        pairs = decide_pairs(instance, most_nodes=20_000)
+        assert pairs.verdict in (cells.verdict, UNDETERMINED)
+
+
+def test_evidence_is_a_file_that_verifies():
+    """Certificates of both verdicts verify, and fail where a number is changed."""
+    seen = set()
+    for instance in instances(_figure(8, 8), 12):
+        found = decide(instance, certify=True)
+        if found.verdict in seen:
+            continue
+        seen.add(found.verdict)
+        data = found.certificate()
+        assert verify_decision(data).holds
+        worse = dict(data)
+        if found.verdict == MATCH:
+            worse["witness"] = ["1/3", *data["witness"][1:]]
+        else:
+            worse["leaves"] = data["leaves"][:-1]
+        assert not verify_decision(worse).holds
+    assert seen == {MATCH, NONE}
+
+
+@pytest.mark.parametrize(("rows", "count"), [(8, 12), (5, 6)])
+def test_scip_agrees(rows, count):
+    """SCIP, with special ordered sets, says the same."""
+    pytest.importorskip("pyscipopt")
+    for instance in instances(_figure(8, rows), count, seed=3):
+        verdict, _ = scip_verdict(instance, timeout=60)
+        assert verdict in (decide(instance).verdict, UNDETERMINED)
+
+
+@pytest.mark.long
+def test_scip_agrees_on_five_hundred():
+    """SCIP says the same on mid-size instances."""
+    pytest.importorskip("pyscipopt")
+    answered = 0
+    for n, rows in ((8, 8), (8, 7), (6, 6), (10, 8)):
+        for instance in instances(_figure(n, rows), 130, seed=11):
+            verdict, _ = scip_verdict(instance, timeout=60)
+            assert verdict in (decide(instance).verdict, UNDETERMINED)
+            answered += verdict != UNDETERMINED
+    assert answered >= 500
+
+
+def test_learnable_readout_alone_is_linear():
+    """With only W2 learning the labels are linear: decided by exact linear algebra."""
+    case = problem(3, 4, 2, 3, W2=[[1, 1, 1, 0], [1, 1, 1, 0]])
+    for instance in instances(case, 6):
+        found = decide(instance, certify=True)
+        assert found.verdict in (MATCH, NONE)
+        _check(instance, found)
+        active = np.maximum(instance.weights["W1"] @ instance.X, 0)[:3]
+        assert (found.verdict == MATCH) or np.linalg.matrix_rank(active) < 3
+
+
+def test_both_layers_are_refused_in_words():
+    """Where W1 and W2 both learn a pattern's equations are bilinear, and that is said."""
+    case = problem(2, 2, 1, 2, W1=[[1, 0], [0, 0]], W2=[[1, 0]])
+    with pytest.raises(InputError, match="bilinear"):
+        decide(instances(case, 1)[0])
+
+
+def test_silent_fixed_part_is_no_exception():
+    """A sample on which every fixed contribution vanishes may be matched by all units silent.
+
+    Lemmas D.3 and D.4 exclude such patterns; they do not hold there.
+    """
+    case = problem(2, 1, 1, 1, W1=[[1, 0]])
+    seen = set()
+    for instance in instances(case, 30):
+        found = decide(instance, certify=True)
+        _check(instance, found)
+        solutions, freedom = brute_force(instance)
+        assert (found.verdict == MATCH) == bool(solutions or freedom)
+        if not instance.labels.any():
+            seen.add(found.verdict)
+    assert MATCH in seen
+
+
+def test_whole_rows_that_learn():
+    """All hyperplanes of such a unit meet at w = 0; its arrangement is central."""
+    case = problem(3, 2, 2, 3, W1=[[1, 1, 1], [1, 1, 1]])
+    for instance in instances(case, 12):
+        found = decide(instance, certify=True)
+        _check(instance, found)
+        solutions, freedom = brute_force(instance)
+        assert (found.verdict == MATCH) == bool(solutions or freedom)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.permutations(range(4)), st.integers(0, 50))
+def test_order_of_units_does_not_matter(order, index):
+    """Renaming hidden units changes nothing."""
+    case = problem(3, 4, 2, 3, W1=[[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]])
+    instance = instances(case, index + 1)[index]
+    order = list(order)
+    masks = np.array(case.learnable["W1"])[order].tolist()
+    renamed = problem(3, 4, 2, 3, W1=masks)
+    other = instances(renamed, 1)[0]
+    moved = replace(
+        other,
+        X=instance.X,
+        teacher={"W1": instance.teacher["W1"][order], "W2": instance.teacher["W2"][:, order]},
+        weights={"W1": instance.weights["W1"][order], "W2": instance.weights["W2"][:, order]},
+    )
+    assert decide(instance).verdict == decide(moved).verdict
+
+
+def test_few_nodes_leave_it_undetermined():
+    """An instance that is given up is neither a match nor none."""
+    found = [decide(i, most_nodes=1) for i in instances(_figure(8, 8), 12)]
+    assert any(f.verdict == UNDETERMINED and "given up" in f.note for f in found)
+    with pytest.raises(InputError, match="no certificate"):
+        next(f for f in found if f.verdict == UNDETERMINED).certificate()

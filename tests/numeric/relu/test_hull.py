@@ -1,0 +1,62 @@
+"""The linear programs over convex hulls: floating point against exact arithmetic."""
+
+import numpy as np
+
+from numeric.instances import to_double
+from numeric.relu.cells import CellTree
+from numeric.relu.hull import columns_left, hull, hull_fits, refutation
+from numeric.relu.simplex import NO_MATCH
+from tests.numeric.relu.cases import instances, problem
+
+MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
+
+
+def test_columns_are_those_over_the_rationals():
+    """Inputs at vertices and slopes of rays agree with exact ones."""
+    for instance in instances(problem(3, 4, 2, 3, W1=MASK), 5):
+        tree = CellTree(instance)
+        exact = tree.exact_program
+        rows = to_double(exact.inputs)
+        rows[exact.is_ray] /= np.linalg.norm(rows[exact.is_ray], axis=1)[:, None]
+        for unit, ray, row, sign in zip(
+            tree.program.unit,
+            tree.program.is_ray,
+            tree.program.inputs,
+            tree.program.signs,
+            strict=True,
+        ):
+            own = (exact.unit == unit) & (exact.is_ray == ray)
+            near = np.abs(rows[own] - row).sum(axis=1)
+            assert near.min() < 1e-9 * (1 + np.abs(row).sum())
+            assert (exact.signs[own][near.argmin()] == sign).all()
+
+
+def test_every_leaf_is_refuted_over_the_rationals():
+    """Rounded vectors of few digits refute every leaf of a complete tree."""
+    for instance in instances(problem(3, 4, 2, 3, W1=MASK), 12, seed=4):
+        tree = CellTree(instance)
+        found = tree.search(every=True)
+        if found.status != NO_MATCH:
+            continue
+        assert len(found.sides) == found.leaves
+        for sides in found.sides:
+            mu = refutation(tree.program, tree.refuter, sides)
+            assert mu is not None
+            assert tree.refuter.refutes(sides, mu)
+
+
+def test_sides_only_remove_columns():
+    """What agrees with more sides agrees with fewer."""
+    instance = instances(problem(3, 4, 2, 3, W1=MASK), 1)[0]
+    program = hull(instance)
+    rng = np.random.default_rng(0)
+    sides = rng.integers(0, 3, (3, 3))
+    fewer = sides * rng.integers(0, 2, (3, 3))
+    assert not (columns_left(program, sides) & ~columns_left(program, fewer)).any()
+    assert columns_left(program, np.zeros((3, 3), int)).all()
+
+
+def test_many_samples_do_not_fit():
+    """Thirty samples and rows of ten weights have too many vertices."""
+    wide = problem(20, 2, 2, 30, W1=[[1] * 10 + [0] * 10, [0] * 10 + [1] * 10])
+    assert not hull_fits(instances(wide, 1)[0])

@@ -1,0 +1,38 @@
+"""The tree over pairs (u, v), against brute force."""
+
+import numpy as np
+
+from numeric.relu.decide import MATCH, NONE, UNDETERMINED, decide_pairs
+from numeric.relu.pairs_kernel import start_tableau
+from tests.numeric.relu.cases import brute_force, instances, random_problem
+
+
+def test_tableau_solves_the_equations():
+    """With the non-basic unknowns at 0 the basic ones have the values of the tableau."""
+    rng = np.random.default_rng(0)
+    A, b = rng.normal(size=(5, 9)), rng.normal(size=5)
+    T, beta, basic, other, rest = start_tableau(A, b)
+    assert rest == 0.0
+    assert np.allclose(A[:, basic] @ beta, b)
+    assert np.allclose(A[:, basic] @ T, A[:, other])
+
+
+def test_dependent_equations_are_told_apart():
+    """A dependent row leaves a rest, 0 where it is consistent."""
+    A = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]])
+    assert start_tableau(A, np.array([1.0, 2.0]))[4] < 1e-12
+    assert start_tableau(A, np.array([1.0, 3.0]))[4] > 0.1
+
+
+def test_pairs_are_brute_force():
+    """The decision is that of all patterns, or none is made."""
+    rng = np.random.default_rng(5)
+    decided = 0
+    for _ in range(30):
+        for instance in instances(random_problem(rng), 3):
+            solutions, freedom = brute_force(instance)
+            found = decide_pairs(instance)
+            if found.verdict != UNDETERMINED:
+                assert found.verdict == (MATCH if solutions or freedom else NONE)
+                decided += 1
+    assert decided > 70

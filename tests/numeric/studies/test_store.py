@@ -1,0 +1,139 @@
+"""Trials on disk: written once, never mixed, refused where they are damaged."""
+
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.base import LinearRNN
+from algebra.problems.problem import Problem
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.studies.store import Store
+from numeric.studies.trials import Work, record
+
+PROBLEM = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+WORK = Work.of(PROBLEM)
+
+
+def count(k, real=0):
+    if real is None:
+        return InstanceCount(k, None, None, UNDETERMINED, "lost")
+    return InstanceCount(k, real, 2, COMPLETE, paths=2, retried=1, certified=2, seconds=0.5)
+
+
+def test_what_is_written_is_read(tmp_path):
+    """Every field of a trial comes back, in a new process of the file."""
+    with Store(tmp_path / "s.sqlite") as store:
+        study = store.study(WORK, "1.2")
+        assert store.add(study, [count(0, 2), count(3, 0), count(1, None)]) == 3
+        assert store.add(study, [count(0, 0)]) == 0
+    with Store(tmp_path / "s.sqlite", create=False) as store:
+        assert store.study(WORK) == study
+        found = store.records(study)
+        assert list(found) == [0, 1, 3]
+        assert found[0] == count(0, 2)
+        assert found[1] == count(1, None)
+        (info,) = store.studies()
+        assert (info.trials, info.matched, info.unmatched, info.undetermined) == (3, 1, 1, 1)
+        assert info.version == "1.2"
+        assert Work.from_dict(info.work) == WORK
+        assert store.find("1") == store.find(WORK.key[:6]) == info
+
+
+def test_studies_are_kept_apart(tmp_path):
+    """Another seed is another study."""
+    with Store(tmp_path / "s.sqlite") as store:
+        first, second = store.study(WORK), store.study(Work.of(PROBLEM, 1))
+        store.add(first, [count(0, 2)])
+        assert store.records(second) == {}
+        with pytest.raises(InputError, match="no study 'x'"):
+            store.find("x")
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database at all, but quite long" * 30])
+def test_foreign_files(tmp_path, content):
+    """A text file is refused and left as it was; an empty file becomes a store."""
+    path = tmp_path / "s.sqlite"
+    path.write_bytes(content)
+    if not content:
+        Store(path).close()
+        return
+    with pytest.raises(InputError, match="not a matchprob store"):
+        Store(path)
+    assert path.read_bytes() == content
+
+
+def test_other_databases(tmp_path):
+    """Somebody else's SQLite file, or a store of the future, is refused."""
+    path = tmp_path / "other.sqlite"
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE mine (x)")
+    with pytest.raises(InputError, match="not a matchprob store"):
+        Store(path)
+    Store(tmp_path / "s.sqlite").close()
+    with sqlite3.connect(tmp_path / "s.sqlite") as db:
+        db.execute("PRAGMA user_version=99")
+    with pytest.raises(InputError, match="version 99"):
+        Store(tmp_path / "s.sqlite")
+
+
+def test_damage_is_noticed(tmp_path):
+    """A store with overwritten pages says so instead of giving trials."""
+    path = tmp_path / "s.sqlite"
+    with Store(path) as store:
+        study = store.study(WORK)
+        store.add(study, [count(k, 2) for k in range(3000)])
+        store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = bytearray(path.read_bytes())
+    for at in range(2 * 4096, len(data) - 4096, 4096):
+        data[at : at + 2048] = b"\xff" * 2048
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="damaged"), Store(path, create=False) as store:
+        store.check()
+
+
+def test_missing_files(tmp_path):
+    """A store that must exist, or lies in no folder, is refused by name."""
+    with pytest.raises(InputError, match="no such store"):
+        Store(tmp_path / "s.sqlite", create=False)
+    with pytest.raises(InputError, match="no folder"):
+        Store(tmp_path / "none" / "s.sqlite")
+
+
+def test_claims(tmp_path):
+    """Trials another live process is at are left to it; a dead one's are free again."""
+    path = tmp_path / "s.sqlite"
+    with Store(path) as store:
+        study = store.study(WORK)
+        assert store.claim(study, [0, 1, 2]) == [0, 1, 2]
+        assert store.claim(study, [2, 3]) == [2, 3]
+        script = (
+            "import sys; from numeric.studies.store import Store\n"
+            f"with Store({str(path)!r}) as s:\n"
+            "    print(s.claim(1, [3, 4, 5])); sys.stdout.flush()\n"
+            "    import os; os.kill(os.getpid(), 9)\n"
+        )
+        other = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        assert other.stdout.strip() == "[4, 5]"
+        assert store.claim(study, [4, 5, 6]) == [4, 5, 6]
+        store.release()
+        assert store._db.execute("SELECT count(*) FROM claims").fetchone() == (0,)
+
+
+def test_merge(tmp_path):
+    """New studies and trials are taken in; a contradiction stops the merge untouched."""
+    with Store(tmp_path / "a.sqlite") as a, Store(tmp_path / "b.sqlite") as b:
+        a.add(a.study(WORK), [count(0, 2), count(1, 0)])
+        b.add(b.study(WORK), [count(1, 0), count(2, 2)])
+        b.add(b.study(Work.of(PROBLEM, 9)), [count(0, 0)])
+        assert a.merge(b) == {"studies": 1, "trials": 2}
+        assert a.merge(b) == {"studies": 0, "trials": 0}
+        assert [record(c) for c in a.records(a.study(WORK)).values()] == [
+            record(c) for c in (count(0, 2), count(1, 0), count(2, 2))
+        ]
+        b.add(b.study(WORK), [count(0, 0), count(7, 0)])
+        with pytest.raises(InputError, match="differ on trial 0"):
+            a.merge(b)
+        assert 7 not in a.records(a.study(WORK))

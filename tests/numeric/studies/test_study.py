@@ -1,0 +1,266 @@
+"""Studies: the same records by one worker, two, or a cluster, and after any number of kills."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.base import LinearRNN
+from algebra.problems.problem import Problem
+from algebra.problems.random_cells import RandomCells
+from algebra.ranks.jacobian import allocation_rank
+from numeric.instances import draw_instance
+from numeric.statistics.intervals import proportion_interval
+from numeric.studies.store import Store
+from numeric.studies.study import Study
+from numeric.studies.trials import record
+
+ROOT = Path(__file__).resolve().parents[3]
+B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+DIAGONAL = Problem(B11, {"W": [[1, 0], [0, 1]]})
+RANDOM = Problem(LinearRNN(n=3, T=2, b=1, d=1, m=2), {"W": RandomCells(budget=2)})
+
+
+def records_of(problem, trials, **options):
+    with Study(problem, **options) as study:
+        return [record(c) for c in study.run(trials).counts]
+
+
+@pytest.mark.parametrize("problem", [DIAGONAL, RANDOM], ids=["fixed", "random"])
+def test_the_same_by_one_or_two_workers(problem):
+    """Two processes give the records of one."""
+    assert records_of(problem, 60, workers=2) == records_of(problem, 60)
+
+
+def test_only_the_missing_are_computed(tmp_path):
+    """Asking for more computes the rest; asking again computes nothing."""
+    path = tmp_path / "s.sqlite"
+    with Study(DIAGONAL, store=path) as study:
+        study.run(20)
+        calls = []
+        run = study.workers.run
+        study.workers.run = lambda work, take: (calls.append(c) or c for c in run(work, take))
+        assert study.run(30).trials == 30
+        assert sorted(c.index for chunk in calls for c in chunk) == list(range(20, 30))
+        calls.clear()
+        assert study.run(25).trials == 25
+        assert calls == []
+    assert records_of(DIAGONAL, 30, store=path) == records_of(DIAGONAL, 30)
+
+
+def test_a_worker_that_dies_is_replaced():
+    """Workers killed during the work change nothing."""
+    with Study(DIAGONAL, workers=2) as study:
+        killed = []
+
+        def kill_sometimes(count):
+            if count.index in (9, 40, 90) and study.workers.pids:
+                pid = study.workers.pids[0]
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+
+        found = study.run(150, advance=kill_sometimes)
+    assert killed
+    assert [record(c) for c in found.counts] == records_of(DIAGONAL, 150)
+
+
+def test_interrupt_keeps_a_prefix(tmp_path):
+    """Ctrl-C: the estimate is of the first trials without a gap, the rest waits in the store."""
+    path = tmp_path / "s.sqlite"
+
+    def stop(count):
+        if count.index == 30:
+            raise KeyboardInterrupt
+
+    with Study(DIAGONAL, store=path) as study:
+        found = study.run(5000, advance=stop)
+    assert 30 < found.trials < 5000
+    assert found.requested == 5000
+    assert [c.index for c in found.counts] == list(range(found.trials))
+    with Study(DIAGONAL, store=path) as study:
+        assert len(study.records) == found.trials
+
+
+SCRIPT = """
+import sys
+from numeric.studies.study import Study
+from tests_study_problem import PROBLEM, TRIALS
+with Study(PROBLEM, store=sys.argv[1], workers=int(sys.argv[2])) as study:
+    study.run(TRIALS)
+"""
+
+
+def killed_many_times(tmp_path, kills, trials, workers, problem):
+    """A run killed with SIGKILL at random moments until it has been so many times."""
+    (tmp_path / "tests_study_problem.py").write_text(
+        "from algebra.problems.problem import problem_from_dict\n"
+        f"PROBLEM = problem_from_dict({problem.to_dict()!r})\nTRIALS = {trials}\n"
+    )
+    store = tmp_path / "s.sqlite"
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    rng = random.Random(0)
+    command = [sys.executable, "-c", SCRIPT, str(store), str(workers)]
+    done = 0
+    for _ in range(kills):
+        process = subprocess.Popen(command, env=environment, cwd=tmp_path)
+        before = done
+        # Somewhere between the start of the work and well into it.
+        patience = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < patience:
+            if store.exists():
+                with Store(store) as opened:
+                    done = sum(s.trials for s in opened.studies())
+            if done > before:
+                break
+            time.sleep(0.02)
+        time.sleep(rng.uniform(0, 0.2))
+        process.kill()
+        process.wait()
+    assert 0 < done < trials, "the run must be in its middle when it is killed"
+    return store
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_and_resumed(tmp_path, workers):
+    """SIGKILL at random moments, then resumed: record by record the undisturbed run."""
+    store = killed_many_times(tmp_path, 3, 100_000, workers, RANDOM)
+    with Store(store) as opened:
+        opened.check()
+        kept = opened.records(1)
+    assert records_of(RANDOM, 250, store=store) == records_of(RANDOM, 250)
+    assert kept
+
+
+@pytest.mark.long
+def test_killed_twenty_times(tmp_path):
+    """Twenty kills, then 3,000 trials: record by record the undisturbed run."""
+    store = killed_many_times(tmp_path, 20, 1_000_000, 2, DIAGONAL)
+    with Store(store) as opened:
+        opened.check()
+    assert records_of(DIAGONAL, 3000, store=store) == records_of(DIAGONAL, 3000)
+
+
+def test_two_processes_share_a_store(tmp_path):
+    """Two studies at once in one file: no trial is lost, none differs."""
+    path = tmp_path / "s.sqlite"
+    code = (
+        "import sys; from algebra.problems.problem import load_problem\n"
+        "from numeric.studies.study import Study\n"
+        "with Study(load_problem(sys.argv[1]), store=sys.argv[2]) as s: print(s.run(120).trials)\n"
+    )
+    problem = tmp_path / "p.toml"
+    problem.write_text(DIAGONAL.to_toml())
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(problem), str(path)],
+            stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    assert [p.communicate(timeout=120)[0].strip() for p in running] == ["120", "120"]
+    assert records_of(DIAGONAL, 120, store=path) == records_of(DIAGONAL, 120)
+
+
+def test_verdicts_first():
+    """Certified maximal trials are settled by the verdict, unless a computation is wanted."""
+    row = Problem(B11, {"W": [[1, 1], [0, 0]]})
+    with Study(row) as study:
+        found = study.run(5)
+    assert found.matched == 5
+    assert all("odd" in c.note and c.paths == 0 for c in found.counts)
+    with Study(row, certify=False) as study:
+        assert {c.status for c in study.run(5).counts} == {"complete"}
+
+
+def test_half_width_does_not_depend_on_workers():
+    """The number of trials is the same by one worker and by two, and the interval holds."""
+    ends = []
+    for workers in (1, 2):
+        with Study(DIAGONAL, workers=workers) as study:
+            ends.append(study.run(5000, half_width=0.08))
+    first, second = ends
+    assert first.trials == second.trials < 5000
+    assert first.interval() == second.interval() == first.running
+    assert first.running.half_width <= 0.08
+    exact = proportion_interval(first.matched, first.unmatched, first.undetermined)
+    assert first.running.half_width > exact.half_width
+
+
+def cluster_records(trials, kill_at):
+    """Records by a Dask cluster of two processes, one of which is killed at some trials."""
+    distributed = pytest.importorskip("distributed")
+    os.environ["PYTHONPATH"] = str(ROOT)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+            env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        ) as cluster,
+        Study(DIAGONAL, scheduler=cluster.scheduler_address) as study,
+    ):  # fmt: skip
+        killed = []
+
+        def kill_sometimes(count):
+            if count.index in kill_at:
+                pids = list(study.workers.client.run(os.getpid, on_error="ignore").values())
+                if pids:
+                    os.kill(pids[0], signal.SIGKILL)
+                    killed.append(pids[0])
+
+        found = study.run(trials, advance=kill_sometimes)
+    return [record(c) for c in found.counts], killed
+
+
+def test_cluster_gives_the_same_records():
+    """A Dask cluster of processes, one of them killed: the records of one process."""
+    found, killed = cluster_records(150, {40})
+    assert killed
+    assert found == records_of(DIAGONAL, 150)
+
+
+@pytest.mark.long
+def test_cluster_whose_workers_keep_dying():
+    """Ten Dask workers killed during the work: the records of one process."""
+    found, killed = cluster_records(6000, set(range(500, 5500, 500)))
+    assert len(killed) >= 8
+    assert found == records_of(DIAGONAL, 6000)
+
+
+def test_bad_arguments(tmp_path):
+    """Impossible numbers, a missing scheduler and a foreign store are refused by name."""
+    with pytest.raises(InputError, match="`confidence`"):
+        Study(DIAGONAL, confidence=1.0)
+    with pytest.raises(InputError, match="`workers`"):
+        Study(DIAGONAL, workers=0)
+    with pytest.raises(InputError, match="`engine`"):
+        Study(DIAGONAL, engine="magic")
+    with Study(DIAGONAL) as study:
+        for trials in (0, True, 10**9):
+            with pytest.raises(InputError, match="`trials`"):
+                study.run(trials)
+        with pytest.raises(InputError, match="`half_width`"):
+            study.run(10, half_width=0.5)
+    pytest.importorskip("distributed")
+    with pytest.raises(InputError, match="no Dask scheduler"):
+        Study(DIAGONAL, scheduler="tcp://127.0.0.1:9")
+
+
+def test_random_allocations_are_certified_one_by_one():
+    """Of a random problem the minimal draws are unmatched by rank, the maximal ones matched."""
+    problem = Problem(LinearRNN(n=3, T=2, b=1, d=2, m=2), {"W": RandomCells(budget=4)})
+    with Study(problem) as study:
+        found = study.run(80)
+    kinds = Counter(c.note.split(" (")[0] for c in found.counts)
+    assert kinds["no solution, with probability 1"] > 0
+    assert kinds["a certified real solution; not counted completely"] > 0
+    assert found.undetermined == 0
+    for count in found.counts:
+        rank = allocation_rank(draw_instance(problem, 0, count.index).allocation).rank
+        assert (rank < 4) == ("probability 1" in count.note)

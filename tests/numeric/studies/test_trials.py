@@ -1,0 +1,68 @@
+"""Trials as plain work: the same record whatever the chunk, the order, or what came before."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra.errors import InputError
+from algebra.networks.base import LinearRNN
+from algebra.problems.problem import Problem
+from algebra.problems.random_cells import RandomCells
+from numeric.studies.trials import Settings, Work, chunks_of, compute, forget, record
+
+NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+FIXED = Problem(NET, {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 0]]})
+RANDOM = Problem(NET, {"W": RandomCells(budget=2)})
+
+
+def records(work, indices):
+    return [record(c) for c in compute(work.to_dict(), work.key, list(indices))]
+
+
+@pytest.mark.parametrize("problem", [FIXED, RANDOM], ids=["fixed", "random"])
+def test_a_record_does_not_depend_on_its_chunk(problem):
+    """One by one, backwards, or all at once: the same records."""
+    work = Work.of(problem, 3)
+    whole = records(work, range(12))
+    assert [r for k in range(12) for r in records(work, [k])] == whole
+    forget()
+    assert records(work, range(11, -1, -1)) == whole[::-1]
+    forget()
+    assert len({r[1:] for r in whole}) > 1
+
+
+def test_work_survives_plain_data():
+    """Work, to plain data and back, has the same key; any change of it changes the key."""
+    work = Work.of(RANDOM, 5, "exact", timeout=7.0)
+    assert Work.from_dict(work.to_dict()) == work
+    assert Work.from_dict(work.to_dict()).key == work.key
+    others = [
+        Work.of(FIXED, 5, "exact", timeout=7.0),
+        Work.of(RANDOM, 6, "exact", timeout=7.0),
+        Work.of(RANDOM, 5, "homotopy", timeout=7.0),
+        Work.of(RANDOM, 5, "exact", timeout=8.0),
+        Work.of(RANDOM, 5, "exact", timeout=7.0, complete=True),
+    ]
+    assert len({work.key, *(w.key for w in others)}) == 6
+
+
+def test_other_versions_are_refused():
+    """Work of another version of the records is not computed."""
+    data = {**Work.of(FIXED).to_dict(), "records": 0}
+    with pytest.raises(InputError, match="version 0"):
+        Work.from_dict(data)
+
+
+def test_settings_are_checked():
+    """A time limit that is not positive is refused by name."""
+    with pytest.raises(InputError, match=r"`timeout` \(0\)"):
+        Settings("exact", timeout=0)
+
+
+@given(st.lists(st.integers()), st.integers(1, 9))
+@settings(max_examples=50)
+def test_chunks_keep_everything(indices, size):
+    """Chunks in their order are the list, none is longer than asked."""
+    chunks = list(chunks_of(indices, size))
+    assert [k for chunk in chunks for k in chunk] == indices
+    assert all(1 <= len(chunk) <= size for chunk in chunks)

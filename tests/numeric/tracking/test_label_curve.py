@@ -1,0 +1,105 @@
+"""The label curve against `network.forward` and finite differences; tracking against roots."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from numeric.chains.chain import jacobian, make_chain
+from numeric.tracking.label_curve import LabelCurve, track
+from tests.numeric.chains.cases import cases
+
+CASES = cases()
+
+
+def gaussian(rng, *shape):
+    return rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+
+
+def curve_of(allocation, seed=0):
+    chain = make_chain(allocation)
+    rng = np.random.default_rng(seed)
+    parameters, root = chain.random(rng)
+    return LabelCurve(chain, parameters, gaussian(rng, chain.unknowns)), root, rng
+
+
+@pytest.mark.parametrize(("allocation", "roots"), CASES, ids=lambda x: str(x))
+def test_labels_and_jacobian(allocation, roots):
+    """Many points at once give what the chain gives for one, at any precision."""
+    curve, _, rng = curve_of(allocation)
+    chain = curve.chain
+    w = gaussian(rng, 3, chain.unknowns)
+    values, derivative = curve.labels(w)
+    long_values, _ = curve.labels(w.astype(np.clongdouble))
+    assert long_values.dtype == np.clongdouble
+    assert np.allclose(long_values.astype(complex), values)
+    rows, columns = chain.equations.T
+    for k in range(3):
+        expected = chain.labels_at(curve.parameters, w[k])[rows, columns]
+        assert np.allclose(values[k], expected)
+        assert np.allclose(derivative[k], jacobian(chain, curve.parameters, w[k]))
+
+
+def test_system_is_the_curve_and_the_section():
+    """Residuals, Jacobian and motion agree with the definition and with differences."""
+    curve, root, rng = curve_of(CASES[7][0])
+    r = curve.unknowns
+    Q, dQ, z = gaussian(rng, r + 1, 2), gaussian(rng, r + 1, 2), gaussian(rng, 2, r + 1)
+    residual, derivative, moving = curve.system(z, Q, dQ)
+    one = np.concatenate([np.ones((2, 1)), z[:, :r]], axis=1)
+    line = np.stack([np.ones(2), z[:, r]], axis=1)
+    assert np.allclose(residual[:, r], np.einsum("ki,ij,kj->k", one, Q, line))
+    assert np.allclose(moving, np.einsum("ki,ij,kj->k", one, dQ, line))
+    step = 1e-6 * gaussian(rng, r + 1)
+    change = curve.system(z + step, Q, dQ)[0] - curve.system(z - step, Q, dQ)[0]
+    assert np.allclose(change / 2, derivative @ step, rtol=1e-6, atol=1e-12)
+    on_curve = np.append(root, 0)[None]
+    assert np.abs(curve.system(on_curve, Q, dQ)[0][0, :r]).max() < 1e-10
+
+
+@pytest.mark.parametrize("precise", [False, True])
+def test_tracking_arrives_on_the_section(precise):
+    """A path ends on the curve and on the target section, and the way back ends at its start."""
+    curve, root, rng = curve_of(CASES[9][0], seed=4)
+    r = curve.unknowns
+    start = np.append(root, 0)[None]
+    Q0, Q1 = gaussian(rng, r + 1, 2), gaussian(rng, r + 1, 2)
+    Q0[0, 0] -= np.append(1, root) @ Q0[:, 0]  # the start lies on it
+    there = track(curve, start, Q0, Q1, precise=precise)
+    assert np.isfinite(there).all()
+    assert np.abs(curve.system(there, Q1, Q1)[0]).max() < 1e-8
+    back = track(curve, there, Q1, Q0, precise=precise)
+    assert np.allclose(back, start, atol=1e-8)
+
+
+def test_lost_points_stay_lost():
+    """A path that starts nowhere ends nowhere, and does not disturb its neighbours."""
+    curve, root, rng = curve_of(CASES[0][0])
+    r = curve.unknowns
+    Q0, Q1 = gaussian(rng, r + 1, 2), gaussian(rng, r + 1, 2)
+    Q0[0, 0] -= np.append(1, root) @ Q0[:, 0]
+    good = np.append(root, 0)
+    ends = track(curve, np.array([good, np.full(r + 1, np.nan)]), Q0, Q1)
+    assert np.isfinite(ends[0]).all()
+    assert np.isnan(ends[1]).all()
+    assert np.allclose(ends[0], track(curve, good[None], Q0, Q1)[0])
+
+
+def test_singular_points_are_not_refined():
+    """Where the section's gradient vanishes there is no Newton step: NaN, no exception."""
+    curve, root, _ = curve_of(CASES[0][0])
+    zero = np.zeros((curve.unknowns + 1, 2), complex)
+    assert np.isnan(curve.refine(np.append(root, 0)[None], zero)).all()
+
+
+def test_sharpening_reduces_the_error():
+    """Points come out closer to the curve than doubles can say, with a fair error estimate."""
+    curve, root, rng = curve_of(CASES[9][0], seed=2)
+    r = curve.unknowns
+    Q = gaussian(rng, r + 1, 2)
+    Q[0, 0] -= np.append(1, root) @ Q[:, 0]
+    disturbed = np.append(root, 0)[None] + 1e-7 * gaussian(rng, 1, r + 1)
+    points, errors = curve.sharpen(disturbed, Q)
+    epsilon = float(np.finfo(np.longdouble).eps)
+    assert np.abs(curve.system(points, Q, Q)[0]).max() < 1e4 * epsilon
+    assert np.abs(errors).max() < 1e6 * epsilon

@@ -1,0 +1,92 @@
+"""Monodromy against root counts by elimination."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.base import LinearRNN
+from algebra.problems.allocation import Allocation
+from numeric.chains.chain import make_chain
+from numeric.tracking.monodromy import GIVEN, INCOMPLETE, StartSystem, find_start, match, transport
+from numeric.tracking.tracker import Settings
+from tests.numeric.chains.cases import cases
+
+CASES = cases()
+DIAGONAL = make_chain(CASES[0][0])
+
+
+@pytest.mark.parametrize(("allocation", "roots"), CASES, ids=lambda x: str(x))
+def test_all_roots_are_found(allocation, roots):
+    """The loops reach exactly the number of roots that elimination counts."""
+    chain = make_chain(allocation)
+    start = find_start(chain, roots)
+    assert (start.root_count, start.source) == (roots, GIVEN)
+    for root in start.roots:
+        assert np.abs(chain.residual_at(start.parameters, root)).max() < 1e-8
+    for permutation in start.permutations:
+        assert sorted(permutation) == list(range(roots))
+
+
+def test_too_small_a_count_is_refused():
+    """A root count below the truth is an error that says so."""
+    with pytest.raises(InputError, match="too small"):
+        find_start(make_chain(CASES[10][0]), 20)
+
+
+def test_too_large_a_count_is_incomplete():
+    """A root count above the truth is never reached, and the start system says so."""
+    start = find_start(DIAGONAL, 3, most_loops=10)
+    assert (start.root_count, start.source) == (2, INCOMPLETE)
+
+
+def test_root_count_must_be_positive():
+    """Zero roots means a minimal allocation, not a start system."""
+    with pytest.raises(InputError, match="at least 1"):
+        find_start(DIAGONAL, 0)
+
+
+def test_same_seed_same_start():
+    """The start system follows from the seed."""
+    a, b = find_start(DIAGONAL, 2, 5), find_start(DIAGONAL, 2, 5)
+    assert np.array_equal(a.parameters, b.parameters)
+    assert np.allclose(a.roots, b.roots)
+    assert not np.allclose(a.parameters, find_start(DIAGONAL, 2, 6).parameters)
+
+
+def test_match_tells_roots_apart():
+    """A root matches itself to rounding, not a neighbour, and NaN matches nothing."""
+    known = np.array([[1.0, 2.0], [1.0, 2.001], [1e5, 0.0]], complex)
+    seen = known[[2, 0]] * (1 + 1e-9)
+    assert match(seen, known).tolist() == [2, 0]
+    assert match(np.array([[np.nan, 1.0], [3.0, 3.0]]), known).tolist() == [-1, -1]
+
+
+def test_blocks_of_a_decomposable_fibre():
+    """The dihedral group of the square has blocks of two (opposite corners)."""
+    turn, flip = [1, 2, 3, 0], [0, 3, 2, 1]
+    start = StartSystem(np.zeros(1), np.zeros((4, 1)), np.array([turn, flip]), GIVEN, 0)
+    assert start.blocks() == [2, 2]
+    cycle = StartSystem(np.zeros(1), np.zeros((3, 1)), np.array([[1, 2, 0]]), GIVEN, 0)
+    assert cycle.blocks() == []
+
+
+def test_transport_keeps_every_root():
+    """Roots tracked to another instance stay distinct roots."""
+    allocation, roots = CASES[7]
+    chain = make_chain(allocation)
+    start = find_start(chain, roots)
+    parameters, moved = transport(chain, start, np.random.default_rng(1), Settings())
+    assert len(moved) == roots
+    for root in moved:
+        assert np.abs(chain.residual_at(parameters, root)).max() < 1e-6
+
+
+def test_incomplete_search_stops():
+    """A loop limit is kept."""
+    network = LinearRNN(n=4, T=3, b=1, d=2, m=2)
+    cells = [("W", i, i) for i in range(4)]
+    start = find_start(make_chain(Allocation.from_cells(network, cells)), 36, most_loops=1)
+    assert start.source == INCOMPLETE
+    assert start.loops == 1

@@ -1,0 +1,94 @@
+"""Pencils of sections on curves that are known in closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algebra.networks.base import LinearEstimator, LinearRNN
+from algebra.problems.allocation import Allocation
+from numeric.chains.chain import make_chain
+from numeric.tracking.label_curve import LabelCurve
+from numeric.tracking.monodromy import find_start
+from numeric.tracking.pencils import (
+    Pencil,
+    carry,
+    distinct,
+    gaussian,
+    random_section,
+    trace_residual,
+)
+
+
+def line_curve(seed=0):
+    """A linear estimator with one weight: the curve is a line, its sections have two points."""
+    chain = make_chain(Allocation.from_cells(LinearEstimator(q=2, d=1, m=1), [("W", 0, 1)]))
+    rng = np.random.default_rng(seed)
+    parameters, root = chain.random(rng)
+    return LabelCurve(chain, parameters, gaussian(rng, 1)), root, rng
+
+
+def both_points(curve, root, at_infinity):
+    """The section λ(w) t = 0 of that line, in closed form."""
+    (label,), ((slope,),) = (x[0] for x in curve.labels(np.zeros((1, 1), complex)))
+    start = curve.labels(root[None])[0][0, 0]
+    w = -at_infinity[0] / at_infinity[1]
+    t = (label + slope * w - start) / curve.direction[0]
+    return np.array([[root[0], 0], [w, t]])
+
+
+def test_sum_over_a_conic_is_linear():
+    """Both points together move linearly, each alone does not."""
+    curve, root, rng = line_curve()
+    pencil = Pencil(curve, gaussian(rng, 2), gaussian(rng, 2))
+    points = both_points(curve, root, pencil.at_infinity)
+    assert np.abs(curve.system(points, pencil.known, pencil.known)[0]).max() < 1e-12
+    values = gaussian(rng, 3)
+    residual, noise, share = trace_residual(pencil, points, values, rng)
+    assert residual <= 100 * noise < 1e-12
+    assert share == pytest.approx(0.5)
+    for k in (0, 1):
+        residual, noise, share = trace_residual(pencil, points[k : k + 1], values, rng)
+        assert (residual, share) == pytest.approx((1, 1))
+
+
+def test_sections_meet_in_the_known_one_at_infinity():
+    """Divided by s, the sections tend to λ(w) t."""
+    curve, _, rng = line_curve()
+    pencil = Pencil(curve, gaussian(rng, 2), gaussian(rng, 2))
+    far = np.clongdouble(1e12)
+    assert np.allclose((pencil.section(far) / far).astype(complex), pencil.known, atol=1e-10)
+
+
+def test_coordinates_carry_errors():
+    """The error of w/λ(w) agrees with a difference."""
+    curve, _, rng = line_curve()
+    pencil = Pencil(curve, gaussian(rng, 2), gaussian(rng, 2))
+    z, step = gaussian(rng, 4, 2), 1e-7 * gaussian(rng, 4, 2)
+    x, change = pencil.coordinates(z, step)
+    moved, _ = pencil.coordinates(z + step, step)
+    assert np.allclose(np.abs(moved - x), change, rtol=1e-4)
+
+
+def test_distinct_points():
+    """The first of equal points is kept, NaN is not, neighbours stay apart."""
+    points = np.array([[1, 2], [1, 2 + 1e-9], [np.nan, 1], [1, 2.001], [1e6, 0], [1e6 + 1e-3, 0]])
+    assert distinct(points.astype(complex)).tolist() == [0, 3, 4]
+    assert distinct(np.empty((0, 2), complex)).tolist() == []
+
+
+def test_points_are_carried_to_another_section():
+    """All points of a section arrive, as many and distinct."""
+    network = LinearRNN(n=3, T=2, b=1, d=2, m=2)
+    cells = [("W", 0, 0), ("W", 1, 1), ("B", 0, 0), ("B", 2, 0)]
+    chain = make_chain(Allocation.from_cells(network, cells))
+    rng = np.random.default_rng(1)
+    start = find_start(chain, 3, 1)
+    parameters = start.parameters
+    curve = LabelCurve(chain, parameters, gaussian(rng, 4))
+    at_infinity = gaussian(rng, 5)
+    points = np.column_stack([start.roots, np.zeros(3)])
+    known, after = Pencil(curve, at_infinity, at_infinity).known, random_section(rng, 4)
+    arrived = carry(curve, points, known, after, rng)
+    assert len(arrived) == len(distinct(arrived)) == 3
+    assert np.abs(curve.system(arrived, after, after)[0]).max() < 1e-7

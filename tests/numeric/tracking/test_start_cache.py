@@ -1,0 +1,72 @@
+"""The cache of start systems: kept, found, refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algebra.networks.base import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from numeric.chains.chain import make_chain
+from numeric.engines.homotopy import HomotopyEngine
+from numeric.tracking.monodromy import find_start
+from numeric.tracking.start_cache import cache_file, load_start, save_start
+
+NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+ALLOCATION = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty cache folder."""
+    monkeypatch.setenv("MATCHPROB_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_what_is_saved_is_loaded(folder):
+    """A start system comes back as it was, and no temporary file stays."""
+    chain = make_chain(ALLOCATION)
+    start = find_start(chain, 2)
+    path = save_start(chain, 0, start)
+    assert [path] == list(folder.iterdir())
+    again = load_start(chain, 0, 2)
+    assert np.array_equal(again.parameters, start.parameters)
+    assert np.array_equal(again.roots, start.roots)
+    assert np.array_equal(again.permutations, start.permutations)
+    assert load_start(chain, 1, 2) is None
+    assert load_start(chain, 0, 3) is None
+
+
+@pytest.mark.parametrize("damage", [b"", b"short", b"x" * 500])
+def test_damaged_file_is_refused_and_rebuilt(folder, capsys, damage):
+    """A damaged file is reported on stderr and replaced."""
+    problem = Problem.of(ALLOCATION)
+    engine = HomotopyEngine(problem, root_count=2)
+    path = cache_file(engine.chain, 0)
+    path.write_bytes(damage)
+    assert load_start(engine.chain, 0, 2) is None
+    assert "damaged" in capsys.readouterr().err
+    HomotopyEngine(problem, root_count=2)
+    assert load_start(engine.chain, 0, 2) is not None
+
+
+def test_a_flipped_byte_is_noticed(folder, capsys):
+    """One changed byte fails the checksum."""
+    chain = make_chain(ALLOCATION)
+    path = save_start(chain, 0, find_start(chain, 2))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(bytes(data))
+    assert load_start(chain, 0, 2) is None
+    assert "checksum" in capsys.readouterr().err
+
+
+def test_folder_that_cannot_be_written(tmp_path, monkeypatch, capsys):
+    """Without a writable folder the work goes on, with one line on stderr."""
+    file = tmp_path / "file"
+    file.write_text("not a folder")
+    monkeypatch.setenv("MATCHPROB_CACHE", str(file))
+    chain = make_chain(ALLOCATION)
+    assert save_start(chain, 0, find_start(chain, 2)) is None
+    assert "not kept" in capsys.readouterr().err

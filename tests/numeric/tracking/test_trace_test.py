@@ -1,0 +1,116 @@
+"""Trace tests: complete sets pass with the right number, incomplete ones fail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algebra.networks.base import LinearEstimator, LinearRNN
+from algebra.problems.allocation import Allocation
+from numeric.chains.chain import make_chain
+from numeric.tracking import trace_test as module
+from numeric.tracking.monodromy import find_start
+from numeric.tracking.pencils import Pencil, gaussian, trace_residual
+from numeric.tracking.trace_test import FAILED, PASSED, TOLERANCE, UNFINISHED, trace_test
+from tests.numeric.chains.cases import cases
+
+CASES = cases()
+
+
+@pytest.mark.parametrize(
+    ("allocation", "roots"), [case for case in CASES if case[1] <= 16], ids=lambda x: str(x)
+)
+def test_known_root_counts(allocation, roots):
+    """From a single root the test finds all N of them, and says that none is missing."""
+    chain = make_chain(allocation)
+    parameters, root = chain.random(np.random.default_rng(roots))
+    found = trace_test(chain, parameters, root[None], seed=3)
+    assert found.passed, str(found)
+    assert found.root_count == roots < found.points
+    assert found.residual <= TOLERANCE < 1e3 * found.share
+    for w in found.roots:
+        assert np.abs(chain.residual_at(parameters, w)).max() < 1e-7
+
+
+def complete(allocation, seed=0):
+    """A complete section of a curve: the search after a test that passed."""
+    chain = make_chain(allocation)
+    rng = np.random.default_rng(seed)
+    parameters, root = chain.random(rng)
+    for _ in range(6):
+        search = module._Search(chain, parameters, root[None], rng)
+        if search.run(500, np.inf).passed:
+            return search
+    raise AssertionError("no complete section found")
+
+
+@pytest.mark.parametrize("case", [0, 7, 12], ids=lambda k: str(CASES[k][0]))
+def test_one_point_dropped_fails(case):
+    """Whichever point is dropped, a solution or another, the test does not pass."""
+    search = complete(CASES[case][0])
+    everything = search.points
+    assert search._measure() == ""
+    for k in range(0, len(everything), max(1, len(everything) // 5)):
+        search.points = np.delete(everything, k, axis=0)
+        assert search._measure() != ""
+        assert search.residual > 1e3 * TOLERANCE or not np.isfinite(search.residual)
+
+
+def test_the_solutions_alone_are_no_section():
+    """All N solutions without the points of the other slice have no linear sum."""
+    search = complete(CASES[7][0])
+    search.points = search.points[search._places() > 0]
+    assert len(search.points) == CASES[7][1]
+    assert search._measure() != ""
+
+
+def test_residual_of_subsets_is_their_complement_s_share():
+    """A set and what it lacks have opposite sums: the residual tells how much is missing."""
+    search = complete(CASES[6][0], seed=2)
+    rng = np.random.default_rng(5)
+    pencil = Pencil(search.curve, search.at_infinity, gaussian(rng, len(search.at_infinity)))
+    values = gaussian(rng, 3)
+    whole = trace_residual(pencil, search.points, values, rng)
+    half = trace_residual(pencil, search.points[::2], values, rng)
+    other = trace_residual(pencil, search.points[1::2], values, rng)
+    assert whole[0] < 1e-12
+    assert min(half[0], other[0]) > 1e-3
+
+
+def test_limits_are_kept():
+    """Too many points, or no time: unfinished, with the reason, never passed."""
+    chain = make_chain(CASES[9][0])
+    parameters, root = chain.random(np.random.default_rng(0))
+    few = trace_test(chain, parameters, root[None], most_points=5)
+    assert (few.status, few.passed) == (UNFINISHED, False)
+    assert "more than 5 points" in str(few)
+    late = trace_test(chain, parameters, root[None], timeout=0)
+    assert late.status == UNFINISHED
+    assert "time" in late.note
+
+
+def test_no_root_to_start_from():
+    """A point that is no root is dropped; nothing is claimed then."""
+    chain = make_chain(CASES[0][0])
+    parameters, _ = chain.random(np.random.default_rng(0))
+    found = trace_test(chain, parameters, np.full((1, chain.unknowns), np.nan))
+    assert (found.status, found.root_count) == (FAILED, 0)
+
+
+def test_one_weight():
+    """The smallest curve is a line; its sections have two points, one of them the solution."""
+    net = LinearEstimator(q=2, d=1, m=1)
+    chain = make_chain(Allocation.from_cells(net, [("W", 0, 0)]))
+    parameters, root = chain.random(np.random.default_rng(0))
+    found = trace_test(chain, parameters, root[None])
+    assert (found.status, found.root_count, found.points) == (PASSED, 1, 2)
+
+
+def test_powers_of_one_weight():
+    """One weight of T steps enters as w + … + w^T: N = T, and a section has T + 1 points."""
+    for T in (2, 3, 4):
+        net = LinearRNN(n=1, T=T, b=1, d=1, m=1)
+        chain = make_chain(Allocation.from_cells(net, [("W", 0, 0)]))
+        start = find_start(chain, None, 1, trace_seconds=0)
+        found = trace_test(chain, start.parameters, start.roots)
+        assert (found.status, found.root_count, found.points) == (PASSED, T, T + 1)
