@@ -1,0 +1,22 @@
+r"""Exact algebra: no floating point here. `numeric` and `matchprob` build on it, never the
+other way.
+
+certificates/   What a verdict, its evidence and a check are; how a verdict is reached is the
+                families' matter
+design/         Allocations chosen for a purpose, with proofs that nothing is better
+errors          What an error is, and what its message is made of: values shown on one short line
+linalg/         Linear algebra over GF(p) and Q; it knows no network
+linear/         The family of networks that are chains of matrices: inspect, certify, verify
+matroids/       Least-cost bases of linear matroids under caps; it knows no network
+networks/       Network kinds, one file each: sizes, matrices and the map they compute
+normalization/  The family of networks whose normalization layers learn
+polynomials/    Polynomial rings, ideals and their points; it knows no network
+problems/       A network, what learns in it, structural zeros and laws: the problem, its file,
+                its symmetries
+ranks/          Generic ranks: MP = 0 decided, and why, in counts
+relu/           The family of shallow ReLU networks: patterns, decisions with proofs, verdicts
+surveys/        Many allocations of a network at once
+systems/        The equations of an allocation, their incidence, their core, and the generic root
+                count N
+theorems/       The papers' theorems as predicates, as stated and as they are true
+"""

@@ -1,0 +1,17 @@
+r"""Floating point, held against `algebra`: instances, tracking, certified roots, engines,
+studies.
+
+cap_relaxation  Multipliers for bases under several kinds of caps, from a linear program
+certification/  Krawczyk's test: which approximate roots are roots, and which of them are real
+chains/         Chains of matrix products in several arithmetics: doubles, discs, balls, vector
+                lanes
+counts          Counts of real solutions: one result for every engine
+engines/        Engines: how the solutions of an instance are counted
+instances       Random instances: fixed weights, teacher and samples of one trial
+normalization/  Scales and shifts in doubles: construction, training, sparse masks
+phcpy/          PHCpack behind phcpy, in a worker process
+relu/           Shallow ReLU instances in floating point: trees that search, programs that bound
+statistics/     From trials to statements: intervals, confidence sequences, comparisons
+studies/        Trials kept, shared among processes and machines, and taken up again
+tracking/       Paths from one instance's solutions to another's, and how many there are
+"""

@@ -1,0 +1,6 @@
+r"""Generic ranks: MP = 0 decided, and why, in counts.
+
+budgets/  Budgets: how many equations the weights of a row, a column or a cross take part in
+jacobian  Generic ranks of the Jacobian, decided over GF(p): the exact test for MP = 0
+matroid   Bases of the matroid of an allocation: sub-allocations with independent equations
+"""

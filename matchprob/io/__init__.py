@@ -1,0 +1,5 @@
+r"""Files written safely; progress on stderr.
+
+files     Writing results: never half a file, never over a folder, with errors in one line
+progress  A progress bar on stderr, only where stderr is a terminal
+"""

@@ -1,0 +1,8 @@
+r"""Krawczyk's test: which approximate roots are roots, and which of them are real.
+
+krawczyk         Certified roots: Krawczyk's test in double-precision discs, in balls where that
+                 fails
+krawczyk_balls   Krawczyk's test in balls of any precision, on the exact rational instance
+krawczyk_lifted  Krawczyk's test on the lifted system, for roots with large weights
+pool             Certified, distinct real solutions of one instance, from any approximate ones
+"""

@@ -1,0 +1,15 @@
+r"""Shallow ReLU instances in floating point: trees that search, programs that bound.
+
+cells           The tree of activation cells of one ReLU instance, ready to be searched
+cells_kernel    Branch and bound on activation cells, compiled: a dual simplex warm-started down
+                the tree
+classification  Structured data: which allocations let a random ReLU net classify every sample
+                (Figure 3c)
+decide          One ReLU instance decided: floating point searches, exact arithmetic answers
+evidence        A search for a ReLU instance that proves MP < 1: no weights match it, nor any near
+                it
+hull            The linear programs of a ReLU instance over convex hulls of its units' activations
+pairs_kernel    Branch and bound on complementarity, compiled: dual simplex warm-started down the
+                tree
+simplex         A condensed simplex tableau that guards against its own rounding, compiled
+"""

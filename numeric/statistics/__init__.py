@@ -1,0 +1,7 @@
+r"""From trials to statements: intervals, confidence sequences, comparisons.
+
+comparison            Two allocations compared on common random instances
+confidence_sequences  A confidence sequence for a match probability: right at every moment at once
+estimate              Match probability estimated: trials counted, an interval that is right
+intervals             Confidence intervals for a match probability, and for the difference of two
+"""

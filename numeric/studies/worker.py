@@ -1,4 +1,4 @@
-"""A worker process, ``python -m numeric.studies.worker``: `numeric.studies.workers` speaks to it."""
+"""A worker process, ``python -m numeric.studies.worker``, spoken to by its `workers`."""
 
 from __future__ import annotations
 
