@@ -47,6 +47,7 @@ from algebra.linear.derivatives import dual_derivative
 from algebra.linear.recount import prime_not_in, recount
 from algebra.linear.verify_witness import check_no_real_root
 from algebra.networks.base import Network, ShallowReLU
+from algebra.networks.chain import need_chain
 from algebra.networks.normalization import NormNet
 from algebra.normalization.certify import verify_normnet
 from algebra.problems.allocation import Allocation, Cell
@@ -57,7 +58,6 @@ from algebra.ranks.jacobian import (
     all_cells,
     allocation_rank,
     jacobian,
-    label_dimension_bound,
     network_rank,
     random_point,
     tangent_factors,
@@ -198,7 +198,7 @@ class _Checker:
         claimed = self.data["equations"]
         cells = all_cells(network, self.problem.support)
         self._witness("network_rank", cells, claimed)
-        bound = label_dimension_bound(network)
+        bound = need_chain(network).label_dimension_bound
         if claimed > bound:
             raise CheckFailed("equations", f"{claimed} exceeds the bound {bound} from counting")
         if claimed == bound:
