@@ -29,7 +29,7 @@ from algebra.systems.root_count import (
     preferred_forms,
 )
 from algebra.systems.system import forms
-from algebra.systems.system import root_count as rootcount
+from algebra.systems import root_count as rootcount
 
 P = 2147483629
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
