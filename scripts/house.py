@@ -114,10 +114,7 @@ def main() -> int:
     for label, command in (
         ("import matchprob", ["-c", "import matchprob"]),
         ("matchprob --version", ["-m", "matchprob", "--version"]),
-        (
-            "certify examples/diagonal.toml",
-            ["-m", "matchprob", "certify", "examples/diagonal.toml"],
-        ),
+        (f"certify {diagonal}", ["-m", "matchprob", "certify", diagonal]),
     ):
         spent = seconds_of([python, *command], root) - bare
         rows.append((f"CPU seconds above a bare python: {label}", f"{spent:.2f}"))
