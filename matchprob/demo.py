@@ -18,12 +18,16 @@ from rich.console import Console
 from rich.text import Text
 
 from algebra.certificates.certificate import INTERMEDIATE, Certificate
-from algebra.linear.inspect import Inspection
 from algebra.networks.base import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+<<<<<<< HEAD
 from matchprob.api import certify as exact
 from matchprob.api.estimate import estimate as estimate_of
+=======
+from algebra.systems.inspection import Inspection
+from matchprob import api, report
+>>>>>>> main
 from matchprob.cli import run
 from matchprob.cli.options import console
 from matchprob.io.progress import progress

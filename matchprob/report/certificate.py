@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from algebra.certificates.certificate import Certificate
-from algebra.linear.verify import Verification
+from algebra.certificates.checks import Verification
 from matchprob.report.tables import STYLES, table
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from algebra.linear.inspect import FormReport, Inspection
 from algebra.networks.normalization import NormNet
 from algebra.normalization.inspect import lemma_equations
 from algebra.problems.problem import Problem
+from algebra.systems.inspection import FormReport, Inspection
 from algebra.systems.system import symbolic_system
 from matchprob.report.tables import WIDEST, mask_text, table
 
