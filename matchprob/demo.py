@@ -18,10 +18,10 @@ from rich.console import Console
 from rich.text import Text
 
 from algebra.certificates.certificate import INTERMEDIATE, Certificate
-from algebra.linear.inspect import Inspection
 from algebra.networks.base import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.systems.inspection import Inspection
 from matchprob import api, report
 from matchprob.cli import run
 from matchprob.cli.options import console

@@ -9,17 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from algebra.certificates import certificate as certificates
+from algebra import families
 from algebra.certificates.certificate import Certificate
+from algebra.certificates.checks import Verification
 from algebra.design import proof as design_certificate
 from algebra.errors import InputError
-from algebra.linear import inspect as inspection
-from algebra.linear import verify as verification
-from algebra.linear.inspect import Inspection
-from algebra.linear.verify import Verification
 from algebra.normalization.lowering import solvable
 from algebra.problems.problem import Problem, load_problem
 from algebra.relu import decision as relu_certificate
+from algebra.systems.inspection import Inspection
 from numeric.counts import CountResult, InstanceCount
 from numeric.engines.normalization import make_counter
 from numeric.engines.witness_search import rootless_instances
@@ -67,9 +65,7 @@ def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> In
     """
     problem = as_problem(question)
     allocation = draw_instance(problem, seed, 0).allocation
-    return inspection.inspect_allocation(
-        allocation, problem.support, seed=seed, all_forms=all_forms
-    )
+    return families.inspect_allocation(allocation, problem.support, seed=seed, all_forms=all_forms)
 
 
 def certify(
@@ -91,14 +87,14 @@ def certify(
     Returns
     -------
     Certificate
-        See `algebra.certificates.certificate`.
+        See `algebra.certificates.certificate` and `algebra.families`.
     """
     problem = as_problem(question)
 
     def guess(root_count: int) -> Iterator[int]:
         return rootless_instances(solvable(problem), root_count, seed, search)
 
-    return certificates.certify(
+    return families.certify(
         problem,
         seed=seed,
         timeout=timeout,
@@ -167,7 +163,7 @@ def verify(
         return relu_certificate.verify_decision(certificate)
     if isinstance(certificate, Mapping) and certificate.get("format") == design_certificate.FORMAT:
         return design_certificate.verify_design(certificate, seed=seed)
-    return verification.verify(
+    return families.verify(
         certificate,
         seed=seed,
         timeout=timeout,

@@ -11,8 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from algebra.certificates.certificate import Certificate
-from algebra.linear.inspect import FormReport, Inspection
-from algebra.linear.verify import Verification
+from algebra.certificates.checks import Verification
 from algebra.networks.normalization import NormNet
 from algebra.normalization.inspect import lemma_equations
 from algebra.problems.allocation import Allocation
@@ -20,6 +19,7 @@ from algebra.problems.problem import Problem, problem_from_dict
 from algebra.problems.random_cells import RandomCells
 from algebra.surveys.atlas import Atlas
 from algebra.surveys.audit import AuditResult, Counterexample
+from algebra.systems.inspection import FormReport, Inspection
 from algebra.systems.system import symbolic_system
 from numeric.counts import CountResult
 from numeric.statistics.comparison import Comparison
