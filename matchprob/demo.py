@@ -21,13 +21,9 @@ from algebra.certificates.certificate import INTERMEDIATE, Certificate
 from algebra.networks.base import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-<<<<<<< HEAD
+from algebra.systems.inspection import Inspection
 from matchprob.api import certify as exact
 from matchprob.api.estimate import estimate as estimate_of
-=======
-from algebra.systems.inspection import Inspection
-from matchprob import api, report
->>>>>>> main
 from matchprob.cli import run
 from matchprob.cli.options import console
 from matchprob.io.progress import progress
