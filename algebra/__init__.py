@@ -20,4 +20,5 @@ surveys/        Many allocations of a network at once
 systems/        The equations of an allocation, their incidence, their core, and the generic root
                 count N
 theorems/       The papers' theorems as predicates, as stated and as they are true
+time_limits     One time limit for a whole call, obeyed in the innermost loops
 """
