@@ -17,8 +17,10 @@ from algebra.linalg.modular import random_prime
 from algebra.polynomials.msolve.process import MsolveMissing
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
 from algebra.problems.allocation import Allocation
-from algebra.systems.core import CoreSystem
-from algebra.systems.root_count import RootCounter, RootCountError, modular_core, preferred_forms
+from algebra.systems.core import Core
+from algebra.systems.forms import preferred_forms
+from algebra.systems.instances import modular_core
+from algebra.systems.root_count import RootCounter, RootCountError
 
 # SymPy's Gröbner bases are quick enough below these sizes.
 _SYMPY_UNKNOWNS, _SYMPY_ROOTS = 3, 8
@@ -27,7 +29,7 @@ _SYMPY_UNKNOWNS, _SYMPY_ROOTS = 3, 8
 def recount(
     target: Allocation,
     support: Mapping[str, np.ndarray],
-    core: CoreSystem,
+    core: Core,
     p: int,
     *,
     seed: int,
@@ -40,7 +42,7 @@ def recount(
     ----------
     target : Allocation
     support : mapping of str to mask
-    core : CoreSystem
+    core : Core
         Of a random instance modulo p, in the preferred form.
     p : int
         A prime that the certificate did not use.
@@ -60,7 +62,7 @@ def recount(
     """
     if len(core.unknowns) <= _SYMPY_UNKNOWNS and core.bezout <= _SYMPY_ROOTS:
         return sympy_degree(core, p), f"modulo {p} by SymPy's Gröbner basis"
-    routes = [(core, "the same form")]
+    routes: list[tuple[Core, str]] = [(core, "the same form")]
     plain, _ = modular_core(target, p, seed, core.system.form, support, defer=False)
     if len(plain.unknowns) <= 2 * len(core.unknowns):
         routes.insert(0, (plain, f"the {core.system.form} form, no block deferred"))
@@ -107,7 +109,7 @@ def prime_not_in(used: list[int], rng: random.Random) -> int:
             return p
 
 
-def sympy_degree(core: CoreSystem, p: int) -> int:
+def sympy_degree(core: Core, p: int) -> int:
     """Dimension of the quotient algebra, by SymPy's Gröbner basis over GF(p)."""
     symbols = [sympy.Symbol(f"x{k}") for k in range(len(core.unknowns))]
     polynomials = [

@@ -57,7 +57,9 @@ from algebra.ranks.jacobian import (
     random_point,
     tangent_factors,
 )
-from algebra.systems.root_count import TRACE, modular_core, preferred_forms
+from algebra.systems.forms import preferred_forms
+from algebra.systems.instances import modular_core
+from algebra.systems.root_count import TRACE
 
 # Matrices up to this many label entries are ranked by our own elimination.
 _OWN_RANK = 128

@@ -16,10 +16,8 @@ from flint import fmpq, fmpz, fmpz_poly
 
 from algebra.certificates.checks import PROVED, CheckFailed, Say
 from algebra.polynomials.parametrization import Parametrization
-from algebra.polynomials.rings import RationalField
 from algebra.problems.problem import Problem
-from algebra.systems.elimination import eliminate
-from algebra.systems.system import build_system
+from algebra.systems.instances import rational_core
 
 
 def check_no_real_root(
@@ -54,8 +52,7 @@ def check_no_real_root(
                 raise CheckFailed(place, f"weights outside support.{name}")
     X = _rationals(witness["X"], network.input_shape)
     Y = network.forward(teacher, X)
-    system = build_system(problem.allocation, student, X, Y, RationalField(), witness["form"])
-    core = eliminate(system)
+    core = rational_core(problem.allocation, student, X, Y, witness["form"])
     if list(core.unknowns) != witness["unknowns"]:
         raise CheckFailed(f"{place}.unknowns", "they are not the unknowns of the core")
     if len(core.unknowns) == 1:

@@ -33,21 +33,22 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-
 from algebra.errors import InputError
-from algebra.networks.base import LinearFeedForward, LinearRNN, Matmul, Network
+from algebra.networks.base import Matmul, Network
+from algebra.networks.chain import Chain, ChainNetwork, need_chain
 from algebra.problems.allocation import Allocation
 from algebra.systems.quadratic import beside, stacked
 
 Equations = list[tuple[str, Any]]
+Matrices = Mapping[str, Any]
 Shapes = dict[str, tuple[int, int]]
 
 
 class LiftedForm(ABC):
-    """One way to write the equations of a network.
+    """One way to write the equations of a chain.
 
-    The matrices may be object arrays over any ring, or `QuadraticMatrix`.
+    Matrices may be object arrays over any ring, or `QuadraticMatrix`; U is what drives the
+    chain (`ChainNetwork.drive` of the samples).  All but ``direct`` need a `ChainNetwork`.
     """
 
     name: ClassVar[str]
@@ -58,19 +59,17 @@ class LiftedForm(ABC):
 
     @abstractmethod
     def equations(
-        self, network: Any, student: Mapping[str, Any], lifted: Mapping[str, Any], X: Any, Y: Any
+        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
     ) -> Equations:
         """Label and value of each matrix equation, as (left − right)."""
 
     @abstractmethod
-    def values(
-        self, network: Any, weights: Mapping[str, Any], X: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         """The auxiliary matrices of a network with these weights."""
 
     @abstractmethod
     def size(self, allocation: Allocation) -> int:
-        """Auxiliary unknowns in rows (or columns) that learn: what no linear equation gives."""
+        """Auxiliary unknowns in the rows (or columns) that learn."""
 
     def __str__(self) -> str:
         return self.name
@@ -79,17 +78,28 @@ class LiftedForm(ABC):
 class _Direct(LiftedForm):
     name = "direct"
 
-    def unknowns(self, network: Network) -> Shapes:
+    def unknowns(self, network: ChainNetwork) -> Shapes:
         return {}
 
     def equations(
-        self, network: Network, student: Mapping[str, Any], lifted: Mapping[str, Any], X: Any,
-        Y: Any,
-    ) -> Equations:  # fmt: skip
-        return [("Y", network.forward(student, X) - Y)]
+        self, network: Network, student: Matrices, lifted: Matrices, U: Any, Y: Any
+    ) -> Equations:
+        if not isinstance(network, ChainNetwork):  # U = X
+            return [("Y", network.forward(student, U) - Y)]
+        chain = network.chain()
+        if chain.recurrent is None:
+            for name in chain.steps:
+                U = student[name] @ U
+        else:
+            W, B, b = student[chain.recurrent], student[_start(chain)], network.step_inputs
+            state = B @ U[:b]
+            for t in range(1, network.steps):
+                state = B @ U[t * b : (t + 1) * b] + W @ state
+            U = W @ state
+        return [("Y", student[chain.output] @ U - Y)]
 
     def values(
-        self, network: Network, weights: Mapping[str, Any], X: Any, matmul: Matmul
+        self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
     ) -> dict[str, Any]:
         return {}
 
@@ -100,129 +110,135 @@ class _Direct(LiftedForm):
 class _B(LiftedForm):
     name = "B"
 
-    def unknowns(self, network: LinearRNN) -> Shapes:
-        return {"F": (network.n, network.T * network.b)}
+    def unknowns(self, network: ChainNetwork) -> Shapes:
+        return {"F": (network.inner_widths[0], network.steps * network.step_inputs)}
 
     def equations(
-        self, network: LinearRNN, student: Mapping[str, Any], lifted: Mapping[str, Any], X: Any,
-        Y: Any,
-    ) -> Equations:  # fmt: skip
-        F, W, B, D = lifted["F"], student["W"], student["B"], student["D"]
-        shifted = beside([F[:, network.b :], B]) if network.T > 1 else B
-        return [("W g_B(F) = F", W @ shifted - F), ("D F X = Y", D @ F @ X - Y)]
+        self, network: ChainNetwork, student: Matrices, lifted: Matrices, U: Any, Y: Any
+    ) -> Equations:
+        D, W, B = (student[name] for name in network.chain().names)
+        F = lifted["F"]
+        shifted = beside([F[:, network.step_inputs :], B]) if network.steps > 1 else B
+        return [("W g_B(F) = F", W @ shifted - F), ("D F X = Y", D @ (F @ U) - Y)]
 
     def values(
-        self, network: LinearRNN, weights: Mapping[str, Any], X: Any, matmul: Matmul
+        self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
     ) -> dict[str, Any]:
-        steps = [weights["B"]]
-        for _ in range(network.T):
-            steps.append(matmul(weights["W"], steps[-1]))
-        return {"F": np.concatenate(steps[:0:-1], axis=1)}
+        _, W, B = (weights[name] for name in network.chain().names)
+        steps = [B]
+        for _ in range(network.steps):
+            steps.append(matmul(W, steps[-1]))
+        return {"F": beside(steps[:0:-1])}
 
     def size(self, allocation: Allocation) -> int:
-        network = allocation.network
-        assert isinstance(network, LinearRNN)
-        return sum(c > 0 for c in allocation.row_counts("W")) * network.T * network.b
+        network = need_chain(allocation.network)
+        rows = allocation.row_counts(network.chain().steps[0])
+        return sum(c > 0 for c in rows) * network.steps * network.step_inputs
 
 
 class _D(LiftedForm):
     name = "D"
 
-    def unknowns(self, network: LinearRNN) -> Shapes:
-        return {"F": (network.d, network.n * network.T)}
+    def unknowns(self, network: ChainNetwork) -> Shapes:
+        return {"F": (network.d, network.inner_widths[0] * network.steps)}
 
     def equations(
-        self, network: LinearRNN, student: Mapping[str, Any], lifted: Mapping[str, Any], X: Any,
-        Y: Any,
-    ) -> Equations:  # fmt: skip
-        F, W, B, D = lifted["F"], student["W"], student["B"], student["D"]
-        n, b, T = network.n, network.b, network.T
+        self, network: ChainNetwork, student: Matrices, lifted: Matrices, U: Any, Y: Any
+    ) -> Equations:
+        D, W, B = (student[name] for name in network.chain().names)
+        n, b, T = network.inner_widths[0], network.step_inputs, network.steps
+        F = lifted["F"]
         steps = [F[:, t * n : (t + 1) * n] for t in range(T)]
         rows = stacked(
             [after @ W - step for after, step in zip([*steps[1:], D], steps, strict=True)]
         )
-        driven = stacked([B @ X[t * b : (t + 1) * b] for t in range(T)])
+        driven = stacked([B @ U[t * b : (t + 1) * b] for t in range(T)])
         return [("g_D(F) W = F", rows), ("F (I ⊗ B) X = Y", F @ driven - Y)]
 
     def values(
-        self, network: LinearRNN, weights: Mapping[str, Any], X: Any, matmul: Matmul
+        self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
     ) -> dict[str, Any]:
-        steps = [weights["D"]]
-        for _ in range(network.T):
-            steps.append(matmul(steps[-1], weights["W"]))
-        return {"F": np.concatenate(steps[:0:-1], axis=1)}
+        D, W, _ = (weights[name] for name in network.chain().names)
+        steps = [D]
+        for _ in range(network.steps):
+            steps.append(matmul(steps[-1], W))
+        return {"F": beside(steps[:0:-1])}
 
     def size(self, allocation: Allocation) -> int:
-        network = allocation.network
-        assert isinstance(network, LinearRNN)
-        return sum(c > 0 for c in allocation.column_counts("W")) * network.T * network.d
+        network = need_chain(allocation.network)
+        columns = allocation.column_counts(network.chain().steps[0])
+        return sum(c > 0 for c in columns) * network.steps * network.d
 
 
 class _Forward(LiftedForm):
     name = "forward"
 
-    def unknowns(self, network: LinearFeedForward) -> Shapes:
-        return {f"F{layer}": (w, network.m) for layer, w in enumerate(network.widths, start=1)}
+    def unknowns(self, network: ChainNetwork) -> Shapes:
+        widths = enumerate(network.inner_widths, start=1)
+        return {f"F{layer}": (width, network.columns) for layer, width in widths}
 
     def equations(
-        self, network: LinearFeedForward, student: Mapping[str, Any], lifted: Mapping[str, Any],
-        X: Any, Y: Any,
-    ) -> Equations:  # fmt: skip
-        L, left, made = network.layers, X, []
-        for layer in range(1, L):
-            product = student[f"W{layer}"] @ left
-            before = "X" if layer == 1 else f"F{layer - 1}"
-            made.append((f"W{layer} {before} = F{layer}", product - lifted[f"F{layer}"]))
-            left = lifted[f"F{layer}"]
-        return [*made, (f"W{L} F{L - 1} = Y", student[f"W{L}"] @ left - Y)]
+        self, network: ChainNetwork, student: Matrices, lifted: Matrices, U: Any, Y: Any
+    ) -> Equations:
+        chain, left, symbol, made = network.chain(), U, "X", []
+        for layer, name in enumerate(chain.steps, start=1):
+            F = lifted[f"F{layer}"]
+            made.append((f"{name} {symbol} = F{layer}", student[name] @ left - F))
+            left, symbol = F, f"F{layer}"
+        return [*made, (f"{chain.output} {symbol} = Y", student[chain.output] @ left - Y)]
 
     def values(
-        self, network: LinearFeedForward, weights: Mapping[str, Any], X: Any, matmul: Matmul
+        self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
     ) -> dict[str, Any]:
-        left, found = X, {}
-        for layer in range(1, network.layers):
-            left = found[f"F{layer}"] = matmul(weights[f"W{layer}"], left)
+        found = {}
+        for layer, name in enumerate(network.chain().steps, start=1):
+            U = found[f"F{layer}"] = matmul(weights[name], U)
         return found
 
     def size(self, allocation: Allocation) -> int:
-        masks, names = allocation.masks, list(allocation.network.shapes)
-        rows = sum(int(masks[name].any(axis=1).sum()) for name in names[1:])
-        return allocation.network.m * rows
+        network = need_chain(allocation.network)
+        rows = (allocation.masks[name].any(axis=1).sum() for name in network.chain().steps)
+        return network.columns * int(sum(rows))
 
 
 class _Backward(LiftedForm):
     name = "backward"
 
-    def unknowns(self, network: LinearFeedForward) -> Shapes:
-        widths = reversed(list(enumerate(network.widths, start=2)))
-        return {f"G{layer}": (network.d, width) for layer, width in widths} | {
-            "G1": (network.d, network.q)
-        }
+    def unknowns(self, network: ChainNetwork) -> Shapes:
+        widths = (network.step_inputs, *network.inner_widths)
+        return {f"G{k}": (network.d, widths[k - 1]) for k in range(len(widths), 0, -1)}
 
     def equations(
-        self, network: LinearFeedForward, student: Mapping[str, Any], lifted: Mapping[str, Any],
-        X: Any, Y: Any,
-    ) -> Equations:  # fmt: skip
-        L = network.layers
-        made = [(f"W{L} = G{L}", student[f"W{L}"] - lifted[f"G{L}"])]
-        for layer in range(L - 1, 0, -1):
-            right = lifted[f"G{layer + 1}"] @ student[f"W{layer}"]
-            made.append((f"G{layer + 1} W{layer} = G{layer}", right - lifted[f"G{layer}"]))
-        return [*made, ("G1 X = Y", lifted["G1"] @ X - Y)]
+        self, network: ChainNetwork, student: Matrices, lifted: Matrices, U: Any, Y: Any
+    ) -> Equations:
+        names = network.chain().names
+        right, symbol, made = None, "", []
+        for layer, name in zip(range(len(names), 0, -1), names, strict=True):
+            G = lifted[f"G{layer}"]
+            product = student[name] if right is None else right @ student[name]
+            made.append((f"{symbol}{name} = G{layer}", product - G))
+            right, symbol = G, f"G{layer} "
+        return [*made, ("G1 X = Y", lifted["G1"] @ U - Y)]
 
     def values(
-        self, network: LinearFeedForward, weights: Mapping[str, Any], X: Any, matmul: Matmul
+        self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
     ) -> dict[str, Any]:
-        right = weights[f"W{network.layers}"]
-        found = {f"G{network.layers}": right}
-        for layer in range(network.layers - 1, 0, -1):
-            right = found[f"G{layer}"] = matmul(right, weights[f"W{layer}"])
+        names = network.chain().names
+        right, found = None, {}
+        for layer, name in zip(range(len(names), 0, -1), names, strict=True):
+            right = weights[name] if right is None else matmul(right, weights[name])
+            found[f"G{layer}"] = right
         return found
 
     def size(self, allocation: Allocation) -> int:
-        masks, names = allocation.masks, list(allocation.network.shapes)
-        columns = sum(int(masks[name].any(axis=0).sum()) for name in names[:-1])
-        return allocation.network.d * columns
+        names = need_chain(allocation.network).chain().names[:-1]
+        columns = (allocation.masks[name].any(axis=0).sum() for name in names)
+        return allocation.network.d * int(sum(columns))
+
+
+def _start(chain: Chain) -> str:
+    assert chain.start is not None
+    return chain.start
 
 
 DIRECT = _Direct()
@@ -234,11 +250,13 @@ FORMS: dict[str, LiftedForm] = {
 def forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
     """The lifted forms that fit a network and allocation; ("direct",) where none helps."""
     need_linear(network)
-    if isinstance(network, LinearRNN) and "W" in allocation.matrices:
-        return ("B", "D")
-    if isinstance(network, LinearFeedForward) and len(allocation.matrices) > 1:
-        return ("forward", "backward")
-    return (DIRECT.name,)
+    chain = network.chain()
+    if chain is None:
+        return (DIRECT.name,)
+    if chain.recurrent:
+        lifted = chain.recurrent in allocation.matrices
+        return ("B", "D") if lifted else (DIRECT.name,)
+    return ("forward", "backward") if len(allocation.matrices) > 1 else (DIRECT.name,)
 
 
 def form_of(allocation: Allocation, name: str) -> LiftedForm:
@@ -268,7 +286,8 @@ def core_dimension(allocation: Allocation) -> int | None:
     k rows of W that learn have k T b of them in the B form, k columns k T d in the D form;
     the labels fix as many as there are weights.
     """
-    if not isinstance(allocation.network, LinearRNN) or allocation.matrices != ("W",):
+    chain = allocation.network.chain()
+    if chain is None or not chain.recurrent or allocation.matrices != (chain.recurrent,):
         return None
     least = min(FORMS[name].size(allocation) for name in ("B", "D"))
     return max(0, least - allocation.size)
@@ -276,8 +295,18 @@ def core_dimension(allocation: Allocation) -> int | None:
 
 def unknown_count(allocation: Allocation, form: str) -> int:
     """Number of unknowns of a form: learnable weights and auxiliary ones."""
-    shapes = FORMS[form].unknowns(allocation.network).values()
+    shapes = auxiliary_shapes(allocation.network, form).values()
     return allocation.size + sum(rows * columns for rows, columns in shapes)
+
+
+def auxiliary_shapes(network: Network, form: str) -> Shapes:
+    """The matrices of a form's auxiliary unknowns: name to shape."""
+    return FORMS[form].unknowns(network) if isinstance(network, ChainNetwork) else {}
+
+
+def driving(network: Network, X: Any) -> Any:
+    """What the forms take for the samples: the U of a chain."""
+    return network.drive(X) if isinstance(network, ChainNetwork) else X
 
 
 def need_linear(network: Network) -> None:

@@ -21,16 +21,19 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from algebra.errors import InputError
 from algebra.linalg.modular import Residues, matmul
 
 # Terms held at once while a substitution is expanded.
 _AT_ONCE = 1_000_000
 
 
+class DegreeAboveTwo(ArithmeticError):
+    """A product is no longer quadratic; the general polynomials can hold it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Quadrics:
-    """Polynomials of degree at most two: merged terms without zeros, in ascending order.
+    """Polynomials of degree at most two: each monomial once, without zeros.
 
     Attributes
     ----------
@@ -38,7 +41,7 @@ class Quadrics:
         Number of polynomials and of unknowns K.
     p : int
     polynomial, first, second, coefficient : ndarray of int64
-        Of each term; first ≤ second ≤ K.
+        Of each term; first ≤ second ≤ K.  In ascending order of the polynomial.
     """
 
     count: int
@@ -63,23 +66,22 @@ class Quadrics:
     def degrees(self) -> np.ndarray:
         """Total degree of each polynomial; −1 of 0."""
         found = np.full(self.count, -1)
-        degree = (self.first < self.unknowns).astype(int) + (self.second < self.unknowns)
-        np.maximum.at(found, self.polynomial, degree)
+        found[self.polynomial] = 0
+        found[self.polynomial[self.first < self.unknowns]] = 1
+        found[self.polynomial[self.second < self.unknowns]] = 2
         return found
 
-    @property
-    def incidence(self) -> tuple[np.ndarray, np.ndarray]:
-        """Pairs (polynomial, unknown that occurs in it), each once, in ascending order."""
-        k = self.unknowns + 1
-        key = np.concatenate([self.polynomial * k + self.first, self.polynomial * k + self.second])
-        key = np.unique(key[key % k < self.unknowns])
-        return key // k, key % k
+    @cached_property
+    def occurs(self) -> np.ndarray:
+        """Which unknowns occur in which polynomial, shape (count, unknowns)."""
+        found = np.zeros((self.count, self.unknowns + 1), bool)
+        found[self.polynomial, self.first] = True
+        found[self.polynomial, self.second] = True
+        return found[:, : self.unknowns]
 
     def patterns(self) -> list[list[int]]:
         """For each polynomial, the unknowns that occur in it."""
-        polynomial, unknown = self.incidence
-        ends = np.searchsorted(polynomial, np.arange(1, self.count))
-        return [part.tolist() for part in np.split(unknown, ends)][: self.count]
+        return [np.flatnonzero(row).tolist() for row in self.occurs]
 
     def __getitem__(self, chosen: Sequence[int] | np.ndarray) -> Quadrics:
         """Some of the polynomials, in the order given."""
@@ -104,7 +106,8 @@ class Quadrics:
         inside[:, : self.unknowns] = part
         degree = inside[self.polynomial, self.first] + inside[self.polynomial, self.second]
         found = np.zeros(self.count, np.int64)
-        np.maximum.at(found, self.polynomial, degree)
+        for value in (1, 2):
+            found[self.polynomial[degree == value]] = value
         return found
 
     def linear_rows(self) -> Residues:
@@ -235,7 +238,7 @@ class Composed:
 
     def pieces(self) -> Iterator[tuple[int, Quadrics]]:
         """The polynomials multiplied out, some at a time, with the number of the first."""
-        q, sizes = self.quadrics, self._sizes
+        q = self.quadrics
         support = np.count_nonzero(self.images, axis=1)
         # A bound on the terms of each polynomial before equal monomials are added.
         work = np.zeros(q.count, np.int64)
@@ -244,21 +247,19 @@ class Composed:
         while start < q.count:
             total = np.cumsum(work[start:])
             stop = start + max(1, int(np.searchsorted(total, _AT_ONCE, side="right")))
-            yield start, self._expand(q[np.arange(start, stop)], support, sizes)
+            yield start, self._expand(q[np.arange(start, stop)], support)
             start = stop
 
     @cached_property
-    def _sizes(self) -> tuple[csr_array, csr_array, csr_array]:
-        """The images: whole, and in two halves of 16 bits, so that sums fit in 64 bits."""
-        whole = csr_array(self.images)
-        high, low = whole.copy(), whole.copy()
-        high.data, low.data = whole.data >> 16, whole.data & 0xFFFF
-        return whole, high, low
+    def _halves(self) -> tuple[Any, Any]:
+        """The images in two parts of 16 bits, so that sums of products fit in 64 bits."""
+        high, low = self.images >> 16, self.images & 0xFFFF
+        if np.count_nonzero(self.images) * 8 > self.images.size:
+            return high, low
+        return csr_array(high), csr_array(low)
 
-    def _expand(
-        self, q: Quadrics, support: np.ndarray, sizes: tuple[csr_array, csr_array, csr_array]
-    ) -> Quadrics:
-        whole, high, low = sizes
+    def _expand(self, q: Quadrics, support: np.ndarray) -> Quadrics:
+        whole, (high, low) = self._rows, self._halves
         p, k = q.p, self.unknowns + 1
         swap = support[q.first] > support[q.second]
         near, far = np.where(swap, q.second, q.first), np.where(swap, q.first, q.second)
@@ -271,14 +272,66 @@ class Composed:
         groups, group = np.unique(key, return_inverse=True)
         rows = csr_array((value, (group, np.repeat(far, lengths))), (len(groups), q.unknowns + 1))
         rows.data %= p
-        upper = rows @ high
-        upper.data = (upper.data % p << 16) % p
-        product = (upper + rows @ low).tocoo()
-        row, column = product.coords
-        return merged(
-            q.count, self.unknowns, p, (groups // k)[row], (groups % k)[row],
-            column.astype(np.int64), product.data % p,
-        )  # fmt: skip
+        # The other factors, those that share a polynomial and an unknown together.
+        upper, lower = rows @ high, rows @ low
+        if isinstance(upper, np.ndarray):
+            product = ((upper % p << 16) + lower) % p
+            row, column = np.nonzero(product)
+            value = product[row, column]
+        else:
+            upper.data = upper.data % p << 16
+            sparse = (upper + lower).tocoo()
+            row, column = (axis.astype(np.int64) for axis in sparse.coords)
+            value = sparse.data % p
+        polynomial, index = groups // k, groups % k
+        # The monomial y_i y_j comes twice only where both are such unknowns, or i = j.
+        expanded = np.zeros((q.count, k), bool)
+        expanded[polynomial, index] = True
+        e, i, j = polynomial[row], index[row], column
+        twice = expanded[e, j]
+        once = ~twice & (value != 0)
+        both = merged(q.count, self.unknowns, p, e[twice], i[twice], j[twice], value[twice])
+        i, j = i[once], j[once]
+        parts = [
+            np.concatenate([e[once], both.polynomial]),
+            np.concatenate([np.minimum(i, j), both.first]),
+            np.concatenate([np.maximum(i, j), both.second]),
+            np.concatenate([value[once], both.coefficient]),
+        ]
+        order = np.argsort(parts[0].astype(np.int16 if q.count < 1 << 15 else int), kind="stable")
+        return Quadrics(q.count, self.unknowns, p, *(part[order] for part in parts))
+
+    @cached_property
+    def _rows(self) -> csr_array:
+        return csr_array(self.images)
+
+    def coefficients(self, first: np.ndarray, second: np.ndarray) -> Residues:
+        """Coefficients of some products of two unknowns, without multiplying out.
+
+        Parameters
+        ----------
+        first, second : ndarray of int, shape (N,)
+            New unknowns; each pair once, in ascending order.
+
+        Returns
+        -------
+        ndarray of int64, shape (N, count)
+        """
+        q, p = self.quadrics, self.quadrics.p
+        quadratic = np.flatnonzero(q.second < q.unknowns)
+        a, b = self.images[q.first[quadratic]], self.images[q.second[quadratic]]
+        owner, factor = q.polynomial[quadratic], q.coefficient[quadratic]
+        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+        out = np.zeros((len(first), self.count), np.int64)
+        if not len(owner):
+            return out
+        for at in range(len(first)):
+            i, j = first[at], second[at]
+            value = a[:, i] * b[:, j] % p
+            if i != j:
+                value = (value + a[:, j] * b[:, i]) % p
+            out[at, owner[starts]] = np.add.reduceat(value * factor % p, starts) % p
+        return out
 
 
 def compose(images: Residues, then: Residues, p: int) -> Residues:
@@ -347,7 +400,7 @@ class QuadraticMatrix:
         factors = np.stack([left.first[i], left.second[i], right.first[j], right.second[j]])
         factors.sort(axis=0)
         if (factors[2] != k).any():
-            raise InputError("a product of matrices is of degree above two: choose a lifted form")
+            raise DegreeAboveTwo("a product of matrices is of degree above two")
         position = left.polynomial[i] // inner * columns + right.polynomial[j] % columns
         value = left.coefficient[i] * right.coefficient[j] % p
         entries = merged(rows * columns, k, p, position, factors[0], factors[1], value)
@@ -393,15 +446,16 @@ def _joined(blocks: Sequence[Any], axis: int) -> Any:
         return np.concatenate(blocks, axis=axis)
     entries = [block.entries for block in blocks]
     ends = np.cumsum([e.count for e in entries])
+    offsets = [int(end) - e.count for e, end in zip(entries, ends, strict=True)]
     every = Quadrics(
         int(ends[-1]), entries[0].unknowns, entries[0].p,
-        np.concatenate([e.polynomial + end - e.count for e, end in zip(entries, ends, strict=True)]),
+        np.concatenate([e.polynomial + o for e, o in zip(entries, offsets, strict=True)]),
         np.concatenate([e.first for e in entries]), np.concatenate([e.second for e in entries]),
         np.concatenate([e.coefficient for e in entries]),
     )  # fmt: skip
     numbers = [
-        (np.arange(b.entries.count) + end - b.entries.count).reshape(b.shape)
-        for b, end in zip(blocks, ends, strict=True)
+        np.arange(o, o + b.entries.count).reshape(b.shape)
+        for b, o in zip(blocks, offsets, strict=True)
     ]
     order = np.concatenate(numbers, axis=axis)
     return QuadraticMatrix(order.shape, every[order.ravel()])

@@ -1,46 +1,22 @@
-r"""The polynomial equations an allocation leads to.
+"""The polynomial equations an allocation leads to, over any ring, or over GF(p) as arrays.
 
-With r learnable weights and everything else constant, "the student's labels equal the
-teacher's" is a system of polynomials.  Written out directly it has degree T (recurrent)
-or L (layers); with the dynamic steps kept as unknowns F it is at most quadratic.  Both
-have the same solutions: F is a function of the weights.
-
-Forms
------
-``B`` (paper 1, Lemma 3.3), recurrent nets: F = (F_1 | … | F_T), n×Tb,
-
-.. math:: W g_B(F) = F, \quad D F X = Y, \quad g_B(F) = (F_2 | … | F_T | B).
-
-``D`` (Lemma B.7), recurrent nets: F = (F_1 | … | F_T), d×nT, g_D(F) stacks
-F_2, …, F_T, D by rows:
-
-.. math:: F_t W = F_{t-1}, \quad D W = F_T, \quad F (I_T ⊗ B) X = Y.
-
-``forward`` (Eqs. 4.1–4.3), feed-forward nets: :math:`W_1 X = F_1`,
-:math:`W_l F_{l-1} = F_l`, :math:`W_L F_{L-1} = Y`.
-
-``backward``, feed-forward nets, its mirror image: :math:`W_L = G_L`,
-:math:`G_{l+1} W_l = G_l`, :math:`G_1 X = Y`.
-
-``direct``, any linear net: the labels themselves, without auxiliary unknowns.  Where
-only the encoder, only the decoder or one layer learns, it is already linear.
-
-Mixed allocations (B, W and D together; several layers) need nothing new: a learnable
-cell is an unknown wherever its matrix stands.
+`algebra.systems.forms` says which equations; here they get their unknowns and coefficients.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError
-from algebra.networks.base import LinearFeedForward, LinearRNN, Network
-from algebra.polynomials.rings import Ring, SymbolicRing, symbol
+from algebra.linalg.modular import Residues
+from algebra.polynomials.rings import PrimeField, Ring, SymbolicRing, symbol
 from algebra.problems.allocation import Allocation
+from algebra.systems.forms import auxiliary_shapes, driving, form_of
+from algebra.systems.quadratic import QuadraticMatrix, Quadrics, stacked
 
 
 @dataclass(frozen=True)
@@ -83,20 +59,39 @@ class PolynomialSystem:
         )
 
 
-def forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
-    """The lifted forms that fit a network and allocation; ("direct",) where none helps."""
-    _need_linear(network)
-    if isinstance(network, LinearRNN) and "W" in allocation.matrices:
-        return ("B", "D")
-    if isinstance(network, LinearFeedForward) and len(allocation.matrices) > 1:
-        return ("forward", "backward")
-    return ("direct",)
+@dataclass(frozen=True)
+class QuadraticSystem:
+    """A system of degree at most two over GF(p).
 
+    Attributes
+    ----------
+    form : str
+    unknowns : tuple of str
+        As in `PolynomialSystem`.
+    weights : int
+    equations : Quadrics
+    labels : tuple of str
+    """
 
-def unknown_count(allocation: Allocation, form: str) -> int:
-    """Number of unknowns of a form: learnable weights and auxiliary ones."""
-    shapes = _auxiliary_shapes(allocation.network, form).values()
-    return allocation.size + sum(rows * columns for rows, columns in shapes)
+    form: str
+    unknowns: tuple[str, ...]
+    weights: int
+    equations: Quadrics
+    labels: tuple[str, ...]
+
+    @cached_property
+    def ring(self) -> PrimeField:
+        """The field of the coefficients."""
+        return PrimeField(self.equations.p)
+
+    def __len__(self) -> int:
+        return self.equations.count
+
+    def without_identities(self) -> QuadraticSystem:
+        """Without the equations that read 0 = 0."""
+        kept = np.flatnonzero(self.equations.degrees >= 0)
+        labels = tuple(self.labels[e] for e in kept)
+        return replace(self, equations=self.equations[kept], labels=labels)
 
 
 def build_system(
@@ -125,46 +120,96 @@ def build_system(
     -------
     PolynomialSystem
     """
-    network = allocation.network
-    _need_linear(network)
-    if form != "direct" and form not in forms(network, allocation):
-        raise InputError(
-            f"`form` ({form!r}) does not fit; choose from "
-            + ", ".join(dict.fromkeys((*forms(network, allocation), "direct")))
-        )
-    names = [f"{name}_{i}_{j}" for name, i, j in allocation.cells]
-    shapes = _auxiliary_shapes(network, form)
-    layout: list[str] = list(names)
-    for prefix, (rows, columns) in shapes.items():
-        layout += [f"{prefix}_{i}_{j}" for i in range(rows) for j in range(columns)]
-    generators = ring.generators(layout)
-
+    network, chosen = allocation.network, form_of(allocation, form)
+    names, shapes = _layout(allocation, form)
+    generators = ring.generators(names)
     student = {name: _constants(ring, weights[name]) for name in network.shapes}
     for (name, i, j), generator in zip(allocation.cells, generators, strict=False):
         student[name][i, j] = generator
     lifted: dict[str, np.ndarray] = {}
-    offset = len(names)
+    offset = allocation.size
     for prefix, (rows, columns) in shapes.items():
         block = np.empty(rows * columns, dtype=object)
         block[:] = generators[offset : offset + rows * columns]
         lifted[prefix] = block.reshape(rows, columns)
         offset += rows * columns
 
-    X, Y = _constants(ring, X), _constants(ring, Y)
+    U = driving(network, _constants(ring, X))
     equations: list[Any] = []
     labels: list[str] = []
-    for label, block in _matrix_equations(network, form, student, lifted, X, Y):
+    for label, block in chosen.equations(network, student, lifted, U, _constants(ring, Y)):
         for (i, j), polynomial in np.ndenumerate(block):
             equations.append(polynomial)
             labels.append(f"{label} [{i}, {j}]")
     return PolynomialSystem(
         form=form,
         ring=ring,
-        unknowns=tuple(layout),
-        weights=len(names),
+        unknowns=tuple(names),
+        weights=allocation.size,
         equations=tuple(equations),
         labels=tuple(labels),
     )
+
+
+def quadratic_system(
+    allocation: Allocation,
+    weights: Mapping[str, Residues],
+    X: Residues,
+    Y: Residues,
+    p: int,
+    form: str,
+) -> QuadraticSystem:
+    """The system of one instance over GF(p) in a form of degree at most two, as arrays.
+
+    Parameters
+    ----------
+    allocation : Allocation
+    weights : mapping of str to ndarray of int64
+        The student's; those of learnable cells are ignored.
+    X, Y : ndarray of int64
+        Samples and labels.
+    p : int
+    form : str
+    """
+    network, chosen = allocation.network, form_of(allocation, form)
+    names, shapes = _layout(allocation, form)
+    unknowns = len(names)
+    places = {name: np.full(shape, -1) for name, shape in network.shapes.items()}
+    for k, (name, i, j) in enumerate(allocation.cells):
+        places[name][i, j] = k
+
+    def matrix(values: Residues, generators: np.ndarray | None = None) -> QuadraticMatrix:
+        return QuadraticMatrix.of(values, p, unknowns, generators)
+
+    student = {name: matrix(weights[name], places[name]) for name in network.shapes}
+    lifted: dict[str, QuadraticMatrix] = {}
+    offset = allocation.size
+    for prefix, shape in shapes.items():
+        place = np.arange(offset, offset + shape[0] * shape[1]).reshape(shape)
+        lifted[prefix] = matrix(np.zeros(shape, np.int64), place)
+        offset += place.size
+    U = matrix(driving(network, X) % p)
+    made = chosen.equations(network, student, lifted, U, matrix(Y))
+    return QuadraticSystem(
+        form=form,
+        unknowns=tuple(names),
+        weights=allocation.size,
+        equations=stacked([_as_column(block) for _, block in made]).entries,
+        labels=tuple(f"{label} [{i}, {j}]" for label, b in made for i, j in np.ndindex(b.shape)),
+    )
+
+
+def _as_column(block: QuadraticMatrix) -> QuadraticMatrix:
+    return QuadraticMatrix((block.entries.count, 1), block.entries)
+
+
+def _layout(allocation: Allocation, form: str) -> tuple[list[str], dict[str, tuple[int, int]]]:
+    """Names of all unknowns, and the shapes of the auxiliary matrices."""
+    shapes = auxiliary_shapes(allocation.network, form)
+    names = [f"{name}_{i}_{j}" for name, i, j in allocation.cells]
+    for prefix, (rows, columns) in shapes.items():
+        names += [f"{prefix}_{i}_{j}" for i in range(rows) for j in range(columns)]
+    return names, shapes
 
 
 def symbolic_system(
@@ -193,14 +238,6 @@ def symbolic_system(
     return build_system(allocation, weights, X, Y, SymbolicRing(), form)
 
 
-def _need_linear(network: Network) -> None:
-    if not network.is_linear:
-        raise InputError(
-            f"a {network.title} network is not polynomial in its weights: its equations hold "
-            "for one activation pattern at a time"
-        )
-
-
 def _symbols(prefix: str, shape: tuple[int, int]) -> np.ndarray:
     out = np.empty(shape, dtype=object)
     for i, j in np.ndindex(shape):
@@ -213,68 +250,3 @@ def _constants(ring: Ring, array: np.ndarray) -> np.ndarray:
     for index, value in np.ndenumerate(array):
         out[index] = ring.constant(value)
     return out
-
-
-def _auxiliary_shapes(network: Network, form: str) -> dict[str, tuple[int, int]]:
-    if isinstance(network, LinearRNN):
-        if form == "B":
-            return {"F": (network.n, network.T * network.b)}
-        if form == "D":
-            return {"F": (network.d, network.n * network.T)}
-    if isinstance(network, LinearFeedForward):
-        if form == "forward":
-            return {
-                f"F{layer}": (width, network.m)
-                for layer, width in enumerate(network.widths, start=1)
-            }
-        if form == "backward":
-            return {
-                f"G{layer}": (network.d, width)
-                for layer, width in reversed(list(enumerate(network.widths, start=2)))
-            } | {"G1": (network.d, network.q)}
-    return {}
-
-
-def _matrix_equations(
-    network: Network,
-    form: str,
-    student: Mapping[str, np.ndarray],
-    lifted: Mapping[str, np.ndarray],
-    X: np.ndarray,
-    Y: np.ndarray,
-) -> Sequence[tuple[str, np.ndarray]]:
-    """Label and value of each matrix equation of a form, as (left − right)."""
-    if form == "direct":
-        return [("Y", network.forward(student, X) - Y)]
-    if isinstance(network, LinearRNN):
-        F, W, B, D = lifted["F"], student["W"], student["B"], student["D"]
-        if form == "B":
-            shifted = np.concatenate([F[:, network.b :], B], axis=1)
-            return [("W g_B(F) = F", W @ shifted - F), ("D F X = Y", D @ F @ X - Y)]
-        n, b, T = network.n, network.b, network.T
-        steps = [F[:, t * n : (t + 1) * n] for t in range(T)]
-        following = [*steps[1:], D]
-        rows = np.concatenate(
-            [after @ W - step for after, step in zip(following, steps, strict=True)]
-        )
-        driven = np.concatenate([B @ X[t * b : (t + 1) * b] for t in range(T)])
-        return [("g_D(F) W = F", rows), ("F (I ⊗ B) X = Y", F @ driven - Y)]
-    assert isinstance(network, LinearFeedForward)
-    L = network.layers
-    equations = []
-    if form == "forward":
-        left = X
-        for layer in range(1, L):
-            product = student[f"W{layer}"] @ left
-            symbol_left = "X" if layer == 1 else f"F{layer - 1}"
-            equations.append((f"W{layer} {symbol_left} = F{layer}", product - lifted[f"F{layer}"]))
-            left = lifted[f"F{layer}"]
-        equations.append((f"W{L} F{L - 1} = Y", student[f"W{L}"] @ left - Y))
-        return equations
-    right = student[f"W{L}"]
-    equations.append((f"W{L} = G{L}", right - lifted[f"G{L}"]))
-    for layer in range(L - 1, 0, -1):
-        right = lifted[f"G{layer + 1}"] @ student[f"W{layer}"]
-        equations.append((f"G{layer + 1} W{layer} = G{layer}", right - lifted[f"G{layer}"]))
-    equations.append(("G1 X = Y", lifted["G1"] @ X - Y))
-    return equations

@@ -21,7 +21,7 @@ from algebra.networks.base import Network
 from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.systems.root_count import core_dimension
+from algebra.systems.forms import core_dimension
 from numeric.chains.chain import make_chain
 from numeric.counts import COMPLETE, SEARCHING, TRACE_NOTE, UNDETERMINED, InstanceCount
 from numeric.engines.complementarity import ComplementarityEngine

@@ -19,11 +19,9 @@ from dataclasses import replace
 import numpy as np
 
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, RealRoots, real_roots
-from algebra.polynomials.rings import RationalField
 from algebra.problems.problem import Problem
-from algebra.systems.elimination import CoreSystem, eliminate
-from algebra.systems.root_count import preferred_forms
-from algebra.systems.system import build_system
+from algebra.systems.core import CoreSystem
+from algebra.systems.instances import rational_core
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore, to_float
@@ -31,10 +29,8 @@ from numeric.phcpy.floating_core import FloatingCore, to_float
 
 def exact_core(instance: Instance, *, defer: bool = True) -> CoreSystem:
     """The core of an instance over the rationals, in the form with the smaller core."""
-    form = preferred_forms(instance.problem.network, instance.allocation)[0]
     weights, X, Y = instance.exact
-    system = build_system(instance.allocation, weights, X, Y, RationalField(), form)
-    return eliminate(system, defer=defer)
+    return rational_core(instance.allocation, weights, X, Y, defer=defer)
 
 
 def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None:

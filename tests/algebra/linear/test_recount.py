@@ -9,13 +9,13 @@ from algebra.linear.recount import prime_not_in, recount, sympy_degree
 from algebra.networks.base import LinearRNN
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
+from algebra.systems.instances import modular_core
 from algebra.systems.root_count import (
     TRACE,
     RootCount,
     RootCountError,
     TraceEvidence,
     generic_root_count,
-    modular_core,
 )
 
 P = 2147483629
