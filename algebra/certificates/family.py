@@ -73,6 +73,10 @@ class Effort:
 class Family(Protocol):
     """Networks that are inspected, certified and verified in one way."""
 
+    @property
+    def name(self) -> str:
+        """What it is called, by engines for instance."""
+
     def accepts(self, network: Network) -> bool:
         """Whether a network belongs to the family."""
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
-from numeric.counts import SEARCHING, TRACE_NOTE, InstanceCount, real_root_histogram
+from numeric.counts import InstanceCount, Reason, real_root_histogram
 from numeric.instances import Instance, draw_instance
 from numeric.statistics.intervals import Interval, proportion_interval
 
@@ -88,10 +88,10 @@ class Estimate:
     def estimate(self) -> float | None:
         """Matched share of the decided trials; None where none is decided.
 
-        None too where an engine that only searches left trials open: it decides no trial
-        without a match, so the share would be 1 whatever the truth.
+        None too where a search that cannot show "no match" left trials open: it decides no
+        trial without a match, so the share would be 1 whatever the truth.
         """
-        if self.engine in SEARCHING and self.undetermined:
+        if any(count.reason is Reason.SEARCHED for count in self.counts):
             return None
         decided = self.matched + self.unmatched
         return self.matched / decided if decided else None
@@ -99,7 +99,9 @@ class Estimate:
     @property
     def by_trace_test(self) -> int:
         """Unmatched trials that rest on a root count by a trace test (a match needs none)."""
-        return sum(TRACE_NOTE in c.note and c.outcome == "unmatched" for c in self.counts)
+        return sum(
+            c.reason is Reason.COUNTED_BY_TRACE and c.outcome == "unmatched" for c in self.counts
+        )
 
     @property
     def method(self) -> str:
@@ -160,6 +162,7 @@ class Estimate:
             "real": [c.real for c in self.counts],
             "complex": [c.complex for c in self.counts],
             "status": [c.status for c in self.counts],
+            "reason": [str(c.reason) for c in self.counts],
             "note": [c.note for c in self.counts],
             "seconds": [c.seconds for c in self.counts],
         }
