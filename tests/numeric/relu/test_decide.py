@@ -82,10 +82,10 @@ def test_counts_with_units_without_effect():
             solutions, freedom = brute_force(instance)
             (found,) = ComplementarityEngine(complete=True).count_many([instance])
             if found.status == COMPLETE:
-                assert not freedom and found.real == len(solutions)
+                assert (freedom, found.real) == (False, len(solutions))
                 complete += 1
             else:
-                assert freedom and found.real
+                assert (freedom, found.real > 0) == (True, True)
     assert complete > 8
 
 
