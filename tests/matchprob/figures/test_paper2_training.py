@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from matchprob.cli import app, run
-from matchprob.figures import paper2_training
+from matchprob.figures import paper2_sparse, paper2_training
 from numeric.normalization.experiment import run_setting
 
 
@@ -22,8 +22,8 @@ def small(monkeypatch):
     monkeypatch.setattr(paper2_training, "_DIMENSIONS", (2, 3))
     monkeypatch.setattr(paper2_training, "_FIXED", 3)
     monkeypatch.setattr(paper2_training, "_WIDTHS", (3, 9, 12))
-    monkeypatch.setattr(paper2_training, "_SPARSE_SIZES", (2, 3))
-    monkeypatch.setattr(paper2_training, "_FACTORS", (1.0,))
+    monkeypatch.setattr(paper2_sparse, "_SPARSE_SIZES", (2, 3))
+    monkeypatch.setattr(paper2_sparse, "_FACTORS", (1.0,))
     monkeypatch.setattr(paper2_training, "run_setting", quick)
     return calls
 
