@@ -277,8 +277,8 @@ def chosen_engine(network: Network, name: str | None) -> str:
     info = engine_info(name)
     if family_name(network) not in info.families:
         raise InputError(
-            f"engine {name!r} is for {_families(info)} networks, not for a {network.title}: "
-            "take one of " + ", ".join(engines_for(network))
+            f"engine {name!r} is for {_families(info)} networks, not for a {network.title} "
+            "network: take one of " + ", ".join(engines_for(network))
         )
     return name
 

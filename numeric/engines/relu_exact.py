@@ -20,6 +20,7 @@ import numpy as np
 from flint import fmpq_mat
 
 from algebra.certificates.certificate import MAXIMAL, MINIMAL
+from algebra.families import certify
 from algebra.networks.normalization import NormNet
 from algebra.normalization.dense import norm_bound
 from algebra.normalization.lowering import target_rank

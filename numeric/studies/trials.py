@@ -137,13 +137,19 @@ def compute(data: dict[str, Any], key: str, indices: Sequence[int]) -> list[Inst
         Its `Work.key`: the same key keeps plans and engines for the next call.
     indices : sequence of int
     """
+    counter = kept_counter(data, key)
+    work = _kept.work
+    return counter.count_many([draw_instance(work.problem, work.seed, k) for k in indices])
+
+
+def kept_counter(data: dict[str, Any], key: str) -> Counter:
+    """The counter of a work, kept for the next call of this thread; see `compute`."""
     if _kept.key != key:
         forget()
         _kept.work = Work.from_dict(data)
         _kept.counter = _kept.work.counter()
         _kept.key = key
-    work = _kept.work
-    return _kept.counter.count_many([draw_instance(work.problem, work.seed, k) for k in indices])
+    return _kept.counter
 
 
 def forget() -> None:
