@@ -1,7 +1,9 @@
 r"""How many values the data leave for each weight: all N complex solutions at once.
 
-Where matches are isolated (r = ρ_A = ρ) a generic instance has N complex solutions, and each
-weight takes some number v of distinct values at them, 1 ≤ v ≤ N, that does not depend on the
+Where matches are isolated (r = ρ_A) an instance whose labels come from a network of this
+allocation has N complex solutions (N = the generic root count where r is the whole network's
+rank ρ; for r < ρ, where labels of other teachers have none, usually 1), and each weight takes
+some number v of distinct values at them, 1 ≤ v ≤ N, that does not depend on the
 instance (the solution variety is irreducible, `algebra.systems.root_count`).  v = 1: the weight
 is *globally determined*, the same in every match, although others may not be.  v values of w but
 only half as many of w², and w ↦ −w maps the set of values to itself: determined *up to sign*
@@ -75,6 +77,7 @@ def alternatives(
     allocation: Allocation,
     support: Mapping[str, np.ndarray] | None = None,
     *,
+    square: bool = True,
     seed: int = 0,
     timeout: float = 60.0,
 ) -> Alternatives:
@@ -83,8 +86,11 @@ def alternatives(
     Parameters
     ----------
     allocation : Allocation
-        With as many cells as the network's generic rank, and of that rank.
+        With as many cells as its own generic rank.
     support : mapping of str to mask, optional
+    square : bool, optional
+        Whether that is the whole network's rank too.  Where it is not, more equations than
+        weights remain, and no block may be put aside.
     seed : int, optional
     timeout : float, optional
         Seconds for each Gröbner basis.
@@ -111,7 +117,8 @@ def alternatives(
     seen: dict[tuple[int, ...], tuple[int, Points]] = {}
     for _ in range(_INSTANCES):
         p = random_prime(rng)
-        core, _ = modular_core(allocation, p, rng.randrange(1 << 32), form, support)
+        number = rng.randrange(1 << 32)
+        core, _ = modular_core(allocation, p, number, form, support, defer=square)
         try:
             points = _core_points(core, p, rng, timeout)
             weights = weights_at(core, points)
