@@ -18,6 +18,7 @@ import json
 import re
 from collections.abc import Mapping
 from itertools import pairwise
+from math import prod
 from typing import Any, NoReturn
 
 from flint import fmpz
@@ -159,34 +160,30 @@ def network_size_within(network: Any, characters: int, place: str = "problem.net
 
     Notes
     -----
-    The number of entries of all its weights and inputs is bounded by the product of the two
-    largest sizes, times the layers, plus inputs, times time steps: found without building
-    anything.
+    Bounds the entries of its weights, inputs and labels without building anything: products of
+    neighbouring layers where there are layers, of the two largest sizes elsewhere.
     """
     if not isinstance(network, Mapping):
         return
-    plain = [v for v in network.values() if type(v) is int]
-    lists = [v for v in network.values() if type(v) is list]
-    layers = max((len(v) for v in lists), default=0)
-    if layers > _MOST_LAYERS:
-        raise TooLarge(f"`{place}` has {layers:,} layers; verification reads at most 1,000")
-    sizes = plain + [v for row in lists for v in row if type(v) is int]
-    for size in sizes:
+    sizes = {str(name): value for name, value in network.items() if type(value) is int}
+    layers = [value for value in network.values() if type(value) is list]
+    depth = max((len(widths) for widths in layers), default=0)
+    if depth > _MOST_LAYERS:
+        raise TooLarge(
+            f"`{place}` has {depth:,} layers; verification reads at most {_MOST_LAYERS:,}"
+        )
+    widths = [width for row in layers for width in row if type(width) is int]
+    for size in (*sizes.values(), *widths):
         if size > _MOST_SIZE:
             raise TooLarge(f"`{place}` has a size of {shown(size)}; at most {_MOST_SIZE:,} is read")
-    steps = network.get("T") if type(network.get("T")) is int else 1
-    wide = sorted((s for k, s in network.items() if type(s) is int and k != "T"), reverse=True)
-    inner = [v for row in lists for v in row if type(v) is int]
-    if inner:
-        chains = [network.get("q", 1), *inner, network.get("d", 1)]
-        chains = [v for v in chains if type(v) is int]
-        entries = sum(a * b for a, b in pairwise(chains))
+    steps, samples = max(1, sizes.pop("T", 1)), max(1, sizes.pop("m", 1))
+    largest = sorted(sizes.values(), reverse=True)
+    if widths:
+        chain = [sizes.get("q", 1), *widths, sizes.get("d", 1)]
+        entries = sum(one * other for one, other in pairwise(chain))
     else:
-        entries = wide[0] * wide[1] if len(wide) > 1 else sum(wide)
-    m = network.get("m")
-    samples = m if type(m) is int else 1
-    inputs = max((v for v in (network.get("q"), network.get("b")) if type(v) is int), default=1)
-    entries += inputs * samples * max(steps, 1)
+        entries = prod(largest[:2])
+    entries += (largest[0] if largest else 1) * samples * steps
     most = _ENTRIES + _ENTRIES_PER_CHARACTER * characters
     if entries > most:
         raise TooLarge(

@@ -157,9 +157,8 @@ def persists(problem: Problem, decision: Decision) -> bool:
     if not decision.is_covered:
         return False
     system = decision.system
-    reaches = np.asarray(
-        problem.support.get("W2", np.ones(problem.network.shapes["W2"], dtype=int))
-    ).any(axis=0)
+    shape = problem.network.shapes["W2"]
+    reaches = np.any(problem.support.get("W2", np.ones(shape, dtype=int)), axis=0).tolist()
     if any(reaches[i] for i, _ in system.idle):
         return False
     refuter = Refuter(system)
