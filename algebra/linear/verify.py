@@ -83,7 +83,7 @@ def verify_linear(data: Mapping[str, Any], effort: Effort) -> Verification:
 
 class _Checker:
     def __init__(self, data: Mapping[str, Any], effort: Effort) -> None:
-        self.data, self.seed, self.timeout = data, effort.seed, effort.limits.timeout
+        self.data, self.seed, self.timeout = data, effort.seed, effort.limits.basis
         self.fallback = effort.tools.root_counter
         self.checks: list[Check] = []
 
