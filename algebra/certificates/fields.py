@@ -149,4 +149,5 @@ def rational_text(value: Any, place: str, digits: int) -> fmpq:
         text = f"must be a fraction as text, of at most {digits} characters, not {shown(value)}"
         raise CheckFailed(place, text)
     numerator, _, denominator = value.partition("/")
-    return fmpq(int(numerator), int(denominator or 1))
+    # FLINT reads long integers quickly, and without Python's limit of digits.
+    return fmpq(fmpz(numerator), fmpz(denominator or "1"))
