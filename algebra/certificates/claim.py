@@ -70,6 +70,11 @@ class Claim:
         say("words", UNCHECKED, f"written by the program that certified: {', '.join(used)}, seed")
 
     @property
+    def learnable(self) -> int:
+        """Number r of learnable weights."""
+        return self.problem.allocation.size
+
+    @property
     def _law(self) -> str:
         law = self.problem.distribution
         return ", ".join(sorted({law.weights, law.inputs, law.teacher}))
@@ -122,8 +127,8 @@ def read_claim(data: object, place: str = "") -> Claim:
         problem=problem,
         verdict=verdict,
         rule=fields.text("rule"),
-        equations=fields.whole("equations", 0, problem.network.parameters),
-        rank=fields.whole("rank", 0, size),
+        equations=fields.whole("equations", 0),
+        rank=fields.whole("rank", 0),
         prime=fields.whole("prime", 0),
         error_bound=_error_bound(fields),
         generic_root_count=fields.optional_whole("generic_root_count", 1),

@@ -37,9 +37,9 @@ from algebra.certificates.certificate import (
     UNDECIDED,
     Certificate,
 )
-from algebra.linear.evidence import circuit_reason, rank_evidence, reached_evidence, root_evidence
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import vanishing_certificate
+from algebra.linear.evidence import circuit_reason, rank_evidence, reached_evidence, root_evidence
 from algebra.linear.reachable import reachable_blocks
 from algebra.linear.witness import find_witness
 from algebra.problems.allocation import Allocation

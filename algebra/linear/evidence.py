@@ -202,7 +202,7 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
         allocation_rank=needed("allocation_rank", _read_rank),
         root_count=optional("root_count", _read_roots),
         sub_allocation=optional("sub_allocation", _read_part),
-        no_real_root=optional("no_real_root", _read_witness),
+        no_real_root=optional("no_real_root", read_witness),
         teacher_reached=optional("teacher_reached", _read_reached),
     )
     fields.finish()
@@ -289,7 +289,7 @@ def _read_part(data: Any, place: str, problem: Problem) -> Allocation:
         raise CheckFailed(place, one_line(error)) from None
 
 
-def _read_witness(data: Any, place: str, problem: Problem) -> Witness:
+def read_witness(data: Any, place: str, problem: Problem) -> Witness:
     fields = Fields(data, place)
     network = problem.network
     fields.whole("index", 0)
@@ -334,10 +334,7 @@ def _read_points(fields: Fields) -> Parametrization:
 def _read_reached(data: Any, place: str, problem: Problem) -> Reached:
     fields = Fields(data, place)
     layers = tuple(
-        tuple(
-            tuple(whole(unit, at, 0) for unit in items(block, at))
-            for block in items(layer, at)
-        )
+        tuple(tuple(whole(unit, at, 0) for unit in items(block, at)) for block in items(layer, at))
         for k, layer in enumerate(fields.items("blocks"))
         for at in [f"{fields.at('blocks')}[{k}]"]
     )

@@ -141,7 +141,7 @@ def _look(
 def _applies(problem: Problem, blocks: Layers, rng: random.Random) -> bool:
     """Whether the theorem's hypotheses hold at a random point."""
     p = random_prime(rng)
-    widths, ends = layers_of(problem.network)
+    _widths, ends = layers_of(problem.network)
     fixed, teacher = (
         {
             name: random_residues(shape, p, rng)
@@ -175,9 +175,9 @@ def _applies(problem: Problem, blocks: Layers, rng: random.Random) -> bool:
                 for k in part if b >= 0 else (j,):
                     at = number[b, k, j] if b >= 0 else -1
                     equation[at] = equation.get(at, 0) + int(fixed[name][i, k])
-                for l in block_of[a][i] if a >= 0 else (i,):
-                    at = number[a, i, l] if a >= 0 else -1
-                    equation[at] = equation.get(at, 0) - int(teacher[name][l, j])
+                for u in block_of[a][i] if a >= 0 else (i,):
+                    at = number[a, i, u] if a >= 0 else -1
+                    equation[at] = equation.get(at, 0) - int(teacher[name][u, j])
                 if any(v % p for v in equation.values()):
                     equations.append(equation)
     if len(equations) > len(number):

@@ -15,9 +15,9 @@ import sympy
 from sympy.polys.orderings import grevlex
 
 from algebra.linalg.modular import random_prime
+from algebra.networks.chain import need_chain
 from algebra.polynomials.msolve.process import MsolveMissing
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
-from algebra.networks.chain import need_chain
 from algebra.problems.allocation import Allocation
 from algebra.systems.core import CoreSystem
 from algebra.systems.root_count import RootCounter, RootCountError, modular_core, preferred_forms
@@ -79,7 +79,10 @@ def recount_again(
     -------
     Recount
     """
-    if len(target.matrices) == 1 and target.matrices[0] != need_chain(target.network).chain().recurrent:
+    if (
+        len(target.matrices) == 1
+        and target.matrices[0] != need_chain(target.network).chain().recurrent
+    ):
         text = f"the labels are affine in {target.matrices[0]}, of full rank"
         return Recount(1, text, is_proved=True)
     p = prime_not_in(used, random.Random(f"recount/{seed}"))

@@ -188,7 +188,9 @@ class _Checker:
             raise CheckFailed("evidence.root_count", "is missing")
         whole = roots if evidence.sub_allocation is None else None
         if count != (None if whole is None else whole.value):
-            text = f"says {count}, the evidence " + ("nothing" if whole is None else f"{whole.value}")
+            text = f"says {count}, the evidence " + (
+                "nothing" if whole is None else f"{whole.value}"
+            )
             raise CheckFailed("generic_root_count", text)
         point = evidence.allocation_rank
         if claim.prime != (0 if point is None else point.point.p):
@@ -251,7 +253,9 @@ class _Checker:
         if evidence.proved != (evidence.rank == evidence.upper_bound) or (
             evidence.proved and not met
         ):
-            text = f"rank {evidence.rank}, upper bound {evidence.upper_bound}: no such bound is known"
+            text = (
+                f"rank {evidence.rank}, upper bound {evidence.upper_bound}: no such bound is known"
+            )
             raise CheckFailed(f"{evidence.place}.upper_bound", text)
 
     def _attained(self, evidence: RankEvidence, cells: list[Cell], claimed: int) -> None:
@@ -339,7 +343,8 @@ class _Checker:
         for name in ("root_count", "no_real_root"):
             if getattr(evidence, name) is None:
                 raise CheckFailed(f"evidence.{name}", "is missing")
-        assert roots is not None and witness is not None
+        assert roots is not None
+        assert witness is not None
         status = weakest(known, self._root_count(self.problem.allocation, roots))
         found = check_no_real_root(
             self.problem, witness, roots.value, claim.equations, self.seed, self.say

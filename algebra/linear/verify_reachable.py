@@ -51,9 +51,7 @@ def check_reached(problem: Problem, reached: Reached, seed: int, say: Say) -> No
     raise CheckFailed(PLACE, complaint)
 
 
-def _complaint(
-    problem: Problem, blocks: Any, widths: Any, ends: Any, rng: random.Random
-) -> str:
+def _complaint(problem: Problem, blocks: Any, widths: Any, ends: Any, rng: random.Random) -> str:
     """Why the theorem does not apply at a random point; "" where it does."""
     network, masks = problem.network, problem.allocation.masks
     p = random_prime(rng)

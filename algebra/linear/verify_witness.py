@@ -66,6 +66,7 @@ from flint import fmpq_mat, fmpz, fmpz_poly, nmod_poly
 from algebra.certificates.checks import PROVED, TRUSTED, CheckFailed, Say
 from algebra.linalg.modular import random_prime
 from algebra.linear.evidence import Witness
+from algebra.networks.chain import need_chain
 from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.quotient import Element, QuotientAlgebra
 from algebra.polynomials.rings import RationalField
@@ -291,24 +292,22 @@ def _weights(
 
 def _is_smooth(problem: Problem, witness: Witness, Y: np.ndarray, equations: int) -> bool:
     """Whether the variety of instances is known to be smooth at this one: see (d) and 5."""
-    network = problem.network
+    network = need_chain(problem.network)
     if equations == Y.size:
         return True
-    chain = network.chain()
-    if chain is None or network.drive(witness.X) is not witness.X:
+    if network.drive(witness.X) is not witness.X:
         return False
     d, (inputs, m) = Y.shape[0], witness.X.shape
     free = min(inputs, m)
-    width = min(*network.inner_widths, d, free) if chain.steps else min(d, free)
+    width = min(*network.inner_widths, d, free) if network.inner_widths else min(d, free)
     return (
-        equations == width * (d + free - width)
-        and _rank(witness.X) == free
-        and _rank(Y) == width
+        equations == width * (d + free - width) and _rank(witness.X) == free and _rank(Y) == width
     )
 
 
 def _rank(array: np.ndarray) -> int:
-    return int(fmpq_mat(*array.shape, [entry for row in array for entry in row]).rank())
+    rows, columns = array.shape
+    return int(fmpq_mat(rows, columns, [entry for row in array for entry in row]).rank())
 
 
 def _real_roots(w: fmpz_poly) -> int:

@@ -107,19 +107,18 @@ class QuotientAlgebra:
         """
         if len(matrix) < columns:
             return None
-        zero = self.constant(0)
+        zero, width = self.constant(0), range(columns)
         rows = [[*row, r] for row, r in zip(matrix, right or [zero] * len(matrix), strict=True)]
-        mix = [[rng.randrange(self.p) for _ in rows] for _ in range(columns)]
-        turn = [[rng.randrange(self.p) for _ in range(columns)] for _ in range(columns)]
-        mixed = [
-            [sum((row[j] * c for row, c in zip(rows, line, strict=True)), zero) for j in range(columns + 1)]
-            for line in mix
-        ]
-        work = [
-            [sum((row[k] * turn[k][j] for k in range(columns)), zero) for j in range(columns)]
-            + [row[columns]]
-            for row in mixed
-        ]
+        turn = [[rng.randrange(self.p) for _ in width] for _ in width]
+        work = []
+        for _ in width:
+            line = [rng.randrange(self.p) for _ in rows]
+            mixed = [
+                sum((row[j] * c for row, c in zip(rows, line, strict=True)), zero)
+                for j in range(columns + 1)
+            ]
+            turned = [sum((mixed[k] * turn[k][j] for k in width), zero) for j in width]
+            work.append([*turned, mixed[columns]])
         for k in range(columns):
             inverse = self.inverse(work[k][k])
             if inverse is None:
