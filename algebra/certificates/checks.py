@@ -2,7 +2,7 @@
 
 Each check ends as *proved*, *probable* (with its error bound, where there is one), *trusted* (with
 what is taken on trust), *unchecked* (words and other fields that nothing rests on) or *failed*
-(with the place in the certificate).
+(with the place in the certificate).  *Unfinished* says which limit ended the work.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any
 
 PROVED, PROBABLE, TRUSTED, FAILED = "proved", "probable", "trusted", "failed"
 UNCHECKED = "unchecked"
+# A limit was met: nothing is said of the statement.
+UNFINISHED = "unfinished"
 
 # Takes place, status and text of what was found.
 Say = Callable[[str, str, str], None]
@@ -65,8 +67,14 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing failed."""
-        return all(check.status != FAILED for check in self.checks)
+        """Whether nothing failed, and all was checked."""
+        return all(check.status not in (FAILED, UNFINISHED) for check in self.checks)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a limit was met before anything failed: then nothing is known."""
+        statuses = {check.status for check in self.checks}
+        return UNFINISHED in statuses and FAILED not in statuses
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
@@ -76,8 +84,14 @@ class Verification:
             "checks": [{"place": c.place, "status": c.status, "text": c.text} for c in self.checks],
         }
 
+    @property
+    def _outcome(self) -> str:
+        if self.is_unfinished:
+            return "not finished: nothing is known"
+        return "holds" if self.holds else "DOES NOT HOLD"
+
     def __str__(self) -> str:
-        lines = [f"{self.verdict}: " + ("holds" if self.holds else "DOES NOT HOLD")]
+        lines = [f"{self.verdict}: " + self._outcome]
         lines += [f"  {c.status:9s} {c.place}: {c.text}" for c in self.checks]
         return "\n".join(lines)
 
