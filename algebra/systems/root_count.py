@@ -44,7 +44,17 @@ from algebra.systems.system import build_system, forms
 
 
 class RootCountError(RuntimeError):
-    """The generic root count could not be found; the message says why."""
+    """The generic root count could not be found; the message says why.
+
+    Attributes
+    ----------
+    at_least : int or None
+        Solutions that were found all the same, numerically.
+    """
+
+    def __init__(self, text: str, at_least: int | None = None) -> None:
+        super().__init__(text)
+        self.at_least = at_least
 
 
 class RootCountLost(RootCountError):
@@ -287,7 +297,7 @@ def generic_root_count(
         except RootCountError as other:
             lost = isinstance(error, RootCountLost) or isinstance(other, RootCountLost)
             kind = RootCountLost if lost else RootCountError
-            raise kind(f"{error}; {other}") from None
+            raise kind(f"{error}; {other}", other.at_least) from None
 
 
 def core_dimension(allocation: Allocation) -> int | None:
