@@ -5,6 +5,7 @@ certificates/   What a verdict, its evidence and a check are; how a verdict is r
                 families' matter
 design/         Allocations chosen for a purpose, with proofs that nothing is better
 errors          What an error is, and what its message is made of: values shown on one short line
+families        The families of networks: inspect, certify and verify go through the one that fits
 linalg/         Linear algebra over GF(p) and Q; it knows no network
 linear/         The family of networks that are chains of matrices: inspect, certify, verify
 matroids/       Least-cost bases of linear matroids under caps; it knows no network
@@ -19,4 +20,5 @@ surveys/        Many allocations of a network at once
 systems/        The equations of an allocation, their incidence, their core, and the generic root
                 count N
 theorems/       The papers' theorems as predicates, as stated and as they are true
+time_limits     One time limit for a whole call, obeyed in the innermost loops
 """

@@ -16,6 +16,14 @@ class InputError(ValueError):
     """
 
 
+class Unfinished(RuntimeError):
+    """Work that could not be finished; what was not done says nothing of the answer.
+
+    The message says what stopped it.  The command line prints it on stderr and exits with
+    status 3.
+    """
+
+
 def shown(value: object) -> str:
     """The value as it is echoed in a message: its repr, on one line, cut where it is long.
 

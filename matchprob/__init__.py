@@ -18,7 +18,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Distribution, Problem, load_problem
 from algebra.problems.random_cells import RandomCells
 from algebra.systems.system import build_system, symbolic_system
-from matchprob.api import certify, compare, count, decide, estimate, inspect, verify
+from matchprob.api.certify import certify, decide, inspect, verify
 from matchprob.api.construct import (
     construct,
     construct_by_depth,
@@ -26,6 +26,7 @@ from matchprob.api.construct import (
     normalization_entries,
 )
 from matchprob.api.design import design
+from matchprob.api.estimate import compare, count, estimate
 from matchprob.api.repair import repair, robust
 from matchprob.api.surveys import atlas, audit
 from numeric.counts import CountResult, InstanceCount

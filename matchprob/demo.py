@@ -18,15 +18,18 @@ from rich.console import Console
 from rich.text import Text
 
 from algebra.certificates.certificate import INTERMEDIATE, Certificate
-from algebra.linear.inspect import Inspection
 from algebra.networks.base import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from matchprob import api, report
+from algebra.systems.inspection import Inspection
+from matchprob.api import certify as exact
+from matchprob.api.estimate import estimate as estimate_of
 from matchprob.cli import run
 from matchprob.cli.options import console
 from matchprob.io.progress import progress
 from matchprob.report import pictures
+from matchprob.report.estimate import percent
+from matchprob.report.tables import STYLES, mask_text, table
 from numeric.statistics.estimate import Estimate
 
 NETWORK = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -56,19 +59,19 @@ def examine(trials: int, seed: int) -> list[Row]:
     """Inspect and certify each allocation; estimate those in between."""
     rows: list[Row] = []
     for name, problem in six_allocations():
-        structure = api.inspect(problem, seed=seed)
-        verdict = api.certify(problem, seed=seed)
+        structure = exact.inspect(problem, seed=seed)
+        verdict = exact.certify(problem, seed=seed)
         estimate = None
         if verdict.verdict == INTERMEDIATE:
             with progress(name, trials) as advance:
-                estimate = api.estimate(problem, trials, seed=seed, engine="phcpy", advance=advance)
+                estimate = estimate_of(problem, trials, seed=seed, engine="phcpy", advance=advance)
         rows.append((name, structure, verdict, estimate))
     return rows
 
 
 def print_rows(out: Console, rows: list[Row]) -> None:
     """The table."""
-    grid = report.table(
+    grid = table(
         "allocation", "W", "core", "N", "verdict", "match probability", "trials", "undecided",
         right=("N", "trials", "undecided"),
     )  # fmt: skip
@@ -82,11 +85,11 @@ def print_rows(out: Console, rows: list[Row]) -> None:
         known = {"maximal": "1, certified", "minimal": "0, certified"}
         grid.add_row(
             name,
-            Text(report.mask_text(structure.allocation, "W"), style="cyan"),
+            Text(mask_text(structure.allocation, "W"), style="cyan"),
             core,
             str(verdict.generic_root_count),
-            Text(verdict.verdict, style=report.STYLES[verdict.verdict]),
-            known.get(verdict.verdict, "") if estimate is None else report.percent(estimate),
+            Text(verdict.verdict, style=STYLES[verdict.verdict]),
+            known.get(verdict.verdict, "") if estimate is None else percent(estimate),
             "" if estimate is None else str(estimate.trials),
             "" if estimate is None else str(estimate.undetermined),
         )

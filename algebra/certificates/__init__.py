@@ -1,7 +1,9 @@
 r"""What a verdict, its evidence and a check are; how a verdict is reached is the families'
 matter.
 
-certificate  Verdicts on an allocation, with evidence that somebody else can check
+certificate  A verdict and its evidence: the object, its names and its plain form
 checks       What verification finds: one result for each statement of a certificate
 evidence     Evidence of a certificate as plain data, and reasons in words
+family       What a family of networks must be able to do, and what it may use
+vanishing    Structural zeros that leave no path: the certificate and its check
 """

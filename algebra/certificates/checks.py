@@ -6,10 +6,14 @@ taken on trust) or *failed* (with the place in the certificate).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 PROVED, PROBABLE, TRUSTED, FAILED = "proved", "probable", "trusted", "failed"
+
+# Takes place, status and text of what was found.
+Say = Callable[[str, str, str], None]
 
 
 @dataclass(frozen=True)

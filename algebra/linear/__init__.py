@@ -1,5 +1,6 @@
 r"""The family of networks that are chains of matrices: inspect, certify, verify.
 
+certify         Verdicts on linear networks, with evidence that somebody else can check
 derivatives     Forward-mode derivatives over GF(p): matrices of dual numbers value + ε·tangent,
                 ε² = 0
 inspect         Inspection: which equations an allocation leads to, and how they hang together

@@ -11,20 +11,18 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from algebra.linalg.modular import random_prime
-from algebra.networks.normalization import NormNet
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.cover import Budget, Violation, budget_violations, budgets
-from algebra.relu.pattern_lemmas import patterns_left_by_D3, patterns_left_by_D4
-from algebra.relu.patterns import sample_pattern_ranks
+from algebra.ranks.budgets.cover import budget_violations, budgets
 from algebra.systems.elimination import CoreSystem, eliminate
-from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
+from algebra.systems.incidence import block_triangular_form
+from algebra.systems.inspection import BlockSummary, FormReport, Inspection
 from algebra.systems.root_count import preferred_forms
 from algebra.systems.system import PolynomialSystem, build_system, unknown_count
 
@@ -32,175 +30,19 @@ from algebra.systems.system import PolynomialSystem, build_system, unknown_count
 LARGEST = 1500
 
 
-@dataclass(frozen=True)
-class BlockSummary:
-    """One block of the triangular form.
-
-    Attributes
-    ----------
-    size : int
-        Equations, as many as unknowns.
-    linear, quadratic : int
-        Equations of degree at most 1, and higher, in the block's own unknowns.
-    """
-
-    size: int
-    linear: int
-    quadratic: int
-
-
-@dataclass(frozen=True)
-class FormReport:
-    """One form of the system, before and after elimination.
-
-    Attributes
-    ----------
-    form : str
-    equations, unknowns, weights : int
-        Before elimination, without 0 = 0; `weights` of the unknowns are learnable weights.
-    by_degree : dict of int to int
-        Equations by total degree; degree 0 is a contradiction.
-    overdetermined, underdetermined : (int, int)
-        Equations and unknowns of these parts of the Dulmage–Mendelsohn decomposition.
-    blocks : tuple of BlockSummary
-        The square part, in solving order.
-    core_equations, core_unknowns, core_degree : int
-    bezout : int
-        Bézout bound of the core.
-    terms, possible_terms : int
-        Sparsity of the core.
-    core_blocks : tuple of int
-        Sizes of the core's blocks.
-    deferred : tuple of int
-        Sizes of the linear blocks put aside.
-    consistent : bool
-        False where elimination meets 1 = 0.
-    system : PolynomialSystem
-        The equations counted, over GF(p).
-    triangular : BlockTriangularForm
-        Of `system`, by position.
-    """
-
-    form: str
-    equations: int
-    unknowns: int
-    weights: int
-    by_degree: Mapping[int, int]
-    overdetermined: tuple[int, int]
-    underdetermined: tuple[int, int]
-    blocks: tuple[BlockSummary, ...]
-    core_equations: int
-    core_unknowns: int
-    core_degree: int
-    bezout: int
-    terms: int
-    possible_terms: int
-    core_blocks: tuple[int, ...]
-    deferred: tuple[int, ...]
-    consistent: bool
-    system: PolynomialSystem
-    triangular: BlockTriangularForm
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for ``--json``."""
-        return {
-            "form": self.form,
-            "equations": self.equations,
-            "unknowns": self.unknowns,
-            "weights": self.weights,
-            "linear": sum(v for k, v in self.by_degree.items() if k <= 1),
-            "quadratic": sum(v for k, v in self.by_degree.items() if k > 1),
-            "by_degree": {str(k): v for k, v in self.by_degree.items()},
-            "overdetermined": list(self.overdetermined),
-            "underdetermined": list(self.underdetermined),
-            "blocks": [[b.size, b.linear, b.quadratic] for b in self.blocks],
-            "core": {
-                "consistent": self.consistent,
-                "equations": self.core_equations,
-                "unknowns": self.core_unknowns,
-                "degree": self.core_degree,
-                "bezout_bound": self.bezout,
-                "terms": self.terms,
-                "possible_terms": self.possible_terms,
-                "blocks": list(self.core_blocks),
-                "deferred": list(self.deferred),
-            },
-        }
-
-
-@dataclass(frozen=True)
-class Inspection:
-    """The structure report of an allocation.
-
-    Attributes
-    ----------
-    allocation : Allocation
-    prime : int
-        Modulo which the generic sizes were found.
-    forms : tuple of FormReport
-        The form with the smaller core first.
-    skipped : tuple of str
-        Forms left out, and why.
-    budgets : tuple of Budget
-    violations : tuple of Violation
-    """
-
-    allocation: Allocation
-    prime: int
-    forms: tuple[FormReport, ...]
-    skipped: tuple[str, ...]
-    budgets: tuple[Budget, ...]
-    violations: tuple[Violation, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for ``--json``."""
-        network = self.allocation.network
-        return {
-            "network": {"kind": network.kind, **network.sizes},
-            "learnable": self.allocation.size,
-            "labels": network.outputs,
-            "parameters": network.parameters,
-            "cells": [list(cell) for cell in self.allocation.cells],
-            "prime": self.prime,
-            "forms": [form.to_dict() for form in self.forms],
-            "skipped": list(self.skipped),
-            "violations": [
-                {
-                    "matrices": list(v.matrices),
-                    "kind": v.kind,
-                    "learnable": v.learnable,
-                    "limit": v.limit,
-                    "excess": v.excess,
-                    "text": str(v),
-                }
-                for v in self.violations
-            ],
-        }
-
-    def __str__(self) -> str:
-        lines = [str(self.allocation.network), f"  {self.allocation.size} learnable weights"]
-        lines += [f"  {v}" for v in self.violations]
-        for form in self.forms:
-            lines.append(
-                f"  {form.form} form: {form.equations} equations in {form.unknowns} unknowns; "
-                f"core {form.core_equations} in {form.core_unknowns}, Bézout bound {form.bezout}"
-            )
-        return "\n".join([*lines, *(f"  {text}" for text in self.skipped)])
-
-
-def inspect_allocation(
+def inspect_linear(
     allocation: Allocation,
-    support: Mapping[str, np.ndarray] | None = None,
+    support: Mapping[str, np.ndarray],
     *,
     seed: int = 0,
     all_forms: bool = False,
 ) -> Inspection:
-    """Structure report of an allocation.
+    """Structure report of an allocation of a linear network.
 
     Parameters
     ----------
     allocation : Allocation
-    support : mapping of str to mask, optional
+    support : mapping of str to mask
     seed : int, optional
         The random point follows from it.
     all_forms : bool, optional
@@ -211,29 +53,21 @@ def inspect_allocation(
     Inspection
     """
     network = allocation.network
-    if isinstance(network, NormNet):
-        # Imported here: it inspects lowered networks with this function.
-        from algebra.normalization.inspect import inspect_normnet
-
-        return inspect_normnet(allocation, support, seed=seed, all_forms=all_forms)
     rng = random.Random(f"inspect/{seed}")
     p = random_prime(rng)
     reports: list[FormReport] = []
     skipped: list[str] = []
-    if network.is_linear:
-        for rank, form in enumerate(preferred_forms(network, allocation)):
-            if rank and not all_forms:
-                skipped.append(f"{form} form: its core is larger (ask for it with --all-forms)")
-                continue
-            unknowns = unknown_count(allocation, form)
-            if unknowns > LARGEST:
-                skipped.append(
-                    f"{form} form: {unknowns} unknowns, more than {LARGEST}: not written out"
-                )
-                continue
-            reports.append(_report(_generic_system(allocation, p, seed, form, support or {})))
-    else:
-        skipped += _relu_words(allocation, seed)
+    for rank, form in enumerate(preferred_forms(network, allocation)):
+        if rank and not all_forms:
+            skipped.append(f"{form} form: its core is larger (ask for it with --all-forms)")
+            continue
+        unknowns = unknown_count(allocation, form)
+        if unknowns > LARGEST:
+            skipped.append(
+                f"{form} form: {unknowns} unknowns, more than {LARGEST}: not written out"
+            )
+            continue
+        reports.append(_report(_generic_system(allocation, p, seed, form, support)))
     return Inspection(
         allocation=allocation,
         prime=p,
@@ -242,29 +76,6 @@ def inspect_allocation(
         budgets=budgets(allocation),
         violations=budget_violations(allocation),
     )
-
-
-def _relu_words(allocation: Allocation, seed: int) -> list[str]:
-    """What counting and ranks say of the activation patterns of a ReLU net."""
-    network = allocation.network
-    counts = [c for c in allocation.row_counts("W1") if c]
-    units = len(counts)
-    words = [
-        f"the equations hold for one activation pattern at a time: {units} learning units on "
-        f"{network.m} samples, 2^{units * network.m} patterns"
-    ]
-    if allocation.matrices == ("W1",) and allocation.size == network.outputs:
-        words.append(
-            f"Lemma D.3 leaves {patterns_left_by_D3(units, network.d, network.m)} of them, "
-            f"Lemma D.4 {patterns_left_by_D4(counts, network.m)} (where no right-hand side is 0)"
-        )
-    if allocation.size:
-        ranks = sample_pattern_ranks(allocation, seed=seed)
-        words.append(
-            f"rank of the linear system: {ranks.ranks[0]} of {ranks.needed} with all units "
-            f"active; full for {ranks.full} of {len(ranks.ranks)} random patterns"
-        )
-    return words
 
 
 def _generic_system(

@@ -18,19 +18,16 @@ import random
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
 from flint import fmpz
 
 from algebra.certificates.certificate import (
-    FORMAT,
     INTERMEDIATE,
     MAXIMAL,
     MINIMAL,
     UNDECIDED,
-    VERSION,
 )
 from algebra.certificates.checks import (
     FAILED,
@@ -41,17 +38,15 @@ from algebra.certificates.checks import (
     CheckFailed,
     Verification,
 )
-from algebra.errors import InputError
+from algebra.certificates.family import Effort
+from algebra.certificates.vanishing import check_vanishing
 from algebra.linalg.modular import batched_rank, matmul, random_residues, rank
 from algebra.linear.derivatives import dual_derivative
 from algebra.linear.recount import prime_not_in, recount
 from algebra.linear.verify_witness import check_no_real_root
-from algebra.networks.base import Network, ShallowReLU
-from algebra.networks.normalization import NormNet
-from algebra.normalization.certify import verify_normnet
+from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem, problem_from_dict
-from algebra.problems.reachability import inputs_that_reach
 from algebra.ranks.jacobian import (
     Point,
     all_cells,
@@ -62,69 +57,34 @@ from algebra.ranks.jacobian import (
     random_point,
     tangent_factors,
 )
-from algebra.relu.verify import check_relu
-from algebra.systems.root_count import TRACE, RootCounter, modular_core, preferred_forms
+from algebra.systems.root_count import TRACE, modular_core, preferred_forms
 
 # Matrices up to this many label entries are ranked by our own elimination.
 _OWN_RANK = 128
 
 
-def verify(
-    data: Mapping[str, Any],
-    *,
-    seed: int = 1,
-    timeout: float = 60.0,
-    fallback: RootCounter | None = None,
-) -> Verification:
-    """Check a certificate.
+def verify_linear(data: Mapping[str, Any], effort: Effort) -> Verification:
+    """Check the certificate of a linear network.
 
     Parameters
     ----------
     data : mapping
         The content of ``cert.json``.
-    seed : int, optional
-        New points and primes follow from it.
-    timeout : float, optional
-        Seconds for one Gröbner basis.
-    fallback : callable, optional
-        Counts solutions where msolve is missing or does not finish.
+    effort : Effort
+        New points and primes follow from its seed.
 
     Returns
     -------
     Verification
-
-    Raises
-    ------
-    InputError
-        Where the data is no certificate of this format at all.
     """
-    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-        raise InputError(f"this is not a certificate: `format` is not {FORMAT!r}")
-    if data.get("version") != VERSION:
-        raise InputError(
-            f"certificate version {data.get('version')!r}; this program reads version {VERSION}"
-        )
-    if _kind(data) == NormNet.kind:
-        return verify_normnet(
-            data, seed=seed,
-            verify_lowered=partial(verify, seed=seed, timeout=timeout, fallback=fallback),
-        )  # fmt: skip
-    checker = _Checker(data, seed, timeout, fallback)
+    checker = _Checker(data, effort)
     return Verification(str(data.get("verdict")), tuple(checker.run()))
 
 
-def _kind(data: Mapping[str, Any]) -> Any:
-    """Kind of the certificate's network; None where the data is malformed."""
-    problem = data.get("problem")
-    network = problem.get("network") if isinstance(problem, Mapping) else None
-    return network.get("kind") if isinstance(network, Mapping) else None
-
-
 class _Checker:
-    def __init__(
-        self, data: Mapping[str, Any], seed: int, timeout: float, fallback: RootCounter | None
-    ) -> None:
-        self.data, self.seed, self.timeout, self.fallback = data, seed, timeout, fallback
+    def __init__(self, data: Mapping[str, Any], effort: Effort) -> None:
+        self.data, self.seed, self.timeout = data, effort.seed, effort.limits.timeout
+        self.fallback = effort.tools.root_counter
         self.checks: list[Check] = []
 
     def say(self, place: str, status: str, text: str) -> None:
@@ -154,10 +114,12 @@ class _Checker:
             return
         self.step("learnable", self._learnable)
         if "labels_vanish" in self.step("evidence", lambda: dict(data["evidence"])):
-            self.step("evidence.labels_vanish", self._labels_vanish)
-            return
-        if isinstance(self.problem.network, ShallowReLU):
-            self.step("evidence", lambda: check_relu(self.problem, data, self.seed, self.say))
+            self.step(
+                "evidence.labels_vanish",
+                lambda: check_vanishing(
+                    self.problem, verdict, data["equations"], data["rank"], self.say
+                ),
+            )
             return
         self.step("evidence.network_rank", self._network_rank)
         self.step("evidence.allocation_rank", self._allocation_rank)
@@ -181,17 +143,6 @@ class _Checker:
             raise CheckFailed(
                 "learnable", f"says {self.data['learnable']}, the masks hold {allocation.size}"
             )
-
-    def _labels_vanish(self) -> None:
-        """No path from inputs to outputs, by going along the weights that exist."""
-        data, place = self.data, "evidence.labels_vanish"
-        if data["verdict"] != MAXIMAL or data["equations"] != 0 or data["rank"] != 0:
-            raise CheckFailed("verdict", "labels that are always 0 make every student match")
-        reached = inputs_that_reach(self.problem.network, self.problem.support)
-        if reached.any():
-            raise CheckFailed(place, f"{int(reached.sum())} inputs reach the outputs")
-        self.say(place, PROVED, "no path leads from an input to an output: every label is 0")
-        self.say("verdict", PROVED, "each student matches")
 
     def _network_rank(self) -> None:
         network = self.problem.network

@@ -6,7 +6,7 @@ distinct ones; SymPy's Sturm sequences count no real one among them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -14,14 +14,12 @@ import numpy as np
 import sympy
 from flint import fmpq, fmpz, fmpz_poly
 
-from algebra.certificates.checks import PROVED, CheckFailed
+from algebra.certificates.checks import PROVED, CheckFailed, Say
 from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.rings import RationalField
 from algebra.problems.problem import Problem
 from algebra.systems.elimination import eliminate
 from algebra.systems.system import build_system
-
-Say = Callable[[str, str, str], None]
 
 
 def check_no_real_root(

@@ -1,10 +1,10 @@
-r"""Verdicts on normalization networks, and their verification.
+r"""Verdicts on normalization networks.
 
 What is decided, and how:
 
 * **maximal**, linear or ReLU: every block realizes its layer of the target
   (`algebra.normalization.blocks`, proved by a point modulo a prime for each block).
-* **linear nets**: everything `algebra.certificates.certificate` decides of the lowered problem
+* **linear nets**: everything `algebra.linear.certify` decides of the lowered problem
   (`algebra.normalization.lowering`).  If the student's labels have a smaller dimension than the
   target's (a hidden width below what the target needs), MP = 0 whatever learns.
 * **ReLU nets, minimal**: a target of depth 1 is affine; its labels fill a variety of dimension
@@ -24,26 +24,29 @@ The teacher is the target, not a student's copy; see `algebra.networks.normaliza
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from flint import fmpz
-
-from algebra.certificates import certificate as certificates
-from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED, Certificate
-from algebra.certificates.checks import FAILED, PROBABLE, PROVED, TRUSTED, Check, Verification
-from algebra.errors import InputError
+from algebra.certificates.certificate import (
+    DISCRETE,
+    INTERMEDIATE,
+    MAXIMAL,
+    MINIMAL,
+    UNDECIDED,
+    Certificate,
+)
+from algebra.certificates.family import Effort
+from algebra.linear.certify import certify_linear
 from algebra.networks.normalization import NormNet
-from algebra.normalization.blocks import block_solvable, realizes_all, shifts_fit
+from algebra.normalization.blocks import realizes_all
 from algebra.normalization.lowering import (
     lowered_network,
     lowered_problem,
     lowered_support,
     target_rank,
 )
-from algebra.problems.problem import Problem, problem_from_dict
+from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import GenericRank, network_rank
 
 NARROW = "the frozen net's labels have dimension {0}, the target's {1}"
@@ -83,29 +86,26 @@ def student_rank(problem: Problem, seed: int = 0) -> GenericRank:
     return network_rank(lowered_network(network), lowered_support(network, problem.support), seed)
 
 
-def certify_normnet(problem: Problem, *, seed: int = 0, **settings: Any) -> Certificate:
+def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
     """Verdict on an allocation of a normalization network.
 
     Parameters
     ----------
     problem : Problem
         Of a `NormNet`, with a fixed allocation.
-    seed : int, optional
-    **settings
-        As for `algebra.certificates.certificate.certify`; used for linear nets.
+    effort : Effort
+        Limits and tools are used for linear nets.
 
     Returns
     -------
     Certificate
     """
-    start = time.monotonic()
+    start, seed = time.monotonic(), effort.seed
     network = problem.network
     assert isinstance(network, NormNet)
     target = target_rank(network, seed)
     theorems = {"norm.1": theorem_1(problem)}
-    notes: tuple[str, ...] = ()
-    if not problem.distribution.is_continuous:
-        notes = ("the law is discrete: this is a statement about generic instances, not about MP",)
+    notes = () if problem.distribution.is_continuous else (DISCRETE,)
 
     def conclude(verdict: str, rule: str, rank: int, **more: Any) -> Certificate:
         values: dict[str, Any] = {"prime": 0, "error_bound": Fraction(0), "evidence": {}}
@@ -131,7 +131,7 @@ def certify_normnet(problem: Problem, *, seed: int = 0, **settings: Any) -> Cert
                 MINIMAL, NARROW.format(whole.rank, target.rank), whole.rank, prime=whole.p,
                 error_bound=whole.error, evidence={"student_rank": _rank_data(whole)},
             )  # fmt: skip
-        found = certificates.certify(lowered_problem(problem), seed=seed, **settings)
+        found = certify_linear(lowered_problem(problem), effort)
         return replace(
             found, problem=problem, theorems=theorems, evidence={"lowered": found.to_dict()},
             # They name matrices of the lowered network.
@@ -156,90 +156,3 @@ def certify_normnet(problem: Problem, *, seed: int = 0, **settings: Any) -> Cert
 
 def _rank_data(found: GenericRank) -> dict[str, Any]:
     return {"rank": found.rank, "upper": found.upper, "witness": [found.p, found.seed]}
-
-
-def verify_normnet(
-    data: Mapping[str, Any], *, seed: int = 1, verify_lowered: Any = None
-) -> Verification:
-    """Check a certificate of a normalization network from scratch.
-
-    Parameters
-    ----------
-    data : mapping
-        The content of ``cert.json``.
-    seed : int, optional
-        New points follow from it.
-    verify_lowered : callable
-        Checks the certificate of a lowered problem (`algebra.linear.verify.verify`).
-
-    Returns
-    -------
-    Verification
-    """
-    verdict = str(data.get("verdict"))
-    try:
-        checks = _checks(data, verdict, seed, verify_lowered)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, InputError) as error:
-        checks = [Check("evidence", FAILED, f"malformed: {type(error).__name__}: {error}")]
-    return Verification(verdict, tuple(checks))
-
-
-def _checks(data: Mapping[str, Any], verdict: str, seed: int, verify_lowered: Any) -> list[Check]:
-    problem = problem_from_dict(data["problem"])
-    network = problem.network
-    assert isinstance(network, NormNet)
-    evidence = data["evidence"]
-    again = target_rank(network, seed)
-    if again.rank != data["equations"]:
-        return [Check("equations", FAILED, f"a new point shows rank {again.rank}")]
-    status = PROVED if again.is_proved else PROBABLE
-    checks = [Check("equations", status, f"the target's labels have dimension {again.rank}")]
-    if data["learnable"] != problem.allocation.size:
-        return [*checks, Check("learnable", FAILED, f"the masks hold {problem.allocation.size}")]
-    if verdict == MAXIMAL and "construction" in evidence:
-        return checks + _construction_checks(problem, evidence["construction"])
-    if "lowered" in evidence:
-        lowered = evidence["lowered"]
-        if problem_from_dict(lowered["problem"]) != lowered_problem(problem):
-            return [*checks, Check("evidence.lowered", FAILED, "it is another problem's")]
-        if (lowered["verdict"], lowered["equations"]) != (verdict, again.rank):
-            return [*checks, Check("evidence.lowered", FAILED, "it says something else")]
-        return checks + list(verify_lowered(lowered).checks)
-    if verdict == MINIMAL and "student_rank" in evidence and network.is_linear:
-        whole = student_rank(problem, seed)
-        if whole.rank >= again.rank:
-            return [*checks, Check("evidence.student_rank", FAILED, f"rank {whole.rank}")]
-        status = PROVED if whole.is_proved else PROBABLE
-        text = NARROW.format(whole.rank, again.rank)
-        return [*checks, Check("evidence.student_rank", status, text)]
-    if verdict == UNDECIDED:
-        return [*checks, Check("verdict", TRUSTED, "undecided: nothing more is claimed")]
-    r = effective_learnable(problem)
-    text = f"{r} learnable weights in effect, labels of dimension {again.rank}"
-    silent = problem.allocation.masks[f"b{2 * network.depth}"].all()
-    good = not network.is_linear and r < again.rank
-    good &= verdict == (MINIMAL if network.depth == 1 else INTERMEDIATE)
-    good &= network.depth == 1 or bool(silent)
-    return [*checks, Check("verdict", PROVED if good else FAILED, text)]
-
-
-def _construction_checks(problem: Problem, blocks: Any) -> list[Check]:
-    network = problem.network
-    assert isinstance(network, NormNet)
-    checks: list[Check] = []
-    missing = shifts_fit(problem)
-    if missing:
-        return [Check("evidence.construction", FAILED, missing)]
-    if [block["layer"] for block in blocks] != list(range(1, network.depth + 1)):
-        return [Check("evidence.construction", FAILED, "a layer is missing")]
-    for block in blocks:
-        p, number = block["witness"]
-        place = f"evidence.construction[{block['layer'] - 1}]"
-        if not (isinstance(p, int) and 2**20 < p < 2**31 and fmpz(p).is_prime()):
-            return [*checks, Check(place, FAILED, f"{p!r} is not a prime between 2^20 and 2^31")]
-        good, equations, _ = block_solvable(problem, block["layer"], p, number)
-        if not good or equations != block["equations"]:
-            return [*checks, Check(place, FAILED, "the point does not show it")]
-        checks.append(Check(place, PROVED, f"{equations} equations solved modulo {p}"))
-    text = "every layer is realized for generic weights: each instance has a match"
-    return [*checks, Check("verdict", PROVED, text)]

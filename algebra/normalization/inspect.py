@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, whole_number
-from algebra.linear.inspect import Inspection, inspect_allocation
+from algebra.linear.inspect import inspect_linear
 from algebra.networks.normalization import NormNet
 from algebra.normalization.khatri_rao import khatri_rao, khatri_rao_rank, width_needed
 from algebra.normalization.lowering import lowered_allocation, lowered_support
 from algebra.polynomials.rings import symbol
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import GenericRank
+from algebra.systems.inspection import Inspection
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def inspect_normnet(
             "are those above",
         )
         return Inspection(allocation, 0, (), words, (), ())
-    found = inspect_allocation(
+    found = inspect_linear(
         lowered_allocation(allocation),
         lowered_support(network, support),
         seed=seed,

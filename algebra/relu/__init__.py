@@ -1,10 +1,12 @@
 r"""The family of shallow ReLU networks: patterns, decisions with proofs, verdicts.
 
 arrangement     The arrangement of a ReLU unit over Q, and refutations by Lagrangian duality
+certify         Verdicts on shallow ReLU nets: what counting, and one refuted instance, can say
 decision        Evidence for one ReLU instance, as a file that somebody else can check
 equations       A shallow ReLU instance over Q: exact witnesses of a match, Farkas vectors of none
 hull_program    The linear program over a ReLU instance's convex hulls, solved exactly
+inspect         Inspection of shallow ReLU nets: counting and ranks over activation patterns
 pattern_lemmas  Lemmas D.3 and D.4 on activation patterns of a shallow ReLU net
 patterns        Activation patterns of a shallow ReLU net: the linear system of each, and its rank
-verify          Checks of verdicts on shallow ReLU nets
+verify          Certificates of shallow ReLU nets checked again
 """

@@ -2,23 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from algebra.certificates.checks import PROVED, TRUSTED, CheckFailed
+from algebra.certificates.checks import (
+    FAILED,
+    PROVED,
+    TRUSTED,
+    Check,
+    CheckFailed,
+    Say,
+    Verification,
+)
+from algebra.certificates.family import Effort
+from algebra.certificates.vanishing import check_vanishing
 from algebra.networks.base import LinearFeedForward, ShallowReLU
-from algebra.problems.problem import Problem
+from algebra.problems.problem import Problem, problem_from_dict
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.jacobian import network_rank
 from algebra.relu.arrangement import Refuter
 from algebra.relu.decision import read_decision
 
 
-def check_relu(
-    problem: Problem, data: Mapping[str, Any], seed: int, say: Callable[[str, str, str], None]
-) -> None:
+def verify_relu(data: Mapping[str, Any], effort: Effort) -> Verification:
+    """Check the certificate of a shallow ReLU net.
+
+    Parameters
+    ----------
+    data : mapping
+        The content of ``cert.json``.
+    effort : Effort
+        The point of the rank test follows from its seed.
+
+    Returns
+    -------
+    Verification
+    """
+    checks: list[Check] = []
+
+    def say(place: str, status: str, text: str) -> None:
+        checks.append(Check(place, status, text))
+
+    verdict = str(data.get("verdict"))
+    try:
+        problem = problem_from_dict(data["problem"])
+        size = problem.allocation.size
+        if data["learnable"] != size:
+            raise CheckFailed("learnable", f"says {data['learnable']}, the masks hold {size}")
+        if "labels_vanish" in data["evidence"]:
+            check_vanishing(problem, verdict, data["equations"], data["rank"], say)
+        else:
+            check_relu(problem, data, effort.seed, say)
+    except CheckFailed as failure:
+        say(failure.place, FAILED, str(failure))
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        say("evidence", FAILED, f"malformed: {type(error).__name__}: {error}")
+    return Verification(verdict, tuple(checks))
+
+
+def check_relu(problem: Problem, data: Mapping[str, Any], seed: int, say: Say) -> None:
     """Check a verdict on a ReLU net.
 
     Parameters

@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from algebra.certificates.certificate import Certificate, certify
+from algebra.certificates.certificate import Certificate
 from algebra.errors import InputError
+from algebra.families import certify
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
@@ -212,7 +213,7 @@ def atlas(
         (`algebra.problems.symmetry`), are one orbit.
     seed : int, optional
     decide : callable, optional
-        Certifies one problem; `algebra.certificates.certificate.certify` by default.
+        Certifies one problem; `algebra.families.certify` by default.
     store : Path, optional
         Entries are kept here line by line; an atlas begun there is taken up again.
     progress : callable, optional

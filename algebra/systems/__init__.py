@@ -4,6 +4,7 @@ core         The core of a system: what exact elimination leaves, and the way ba
 elimination  Exact elimination of linear sub-blocks: the core system
 incidence    Structure of a system of equations: matchings, Dulmage–Mendelsohn, block triangular
              form
+inspection   The report of an inspection: forms, blocks, core, budgets
 root_count   The generic root count N: how many complex solutions a generic instance has
 system       The polynomial equations an allocation leads to
 """

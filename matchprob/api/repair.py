@@ -23,8 +23,9 @@ from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.limits import plural
 from algebra.ranks.jacobian import all_cells, network_rank
-from matchprob.api import Question, as_problem, certify
+from matchprob.api.certify import certify
 from matchprob.api.design import Wishes
+from matchprob.api.question import Question, as_problem
 from matchprob.report.design import draw_masks, print_masks
 from numeric.cap_relaxation import linear_relaxation
 from numeric.tracking.root_count import monodromy_root_count

@@ -15,7 +15,8 @@ from algebra.surveys import atlas as atlases
 from algebra.surveys import audit as audits
 from algebra.surveys.atlas import Atlas
 from algebra.surveys.audit import AuditResult
-from matchprob.api import Question, certify
+from matchprob.api.certify import certify
+from matchprob.api.question import Question
 
 
 def audit(

@@ -34,19 +34,20 @@ def inspect(
     as_json: Json = False,
 ) -> None:
     """Show the equations an allocation leads to, and their structure."""
-    from matchprob import api, report
-    from matchprob.report import pictures
+    from matchprob.api import certify as exact
+    from matchprob.api.question import as_problem
+    from matchprob.report import inspection, pictures
 
-    question = api.as_problem(problem)
+    question = as_problem(problem)
     if plot:
         pictures.check_target(plot)
-    found = api.inspect(question, seed=seed, all_forms=all_forms)
+    found = exact.inspect(question, seed=seed, all_forms=all_forms)
     if as_json:
         print_json({**found.to_dict(), "seed": seed})
     else:
-        report.print_inspection(console(), found, question, seed)
+        inspection.print_inspection(console(), found, question, seed)
         if equations:
-            report.print_equations(console(), found, question)
+            inspection.print_equations(console(), found, question)
     if plot:
         pictures.save(pictures.incidence(found), plot)
         say(f"wrote {plot}")
@@ -65,20 +66,22 @@ def certify(
     as_json: Json = False,
 ) -> None:
     """Decide whether an allocation is maximal, minimal or in between."""
-    from matchprob import api, report
+    from matchprob.api import certify as exact
+    from matchprob.api.question import as_problem
     from matchprob.io import files
+    from matchprob.report.certificate import print_certificate
 
-    question = api.as_problem(problem)
+    question = as_problem(problem)
     if out:
         files.check_target(out)
-    found = api.certify(question, seed=seed, timeout=timeout, search=search)
+    found = exact.certify(question, seed=seed, timeout=timeout, search=search)
     if out:
         files.write_text(out, found.to_json())
         say(f"wrote {out}")
     if as_json:
         print_json(found.to_dict())
     else:
-        report.print_certificate(console(), found)
+        print_certificate(console(), found)
 
 
 def verify(
@@ -88,13 +91,14 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check a certificate from scratch; status 3 where it does not hold."""
-    from matchprob import api, report
+    from matchprob.api import certify as exact
+    from matchprob.report.certificate import print_verification
 
-    found = api.verify(certificate, seed=seed, timeout=timeout)
+    found = exact.verify(certificate, seed=seed, timeout=timeout)
     if as_json:
         print_json({**found.to_dict(), "seed": seed})
     else:
-        report.print_verification(console(), found)
+        print_verification(console(), found)
     if not found.holds:
         failed = next(c for c in found.checks if c.status == "failed")
         say(f"matchprob: {certificate}: does not hold at {failed.place}: {failed.text}")
@@ -122,9 +126,9 @@ def audit(
     as_json: Json = False,
 ) -> None:
     """Hold the papers' theorems, as stated, against the exact verdict."""
-    from matchprob import report
     from matchprob.api import surveys
     from matchprob.io.progress import counter
+    from matchprob.report.audit import print_audit
 
     with counter("auditing") as progress:
         found = surveys.audit(
@@ -139,7 +143,7 @@ def audit(
     if as_json:
         print_json(surveys.audit_to_dict(found, seed))
     else:
-        report.print_audit(console(), found)
+        print_audit(console(), found)
 
 
 def atlas(
@@ -168,11 +172,11 @@ def atlas(
     as_json: Json = False,
 ) -> None:
     """Certify every allocation of a small net, up to the symmetries that preserve MP."""
-    from matchprob import report
     from matchprob.api import surveys
     from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report import pictures
+    from matchprob.report.audit import print_atlas
 
     for target in (store, table):
         if target:
@@ -190,7 +194,7 @@ def atlas(
     if as_json:
         print_json(found.to_dict())
     else:
-        report.print_atlas(console(), found)
+        print_atlas(console(), found)
     if plot:
         pictures.save(pictures.atlas(found), plot)
         say(f"wrote {plot}")

@@ -33,7 +33,8 @@ def decide(
 ) -> None:
     """Decide one trial of a shallow ReLU net, with evidence that `verify` re-checks."""
     from algebra.errors import InputError
-    from matchprob import api
+    from matchprob.api import certify as exact
+    from matchprob.api.question import as_problem
     from matchprob.io import files
     from numeric.relu.decide import UNDETERMINED
 
@@ -41,8 +42,8 @@ def decide(
         raise InputError("`--quick` leaves no evidence to write: leave out one of it and `--out`")
     if out is not None:
         files.check_target(out)
-    question = api.as_problem(problem)
-    found = api.decide(question, index, seed=seed, certify=not quick)
+    question = as_problem(problem)
+    found = exact.decide(question, index, seed=seed, certify=not quick)
     if as_json:
         print_json({"index": index, "seed": seed, **found.to_dict()})
     else:

@@ -99,8 +99,8 @@ def design(
     """Choose the best allocation among the [learnable] weights."""
     from algebra.design.demand import SearchUnfinished
     from algebra.errors import InputError
-    from matchprob import api
     from matchprob.api import design as designs
+    from matchprob.api.certify import certify
     from matchprob.io import files
     from matchprob.report import design as design_report
     from matchprob.report import pictures
@@ -143,7 +143,7 @@ def design(
     except SearchUnfinished as error:
         say(f"matchprob: {error}")
         raise typer.Exit(UNFINISHED) from None
-    certificate = api.certify(made, seed=seed) if out else None
+    certificate = certify(made, seed=seed) if out else None
     if as_json:
         print_json({**found.to_dict(), "seed": seed})
     else:

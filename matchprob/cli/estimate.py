@@ -38,21 +38,23 @@ def count(
     as_json: Json = False,
 ) -> None:
     """Count the real solutions of random instances."""
-    from matchprob import api, report
+    from matchprob.api import estimate as verbs
+    from matchprob.api.question import as_problem
     from matchprob.io.progress import progress
     from matchprob.report import pictures
+    from matchprob.report.estimate import print_counts
 
-    question = api.as_problem(problem)
+    question = as_problem(problem)
     if plot:
         pictures.check_target(plot)
     with progress("counting", instances) as advance:
-        found = api.count(
+        found = verbs.count(
             question, instances, seed=seed, engine=engine, timeout=timeout, advance=advance
         )
     if as_json:
         print_json(found.to_dict())
     else:
-        report.print_counts(console(), found)
+        print_counts(console(), found)
     if plot:
         pictures.save(pictures.histogram(found.histogram, str(question.network)), plot)
         say(f"wrote {plot}")
@@ -81,15 +83,17 @@ def estimate(
     as_json: Json = False,
 ) -> None:
     """Estimate the match probability, with an honest interval."""
-    from matchprob import api, report
+    from matchprob.api import estimate as verbs
+    from matchprob.api.question import as_problem
     from matchprob.io.progress import progress
     from matchprob.report import pictures
+    from matchprob.report.estimate import percent, print_estimate
 
-    question = api.as_problem(problem)
+    question = as_problem(problem)
     if plot:
         pictures.check_target(plot)
     with progress("estimating", trials, confidence) as advance:
-        found = api.estimate(
+        found = verbs.estimate(
             question,
             trials,
             seed=seed,
@@ -107,9 +111,9 @@ def estimate(
     if as_json:
         print_json(found.to_dict())
     else:
-        report.print_estimate(console(), found)
+        print_estimate(console(), found)
     if plot:
-        title = f"MP {report.percent(found)}" if found.trials else ""
+        title = f"MP {percent(found)}" if found.trials else ""
         pictures.save(pictures.histogram(found.histogram, str(question.network), title), plot)
         say(f"wrote {plot}")
     if found.trials < found.requested:
@@ -137,11 +141,12 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Compare two allocations of one network on common random instances."""
-    from matchprob import api, report
+    from matchprob.api import estimate as verbs
     from matchprob.io.progress import progress
+    from matchprob.report.estimate import print_comparison
 
     with progress("comparing", 2 * trials, confidence) as advance:
-        found = api.compare(
+        found = verbs.compare(
             first,
             second,
             trials,
@@ -158,7 +163,7 @@ def compare(
     if as_json:
         print_json(found.to_dict())
     else:
-        report.print_comparison(console(), found)
+        print_comparison(console(), found)
     finish(found.trials, trials, "common trials", "compare", store)
 
 

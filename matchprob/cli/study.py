@@ -23,7 +23,7 @@ studies = typer.Typer(no_args_is_help=True, help="Trials kept in a store: list, 
 @studies.command("list")
 def list_studies(store: StoreFile, as_json: Json = False) -> None:
     """List the studies of a store."""
-    from matchprob import report
+    from matchprob.report.estimate import print_studies
     from numeric.studies.store import Store
 
     with Store(store, create=False) as opened:
@@ -31,14 +31,14 @@ def list_studies(store: StoreFile, as_json: Json = False) -> None:
     if as_json:
         print_json({"studies": [s.to_dict() for s in found]})
     else:
-        report.print_studies(console(), found)
+        print_studies(console(), found)
 
 
 @studies.command("show")
 def show(store: StoreFile, study: StudyName = None, as_json: Json = False) -> None:
     """Show a study: its problem, and the estimate of the trials done."""
-    from matchprob import report
     from matchprob.api.studies import estimate_of
+    from matchprob.report.estimate import print_estimate
     from numeric.studies.store import Store
 
     with Store(store, create=False) as opened:
@@ -49,7 +49,7 @@ def show(store: StoreFile, study: StudyName = None, as_json: Json = False) -> No
         return
     out = console()
     out.print(info.toml, markup=False)
-    report.print_estimate(out, found)
+    print_estimate(out, found)
     if found.trials < info.trials:
         out.print(f"  {info.trials - found.trials} more trials wait behind a gap")
 

@@ -3,6 +3,15 @@
 Each figure is a function that computes its trials through a store, draws, and says in words
 what agrees with the paper and what does not.  `FIGURES` lists them; a new one registers
 itself with `register_figure`, in a module named in `_MODULES`.
+
+points                    Points of a figure: estimates of many problems through one store
+paper1_small_nets         First paper: section B.1.1 and the warm-up
+paper1_linear             First paper: figures of linear networks
+paper1_relu               First paper: figures of shallow ReLU networks
+paper1_digits             First paper: allocations on digits
+paper2_training           Second paper, Appendix E: constructed against trained
+paper2_sparse             Second paper, Theorem 3: how sparse frozen weights may be
+paper2_match_probability  Second paper: match probability of normalization layers
 """
 
 from __future__ import annotations
@@ -95,6 +104,7 @@ _MODULES = (
     "paper1_relu",
     "paper1_digits",
     "paper2_training",
+    "paper2_sparse",
     "paper2_match_probability",
 )
 

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Picture
 from algebra.networks.base import LinearEstimator, LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from matchprob import api
+from matchprob.api.certify import certify
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import Measured, Point, markdown_table, measure
 
@@ -53,7 +53,7 @@ def b11(run: Run) -> Reproduction:
     for pair, name in names.items():
         allocation = Allocation.from_cells(network, [("W", i, j) for i, j in pair])
         curves[name] = [Point(0, Problem.of(allocation), "homotopy", {"complete": True})]
-    certified = {name: api.certify(points[0].problem) for name, points in curves.items()}
+    certified = {name: certify(points[0].problem) for name, points in curves.items()}
     for name, points in curves.items():
         if certified[name].verdict == "maximal":
             curves[name] = [Point(0, points[0].problem)]

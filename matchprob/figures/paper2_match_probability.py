@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Picture
 from algebra.networks.normalization import NormNet
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from matchprob import api
+from matchprob.api.certify import certify
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import Measured, Point, draw_curve, markdown_table, measure
 
@@ -109,7 +109,7 @@ def norm_mp(run: Run) -> Reproduction:
 
 def _threshold(measured: list[Measured]) -> str:
     """Certified verdicts by width, in words."""
-    verdicts = {int(m.point.x): api.certify(m.point.problem).verdict for m in measured}
+    verdicts = {int(m.point.x): certify(m.point.problem).verdict for m in measured}
     parts = []
     for verdict in dict.fromkeys(verdicts.values()):
         widths = [w for w, v in verdicts.items() if v == verdict]

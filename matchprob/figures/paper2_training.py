@@ -1,4 +1,4 @@
-"""Figures of the second paper: the experiments of its Appendix E, and Theorem 3's threshold."""
+"""Figures of the second paper: the experiments of its Appendix E."""
 
 from __future__ import annotations
 
@@ -8,17 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import asdict
-from math import log, sqrt
 from statistics import median
 
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import markdown_table
 from numeric.normalization.experiment import ALGORITHMS, Setting, run_setting
-from numeric.normalization.sparse_masks import SparseSuccess, sparse_success
 
 _DIMENSIONS = (5, 10, 15, 20, 25)
 _FIXED = 25
@@ -254,77 +251,3 @@ def norm_fig5(run: Run) -> Reproduction:
         "(`reproduce norm-sparse` has the threshold).", _NOTES, markdown_table(rows), "",
     ])  # fmt: skip
     return Reproduction(picture, rows, text, len(results) == len(set(every)))
-
-
-_SPARSE_SIZES = (4, 6, 8, 12, 16, 24)
-_FACTORS = (1.0, 1.25, 1.5, 2.0)
-
-
-def _marks(d: int) -> dict[str, float]:
-    """The paper's density, the conjectured one, and what no empty column asks for."""
-    return {"√(log d/d)": sqrt(log(d) / d), "log d/d": log(d) / d, "2 log d/d": 2 * log(d) / d}
-
-
-@register_figure("norm-sparse", "Second paper, Theorem 3: sparsity at which scales suffice", 400)
-def norm_sparse(run: Run) -> Reproduction:
-    """Probability that sparse frozen matrices still realize every target, by matchings."""
-    densities = [k / 40 for k in range(2, 41, 2)]
-    picture = Picture(figsize=(10, 3.8), layout="constrained")
-    first, second = picture.subplots(1, 2)
-    rows: list[dict[str, object]] = []
-    lines = ["# Second paper, Theorem 3: sparse frozen matrices", "",
-             f"{run.trials} random masks a point, seed {run.seed}. A point is a success where the "
-             "zero pattern has a covering matching, that is where generic values realize every "
-             "target.", ""]  # fmt: skip
-
-    def curve(d: int, width: int) -> list[SparseSuccess]:
-        points = [sparse_success(d, width, p, run.trials, run.seed) for p in densities]
-        run.say(f"d = {d}, w = {width}: " + " ".join(f"{point.share:.2f}" for point in points))
-        for p in points:
-            rows.append({
-                "d": d, "width": width, "density": p.density, "trials": p.trials,
-                "successes": p.successes, "low": round(p.interval.low, 4),
-                "high": round(p.interval.high, 4),
-            })  # fmt: skip
-        return points
-
-    def draw(axes: Axes, points: Sequence[SparseSuccess], label: str, colour: str) -> None:
-        axes.plot([p.density for p in points], [p.share for p in points], color=colour, label=label)
-        axes.fill_between(
-            densities, [p.interval.low for p in points], [p.interval.high for p in points],
-            color=colour, alpha=0.15, lw=0,
-        )  # fmt: skip
-
-    for k, d in enumerate(_SPARSE_SIZES):
-        colour = f"C{k}"
-        points = curve(d, d * d)
-        draw(first, points, f"d = {d}", colour)
-        shares = [p.share for p in points]
-        for (name, value), marker in zip(_marks(d).items(), "s^o", strict=True):
-            label = name if not k else None
-            height = float(np.interp(value, densities, shares))
-            first.plot(value, height, marker, color=colour, mec="black", ms=6, label=label)
-        half = next((p.density for p in points if p.share >= 0.5), None)
-        lines.append(
-            f"* d = {d}, w = d²: half of the masks succeed from p ≈ {half}; "
-            + ", ".join(f"{name} = {value:.2f}" for name, value in _marks(d).items())
-        )
-    for k, factor in enumerate(_FACTORS):
-        d = 8
-        draw(second, curve(d, round(factor * d * d)), f"w = {factor:g} d²", f"C{k}")
-    first.set_title("w = d²: square hidden systems", fontsize=9)
-    second.set_title("d = 8, wider nets", fontsize=9)
-    for axes in (first, second):
-        axes.set_xlabel("share p of nonzero frozen weights")
-        axes.set_ylabel("probability of success")
-        axes.legend(fontsize=8)
-        axes.spines[["top", "right"]].set_visible(False)
-    lines += [
-        "",
-        "At w = d² no hidden unit may lose all inputs or outputs: 2 d² (1 − p)^d must be small, "
-        "p ≥ (2 + o(1)) log d/d. So Θ(log d/d), the paper's conjecture (Remark 3), cannot be "
-        "improved at this width, and the curves rise there, not at the proved √(log d/d). Extra "
-        "width lowers the threshold.",
-        "", markdown_table(rows), "",
-    ]  # fmt: skip
-    return Reproduction(picture, rows, "\n".join(lines))

@@ -16,7 +16,7 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from matchprob.api.design import allowed_cells, network_of
 from matchprob.api.probable import ProbableDesign, print_race
-from matchprob.report import mask_text
+from matchprob.report.tables import mask_text
 
 _WIDEST = 48
 

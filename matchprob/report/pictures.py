@@ -13,9 +13,9 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from algebra.errors import InputError
-from algebra.linear.inspect import Inspection
 from algebra.problems.allocation import Allocation
 from algebra.surveys.atlas import Atlas
+from algebra.systems.inspection import Inspection
 from matchprob.io import files
 
 SUFFIXES = (".png", ".svg", ".pdf")

@@ -27,8 +27,9 @@ from flint import fmpq, fmpq_mat
 
 from algebra.certificates.certificate import MAXIMAL, MINIMAL
 from algebra.errors import InputError
+from algebra.families import certify
 from algebra.networks.normalization import NormNet
-from algebra.normalization.certify import certify_normnet, student_rank
+from algebra.normalization.certify import student_rank
 from algebra.normalization.dense import norm_bound
 from algebra.normalization.lowering import (
     augmented,
@@ -225,7 +226,7 @@ class ReluCounter(Counter):
 
     def _verdict(self, allocation: Allocation) -> tuple[str, str]:
         if allocation not in self._verdicts:
-            found = certify_normnet(self.problem.with_allocation(allocation))
+            found = certify(self.problem.with_allocation(allocation))
             self._verdicts[allocation] = found.verdict, found.rule
         return self._verdicts[allocation]
 

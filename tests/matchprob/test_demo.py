@@ -26,7 +26,7 @@ def test_interval_holds_the_closed_form():
     """MP of the diagonals by the discriminant, from 200,000 draws, lies in the interval."""
     import numpy as np
 
-    from matchprob import api
+    from matchprob.api.estimate import estimate
 
     need_phcpy()
     rng = np.random.default_rng(5)
@@ -60,5 +60,5 @@ def test_interval_holds_the_closed_form():
         a, b = (values[2] + values[0]) / 2 - c, (values[2] - values[0]) / 2
         share[name] = float(np.mean(b * b >= 4 * a * c))
     for name, problem in demo.six_allocations()[-2:]:
-        interval = api.estimate(problem, 1000, seed=11, confidence=0.999).interval()
+        interval = estimate(problem, 1000, seed=11, confidence=0.999).interval()
         assert interval.low < share[name] < interval.high

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from algebra.certificates.certificate import certify
 from algebra.errors import InputError
+from algebra.families import certify
 from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Distribution, Problem

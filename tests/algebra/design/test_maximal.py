@@ -7,11 +7,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.certificates.certificate import certify
 from algebra.design.demand import SearchUnfinished, demand
 from algebra.design.maximal import _Best, _exchange, cheapest_maximal
 from algebra.design.odd_counts import Ruling
 from algebra.errors import InputError
+from algebra.families import certify
 from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem

@@ -2,9 +2,9 @@
 
 from itertools import combinations
 
-from algebra.certificates.certificate import certify
 from algebra.design.demand import demand
 from algebra.design.odd_counts import Judge
+from algebra.families import certify
 from algebra.networks.base import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem

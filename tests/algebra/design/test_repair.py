@@ -6,10 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.certificates.certificate import certify
 from algebra.design.demand import demand
 from algebra.design.repair import MAXIMAL, NOT_MINIMAL, repair
 from algebra.errors import InputError
+from algebra.families import certify
 from algebra.networks.base import LinearEstimator, LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem

@@ -2,7 +2,7 @@
 
 import json
 
-from algebra.linear.inspect import inspect_allocation
+from algebra.families import inspect_allocation
 from algebra.networks.base import LinearRNN, ShallowReLU
 from algebra.problems.allocation import Allocation
 

@@ -6,9 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from algebra.certificates.certificate import certify
 from algebra.errors import InputError
-from algebra.linear.verify import verify
+from algebra.families import certify, verify
 from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem

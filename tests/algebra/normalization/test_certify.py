@@ -5,8 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from algebra.certificates.certificate import certify
-from algebra.linear.verify import verify
+from algebra.families import certify, verify
 from algebra.networks.normalization import NormNet
 from algebra.normalization.blocks import block_solvable, realizes_all
 from algebra.normalization.certify import effective_learnable

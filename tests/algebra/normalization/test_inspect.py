@@ -5,7 +5,7 @@ import pytest
 import sympy
 
 from algebra.errors import InputError
-from algebra.linear.inspect import inspect_allocation
+from algebra.families import inspect_allocation
 from algebra.networks.base import LinearEstimator
 from algebra.networks.normalization import NormNet
 from algebra.normalization.inspect import inspect_normnet, lemma_equations, lemma_systems

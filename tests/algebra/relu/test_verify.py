@@ -8,7 +8,7 @@ import pytest
 from algebra.certificates.checks import CheckFailed
 from algebra.problems.problem import Problem
 from algebra.relu.verify import check_relu, persists
-from matchprob import api
+from matchprob.api.certify import certify, verify
 from numeric.instances import Instance, draw_instance
 from numeric.relu.decide import NONE, decide
 from numeric.relu.evidence import refuted_instance
@@ -25,9 +25,9 @@ def _checked(case: Problem, data) -> list[tuple[str, str, str]]:
 
 def test_certified_and_verified():
     """MP is strictly between 0 and 1, and the file proves it."""
-    certificate = api.certify(CASE)
+    certificate = certify(CASE)
     assert certificate.verdict == "intermediate"
-    assert api.verify(certificate).holds
+    assert verify(certificate).holds
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -53,7 +53,7 @@ def test_instances_near_have_no_match_either(seed):
 
 
 def _data():
-    certificate = api.certify(CASE)
+    certificate = certify(CASE)
     return {
         "verdict": certificate.verdict,
         "equations": certificate.equations,

@@ -8,8 +8,8 @@ from math import comb
 
 import pytest
 
-from algebra.certificates.certificate import certify
 from algebra.errors import InputError
+from algebra.families import certify
 from algebra.networks.base import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem

@@ -19,6 +19,7 @@ from algebra.polynomials.msolve.solver import (
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
+from algebra.systems import root_count as rootcount
 from algebra.systems.root_count import (
     TRACE,
     RootCount,
@@ -29,7 +30,6 @@ from algebra.systems.root_count import (
     preferred_forms,
 )
 from algebra.systems.system import forms
-from algebra.systems.system import root_count as rootcount
 
 P = 2147483629
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)

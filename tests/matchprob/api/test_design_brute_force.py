@@ -9,9 +9,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from algebra.certificates.certificate import certify
 from algebra.design.maximal import NoneMaximal
 from algebra.errors import InputError
+from algebra.families import certify
 from algebra.networks.base import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem

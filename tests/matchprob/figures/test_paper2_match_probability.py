@@ -4,7 +4,7 @@ import json
 
 from algebra.networks.normalization import NormNet
 from matchprob.cli import app, run
-from matchprob.figures import normalization_mp
+from matchprob.figures import paper2_match_probability
 from matchprob.figures.paper2_match_probability import allocations, ordinary_weights
 
 
@@ -28,7 +28,7 @@ def test_as_many_ordinary_weights():
 
 def test_figure(monkeypatch, tmp_path, capsys):
     """Below its width an allocation of scales is certified minimal, from it on maximal."""
-    monkeypatch.setattr(normalization_mp, "_WIDTHS", {"linear": (2, 3), "relu": (2,)})
+    monkeypatch.setattr(paper2_match_probability, "_WIDTHS", {"linear": (2, 3), "relu": (2,)})
     words = ["reproduce", "norm-mp", "--trials", "6", "--out", str(tmp_path), "--json"]
     assert run(lambda: app(words, standalone_mode=False)) == 0
     points = json.loads(capsys.readouterr().out)["points"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from matchprob.cli import app, run
-from matchprob.figures import second_paper
+from matchprob.figures import paper2_sparse, paper2_training
 from numeric.normalization.experiment import run_setting
 
 
@@ -19,12 +19,12 @@ def small(monkeypatch):
         calls.append(setting)
         return run_setting(replace(setting, samples=300, epochs=2))
 
-    monkeypatch.setattr(second_paper, "_DIMENSIONS", (2, 3))
-    monkeypatch.setattr(second_paper, "_FIXED", 3)
-    monkeypatch.setattr(second_paper, "_WIDTHS", (3, 9, 12))
-    monkeypatch.setattr(second_paper, "_SPARSE_SIZES", (2, 3))
-    monkeypatch.setattr(second_paper, "_FACTORS", (1.0,))
-    monkeypatch.setattr(second_paper, "run_setting", quick)
+    monkeypatch.setattr(paper2_training, "_DIMENSIONS", (2, 3))
+    monkeypatch.setattr(paper2_training, "_FIXED", 3)
+    monkeypatch.setattr(paper2_training, "_WIDTHS", (3, 9, 12))
+    monkeypatch.setattr(paper2_sparse, "_SPARSE_SIZES", (2, 3))
+    monkeypatch.setattr(paper2_sparse, "_FACTORS", (1.0,))
+    monkeypatch.setattr(paper2_training, "run_setting", quick)
     return calls
 
 
@@ -74,9 +74,9 @@ def test_interrupted(small, tmp_path, capsys, monkeypatch):
         if len(small) == 2:
             raise KeyboardInterrupt
         small.append(setting)
-        return dict.fromkeys((*second_paper.ALGORITHMS, "variance"), 1.0)
+        return dict.fromkeys((*paper2_training.ALGORITHMS, "variance"), 1.0)
 
-    monkeypatch.setattr(second_paper, "run_setting", stopped)
+    monkeypatch.setattr(paper2_training, "run_setting", stopped)
     assert call("reproduce", "norm-fig4", "--trials", 1, "--out", tmp_path, "--json") == 3
     assert not json.loads(capsys.readouterr().out)["finished"]
 

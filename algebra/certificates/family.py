@@ -1,0 +1,93 @@
+"""A family of networks: what it must be able to do, and what it may use.
+
+`algebra.families` lists the families; it is the only place that chooses one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from algebra.certificates.certificate import Certificate
+from algebra.certificates.checks import Verification
+from algebra.networks.base import Network
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.systems.inspection import Inspection
+from algebra.systems.root_count import RootCounter
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long to try.
+
+    Attributes
+    ----------
+    timeout : float
+        Seconds for one Gröbner basis.
+    search : float
+        Seconds for the search of an instance without real solutions.
+    subsets : int
+        Where more weights learn than needed, sub-allocations searched for a maximal one.
+    """
+
+    timeout: float = 60.0
+    search: float = 2.0
+    subsets: int = 40
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Floating-point help that may be handed in; what it finds is checked exactly or named.
+
+    Attributes
+    ----------
+    candidates : callable or None
+        Given N, yields numbers of rational instances that are worth solving exactly first
+        (a numerical guess; see `algebra.linear.witness.rational_instance`).
+    root_counter : callable or None
+        Counts solutions where msolve is missing or does not finish, as
+        `numeric.tracking.root_count.monodromy_root_count` does.
+    refuted : callable or None
+        For ReLU nets: looks for an instance without a match that persists, as
+        `numeric.relu.evidence.refuted_instance` does.
+    """
+
+    candidates: Callable[[int], Iterable[int]] | None = None
+    root_counter: RootCounter | None = None
+    refuted: Callable[[], Mapping[str, Any] | None] | None = None
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Seed, limits and tools of one call."""
+
+    seed: int = 0
+    limits: Limits = field(default_factory=Limits)
+    tools: Tools = field(default_factory=Tools)
+
+
+class Family(Protocol):
+    """Networks that are inspected, certified and verified in one way."""
+
+    def accepts(self, network: Network) -> bool:
+        """Whether a network belongs to the family."""
+
+    def certify(self, problem: Problem, effort: Effort) -> Certificate:
+        """Verdict on an allocation, with evidence."""
+
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
+        """A certificate checked from scratch."""
+
+    def inspect(
+        self,
+        allocation: Allocation,
+        support: Mapping[str, np.ndarray],
+        *,
+        seed: int,
+        all_forms: bool,
+    ) -> Inspection:
+        """Which equations an allocation leads to, and how they hang together."""

@@ -1,0 +1,53 @@
+"""Structural zeros that leave no path from inputs to outputs: every student matches.
+
+For every network whose labels vanish with its paths, linear or ReLU without shifts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from algebra.certificates.certificate import MAXIMAL, Certificate
+from algebra.certificates.checks import PROVED, CheckFailed, Say
+from algebra.problems.problem import Problem
+from algebra.problems.reachability import inputs_that_reach
+
+
+def vanishing_certificate(
+    problem: Problem, theorems: Mapping[str, str], notes: tuple[str, ...], seed: int, seconds: float
+) -> Certificate:
+    """The certificate of a problem all of whose labels are 0."""
+    return Certificate(
+        problem=problem,
+        verdict=MAXIMAL,
+        rule="structural zeros make every label 0: each student matches",
+        equations=0,
+        rank=0,
+        prime=0,
+        error_bound=Fraction(0),
+        theorems=theorems,
+        notes=notes,
+        evidence={"labels_vanish": True},
+        seed=seed,
+        seconds=seconds,
+    )
+
+
+def check_vanishing(problem: Problem, verdict: str, equations: int, rank: int, say: Say) -> None:
+    """No path from inputs to outputs, by going along the weights that exist.
+
+    Without a path every label is 0 for teacher and student, whatever the weights: MP = 1.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    if verdict != MAXIMAL or equations != 0 or rank != 0:
+        raise CheckFailed("verdict", "labels that are always 0 make every student match")
+    place = "evidence.labels_vanish"
+    reached = inputs_that_reach(problem.network, problem.support)
+    if reached.any():
+        raise CheckFailed(place, f"{int(reached.sum())} inputs reach the outputs")
+    say(place, PROVED, "no path leads from an input to an output: every label is 0")
+    say("verdict", PROVED, "each student matches")

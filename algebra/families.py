@@ -1,0 +1,185 @@
+"""The families of networks; inspecting, certifying and verifying go through the one that fits.
+
+Nothing else asks what family a network belongs to.  A new family is a folder with these three
+functions, and one more entry here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from algebra.certificates.certificate import FORMAT, VERSION, Certificate
+from algebra.certificates.checks import FAILED, Check, Verification
+from algebra.certificates.family import Effort, Family, Limits, Tools
+from algebra.errors import InputError
+from algebra.linear.certify import certify_linear
+from algebra.linear.inspect import inspect_linear
+from algebra.linear.verify import verify_linear
+from algebra.networks.base import Network, ShallowReLU
+from algebra.networks.normalization import NormNet
+from algebra.normalization.certify import certify_normnet
+from algebra.normalization.inspect import inspect_normnet
+from algebra.normalization.verify import verify_normnet
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem, network_from_dict
+from algebra.relu.certify import certify_relu
+from algebra.relu.inspect import inspect_relu
+from algebra.relu.verify import verify_relu
+from algebra.systems.inspection import Inspection
+from algebra.systems.root_count import RootCounter
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """One family: see `algebra.certificates.family.Family`."""
+
+    name: str
+    accepts: Callable[[Network], bool]
+    certify: Callable[[Problem, Effort], Certificate]
+    verify: Callable[[Mapping[str, Any], Effort], Verification]
+    inspect: Callable[..., Inspection]
+
+
+FAMILIES: tuple[Family, ...] = (
+    _Entry(
+        "normalization",
+        lambda network: isinstance(network, NormNet),
+        certify_normnet,
+        verify_normnet,
+        inspect_normnet,
+    ),
+    _Entry(
+        "relu",
+        lambda network: isinstance(network, ShallowReLU),
+        certify_relu,
+        verify_relu,
+        inspect_relu,
+    ),
+    _Entry(
+        "linear",
+        lambda network: network.is_linear,
+        certify_linear,
+        verify_linear,
+        inspect_linear,
+    ),
+)
+
+
+def family_of(network: Network) -> Family:
+    """The family of a network."""
+    for family in FAMILIES:
+        if family.accepts(network):
+            return family
+    raise InputError(f"a {network.title} belongs to no family that can be certified")
+
+
+def certify(
+    problem: Problem,
+    *,
+    seed: int = 0,
+    timeout: float = 60.0,
+    search: float = 2.0,
+    subsets: int = 40,
+    candidates: Callable[[int], Iterable[int]] | None = None,
+    fallback: RootCounter | None = None,
+    refuted: Callable[[], Mapping[str, Any] | None] | None = None,
+) -> Certificate:
+    """Decide whether an allocation is maximal, minimal or in between.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a fixed allocation.
+    seed : int, optional
+        Random points and instances follow from it.
+    timeout, search, subsets : optional
+        See `algebra.certificates.family.Limits`.
+    candidates, fallback, refuted : callable, optional
+        See `algebra.certificates.family.Tools` (`fallback` is the root counter).
+
+    Returns
+    -------
+    Certificate
+
+    Examples
+    --------
+    >>> from algebra.networks.base import LinearRNN
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> certify(Problem(net, {"W": [[1, 1], [0, 0]]})).verdict
+    'maximal'
+    """
+    effort = Effort(seed, Limits(timeout, search, subsets), Tools(candidates, fallback, refuted))
+    return family_of(problem.network).certify(problem, effort)
+
+
+def verify(
+    data: Mapping[str, Any],
+    *,
+    seed: int = 1,
+    timeout: float = 60.0,
+    fallback: RootCounter | None = None,
+) -> Verification:
+    """Check a certificate.
+
+    Parameters
+    ----------
+    data : mapping
+        The content of ``cert.json``.
+    seed : int, optional
+        New points and primes follow from it.
+    timeout : float, optional
+        Seconds for one Gröbner basis.
+    fallback : callable, optional
+        Counts solutions where msolve is missing or does not finish.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    InputError
+        Where the data is no certificate of this format at all.
+    """
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise InputError(f"this is not a certificate: `format` is not {FORMAT!r}")
+    version = data.get("version")
+    if type(version) is not int or version != VERSION:
+        raise InputError(f"certificate version {version!r}; this program reads version {VERSION}")
+    effort = Effort(seed, Limits(timeout), Tools(root_counter=fallback))
+    try:
+        network = network_from_dict(data["problem"]["network"])
+    except (KeyError, TypeError, InputError) as error:
+        check = Check("problem.network", FAILED, str(error))
+        return Verification(str(data.get("verdict")), (check,))
+    return family_of(network).verify(data, effort)
+
+
+def inspect_allocation(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    seed: int = 0,
+    all_forms: bool = False,
+) -> Inspection:
+    """Structure report of an allocation.
+
+    Parameters
+    ----------
+    allocation : Allocation
+    support : mapping of str to mask, optional
+    seed : int, optional
+        The random point follows from it.
+    all_forms : bool, optional
+        Eliminate every form, not only the one with the smaller core.
+
+    Returns
+    -------
+    Inspection
+    """
+    family = family_of(allocation.network)
+    return family.inspect(allocation, support or {}, seed=seed, all_forms=all_forms)

@@ -1,0 +1,177 @@
+"""Verdicts on linear networks, with evidence that somebody else can check.
+
+* **minimal** (MP = 0): the generic rank of the allocation's Jacobian is smaller than the
+  whole network's (`algebra.ranks.jacobian`, with the proof).
+* **maximal** (MP = 1): the allocation is not minimal and the generic root count N is odd,
+  in particular 1: non-real solutions come in conjugate pairs, so every generic instance
+  has a real one.  Or a sub-allocation is maximal: what fewer weights can do, more can.
+* **intermediate** (0 < MP < 1): not minimal, and one rational instance has N distinct
+  complex solutions, none of them real.  Solutions move continuously and none is missing
+  (N is the largest number of isolated solutions any instance can have), so the instances
+  around it have no real solution either, and they have positive probability.
+* **undecided**: what was tried is listed.
+
+Where structural zeros leave no path from inputs to outputs, every label is 0 and every
+student matches: maximal, whatever learns.
+
+N is counted modulo primes (`algebra.systems.root_count`).  Where msolve is missing or too slow, a
+numerical counter may be handed in; a verdict that rests on it says so in its rule.
+
+Verdicts are about continuous laws with full support.  For discrete weights or inputs they
+are statements about generic instances, not about MP.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from algebra.certificates.certificate import (
+    DISCRETE,
+    INTERMEDIATE,
+    MAXIMAL,
+    MINIMAL,
+    UNDECIDED,
+    Certificate,
+)
+from algebra.certificates.evidence import circuit_reason, rank_evidence, root_evidence
+from algebra.certificates.family import Effort
+from algebra.certificates.vanishing import vanishing_certificate
+from algebra.linear.witness import find_witness
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.problems.reachability import labels_vanish
+from algebra.ranks.budgets.cover import budget_violations
+from algebra.ranks.jacobian import GenericRank, allocation_rank, network_rank
+from algebra.ranks.matroid import candidate_bases
+from algebra.systems.root_count import LINEAR, NUMERICAL, RootCountError, generic_root_count
+from algebra.theorems.statements import what_theorems_say
+
+# Weights among which a dependent set is looked for.
+_LARGEST_CIRCUIT = 1_000
+
+
+def certify_linear(problem: Problem, effort: Effort) -> Certificate:
+    """Decide whether an allocation of a linear network is maximal, minimal or in between.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a fixed allocation.
+    effort : Effort
+
+    Returns
+    -------
+    Certificate
+    """
+    seed, limits, tools = effort.seed, effort.limits, effort.tools
+    start = time.monotonic()
+    allocation, support = problem.allocation, problem.support
+    network = allocation.network
+    notes = [] if problem.distribution.is_continuous else [DISCRETE]
+    theorems = what_theorems_say(network, allocation)
+    if labels_vanish(network, support):
+        return vanishing_certificate(
+            problem, theorems, tuple(notes), seed, time.monotonic() - start
+        )
+    whole = network_rank(network, support, seed)
+    own = allocation_rank(allocation, support, whole.rank, seed)
+    evidence: dict[str, Any] = {
+        "network_rank": rank_evidence(problem, whole),
+        "allocation_rank": rank_evidence(problem, own),
+    }
+
+    def conclude(verdict: str, rule: str, error: Fraction, **more: Any) -> Certificate:
+        return Certificate(
+            problem=problem,
+            verdict=verdict,
+            rule=rule,
+            equations=whole.rank,
+            rank=own.rank,
+            prime=own.p,
+            error_bound=error,
+            theorems=theorems,
+            notes=tuple(notes) + tuple(more.pop("notes", ())),
+            evidence=evidence,
+            seed=seed,
+            seconds=time.monotonic() - start,
+            **more,
+        )
+
+    if own.rank < whole.rank:
+        reasons = tuple(str(v) for v in budget_violations(allocation))
+        if allocation.size < whole.rank:
+            rule = f"{allocation.size} learnable weights, {whole.rank} independent equations"
+            return conclude(MINIMAL, rule, Fraction(0), reasons=reasons)
+        rule = f"generic rank {own.rank} of {whole.rank}"
+        if not reasons and allocation.size <= _LARGEST_CIRCUIT:
+            reasons = (circuit_reason(allocation, support, seed),)
+        return conclude(MINIMAL, rule, own.error, reasons=reasons)
+
+    # Not minimal: proved, unless the whole network's rank is only probably not larger.
+    error = whole.error
+    if allocation.size > whole.rank:
+        return _over_complete(problem, whole, effort, conclude, evidence, error)
+    try:
+        roots = generic_root_count(
+            allocation, support, seed=seed, timeout=limits.timeout, fallback=tools.root_counter
+        )
+    except RootCountError as problem_met:
+        tried = (f"generic root count: {problem_met}",)
+        return conclude(UNDECIDED, "not minimal, root count out of reach", error, tried=tried)
+    evidence["root_count"] = root_evidence(roots)
+    how = f" ({NUMERICAL})" if roots.is_numerical else ""
+    if roots.is_numerical:
+        notes.append(f"N = {roots.value}: {roots.how} ({roots.because})")
+    if roots.value % 2:
+        rule = "linear after elimination" if roots.value == 1 else f"odd generic root count{how}"
+        if roots.value == 1 and roots.rule != LINEAR:
+            rule = f"one solution, rational in the data{how}"
+        return conclude(MAXIMAL, rule, error, generic_root_count=roots.value)
+    guesses = tools.candidates(roots.value) if tools.candidates is not None else ()
+    witness, text = find_witness(problem, roots, seed, limits.search, guesses, limits.timeout)
+    if witness is None:
+        rule = f"not minimal, {roots.value} complex solutions{how}"
+        return conclude(UNDECIDED, rule, error, generic_root_count=roots.value, tried=(text,))
+    evidence["no_real_root"] = witness
+    rule = f"an instance with {roots.value} complex solutions, none real{how}"
+    return conclude(INTERMEDIATE, rule, error, generic_root_count=roots.value)
+
+
+def _over_complete(
+    problem: Problem,
+    whole: GenericRank,
+    effort: Effort,
+    conclude: Callable[..., Certificate],
+    evidence: dict[str, Any],
+    error: Fraction,
+) -> Certificate:
+    """More weights than equations: maximal if some sub-allocation is."""
+    allocation, support = problem.allocation, problem.support
+    seed, timeout, subsets = effort.seed, effort.limits.timeout, effort.limits.subsets
+    tried, out_of_reach = 0, 0
+    deadline = time.monotonic() + timeout
+    for cells in candidate_bases(allocation, whole.rank, support, seed, subsets):
+        if time.monotonic() > deadline:
+            break
+        tried += 1
+        part = Allocation.from_cells(allocation.network, cells)
+        try:
+            roots = generic_root_count(
+                part, support, seed=seed, timeout=timeout / 4, fallback=effort.tools.root_counter
+            )
+        except RootCountError:
+            out_of_reach += 1
+            continue
+        if roots.value % 2:
+            evidence["sub_allocation"] = [list(cell) for cell in part.cells]
+            evidence["root_count"] = root_evidence(roots)
+            how = f", {NUMERICAL}" if roots.is_numerical else ""
+            rule = f"a sub-allocation of {whole.rank} weights is maximal (N = {roots.value}{how})"
+            return conclude(MAXIMAL, rule, error)
+    text = f"{tried} sub-allocations of {whole.rank} weights: none with an odd root count"
+    if out_of_reach:
+        text += f" ({out_of_reach} out of reach)"
+    return conclude(UNDECIDED, "not minimal, more weights than equations", error, tried=(text,))

@@ -1,0 +1,92 @@
+"""Verdicts on shallow ReLU nets: what counting, and one refuted instance, can say.
+
+MP > 0 for every allocation, even an empty one: with positive probability all samples
+lie in a half-space, all units of teacher and student are silent on them, and both
+put out zeros.  So nothing is minimal.  MP < 1 where every activation pattern leaves
+the student fewer dimensions than the teacher's labels have when all its units are
+active, which has positive probability too (the budgets bound all patterns at once).
+And MP < 1 where one instance has no match, nor any near it (`algebra.relu.verify`).
+"""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from typing import Any
+
+from algebra.certificates.certificate import DISCRETE, INTERMEDIATE, UNDECIDED, Certificate
+from algebra.certificates.family import Effort
+from algebra.certificates.vanishing import vanishing_certificate
+from algebra.networks.base import LinearFeedForward, ShallowReLU
+from algebra.problems.problem import Problem
+from algebra.problems.reachability import labels_vanish
+from algebra.ranks.budgets.cover import budget_violations, rank_bound
+from algebra.ranks.jacobian import network_rank
+from algebra.relu.patterns import sample_pattern_ranks
+from algebra.theorems.statements import what_theorems_say
+
+
+def certify_relu(problem: Problem, effort: Effort) -> Certificate:
+    """Decide what can be decided of an allocation of a shallow ReLU net.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a fixed allocation.
+    effort : Effort
+
+    Returns
+    -------
+    Certificate
+    """
+    seed, refuted = effort.seed, effort.tools.refuted
+    start = time.monotonic()
+    network = problem.network
+    assert isinstance(network, ShallowReLU)
+    notes = [] if problem.distribution.is_continuous else [DISCRETE]
+    theorems = what_theorems_say(network, problem.allocation)
+    if labels_vanish(network, problem.support):
+        return vanishing_certificate(
+            problem, theorems, tuple(notes), seed, time.monotonic() - start
+        )
+    allocation = problem.allocation
+    active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
+    whole = network_rank(active, problem.support, seed)
+    bound = min(rank_bound(allocation), allocation.size)
+    certain = bound < whole.rank
+    if allocation.size:
+        sampled = sample_pattern_ranks(allocation, seed=seed)
+        text = f"rank {sampled.ranks[0]} of {whole.rank} with all units active, full for "
+        text += f"{sampled.full} of {len(sampled.ranks)} random activation patterns"
+        notes = [*notes, text]
+    evidence: dict[str, Any] = {
+        "active_rank": {"rank": whole.rank, "witness": [whole.p, whole.seed]}
+    }
+    instance = refuted() if refuted is not None and not certain else None
+    if certain:
+        rule = f"no activation pattern leaves rank above {bound}, labels have {whole.rank}"
+    elif instance is not None:
+        evidence["no_match"] = instance
+        rule = "an instance that no weights match, nor any near it"
+    else:
+        rule = "decided per instance, not in general, for a ReLU network"
+    tried = ["budgets of rows, columns and layers: none is exceeded"]
+    if refuted is not None:
+        tried.append("a search for an instance without a match that persists: none found")
+    everywhere = "never minimal: teacher and student are both silent with positive probability"
+    return Certificate(
+        problem=problem,
+        verdict=UNDECIDED if not certain and instance is None else INTERMEDIATE,
+        rule=rule,
+        equations=whole.rank,
+        rank=bound,
+        prime=whole.p,
+        error_bound=Fraction(0),
+        theorems=theorems,
+        reasons=tuple(str(v) for v in budget_violations(allocation)) if certain else (),
+        notes=(*notes, everywhere),
+        tried=() if certain or instance is not None else tuple(tried),
+        evidence=evidence,
+        seed=seed,
+        seconds=time.monotonic() - start,
+    )

@@ -1,0 +1,70 @@
+"""Inspection of shallow ReLU nets: what counting and ranks say of the activation patterns."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+
+import numpy as np
+
+from algebra.linalg.modular import random_prime
+from algebra.problems.allocation import Allocation
+from algebra.ranks.budgets.cover import budget_violations, budgets
+from algebra.relu.pattern_lemmas import patterns_left_by_D3, patterns_left_by_D4
+from algebra.relu.patterns import sample_pattern_ranks
+from algebra.systems.inspection import Inspection
+
+
+def inspect_relu(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray],
+    *,
+    seed: int = 0,
+    all_forms: bool = False,
+) -> Inspection:
+    """Structure report of an allocation of a shallow ReLU net.
+
+    Parameters
+    ----------
+    allocation : Allocation
+    support : mapping of str to mask
+    seed : int, optional
+        The random patterns follow from it.
+    all_forms : bool, optional
+        Of no consequence: there is no form for all patterns at once.
+
+    Returns
+    -------
+    Inspection
+    """
+    return Inspection(
+        allocation=allocation,
+        prime=random_prime(random.Random(f"inspect/{seed}")),
+        forms=(),
+        skipped=tuple(_pattern_words(allocation, seed)),
+        budgets=budgets(allocation),
+        violations=budget_violations(allocation),
+    )
+
+
+def _pattern_words(allocation: Allocation, seed: int) -> list[str]:
+    """What counting and ranks say of the activation patterns of a ReLU net."""
+    network = allocation.network
+    counts = [c for c in allocation.row_counts("W1") if c]
+    units = len(counts)
+    words = [
+        f"the equations hold for one activation pattern at a time: {units} learning units on "
+        f"{network.m} samples, 2^{units * network.m} patterns"
+    ]
+    if allocation.matrices == ("W1",) and allocation.size == network.outputs:
+        words.append(
+            f"Lemma D.3 leaves {patterns_left_by_D3(units, network.d, network.m)} of them, "
+            f"Lemma D.4 {patterns_left_by_D4(counts, network.m)} (where no right-hand side is 0)"
+        )
+    if allocation.size:
+        ranks = sample_pattern_ranks(allocation, seed=seed)
+        words.append(
+            f"rank of the linear system: {ranks.ranks[0]} of {ranks.needed} with all units "
+            f"active; full for {ranks.full} of {len(ranks.ranks)} random patterns"
+        )
+    return words

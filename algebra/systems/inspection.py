@@ -1,0 +1,168 @@
+"""The report of an inspection: the equations of each form, its blocks, its core, the budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from algebra.problems.allocation import Allocation
+from algebra.ranks.budgets.cover import Budget, Violation
+from algebra.systems.incidence import BlockTriangularForm
+from algebra.systems.system import PolynomialSystem
+
+
+@dataclass(frozen=True)
+class BlockSummary:
+    """One block of the triangular form.
+
+    Attributes
+    ----------
+    size : int
+        Equations, as many as unknowns.
+    linear, quadratic : int
+        Equations of degree at most 1, and higher, in the block's own unknowns.
+    """
+
+    size: int
+    linear: int
+    quadratic: int
+
+
+@dataclass(frozen=True)
+class FormReport:
+    """One form of the system, before and after elimination.
+
+    Attributes
+    ----------
+    form : str
+    equations, unknowns, weights : int
+        Before elimination, without 0 = 0; `weights` of the unknowns are learnable weights.
+    by_degree : dict of int to int
+        Equations by total degree; degree 0 is a contradiction.
+    overdetermined, underdetermined : (int, int)
+        Equations and unknowns of these parts of the Dulmage–Mendelsohn decomposition.
+    blocks : tuple of BlockSummary
+        The square part, in solving order.
+    core_equations, core_unknowns, core_degree : int
+    bezout : int
+        Bézout bound of the core.
+    terms, possible_terms : int
+        Sparsity of the core.
+    core_blocks : tuple of int
+        Sizes of the core's blocks.
+    deferred : tuple of int
+        Sizes of the linear blocks put aside.
+    consistent : bool
+        False where elimination meets 1 = 0.
+    system : PolynomialSystem
+        The equations counted, over GF(p).
+    triangular : BlockTriangularForm
+        Of `system`, by position.
+    """
+
+    form: str
+    equations: int
+    unknowns: int
+    weights: int
+    by_degree: Mapping[int, int]
+    overdetermined: tuple[int, int]
+    underdetermined: tuple[int, int]
+    blocks: tuple[BlockSummary, ...]
+    core_equations: int
+    core_unknowns: int
+    core_degree: int
+    bezout: int
+    terms: int
+    possible_terms: int
+    core_blocks: tuple[int, ...]
+    deferred: tuple[int, ...]
+    consistent: bool
+    system: PolynomialSystem
+    triangular: BlockTriangularForm
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``."""
+        return {
+            "form": self.form,
+            "equations": self.equations,
+            "unknowns": self.unknowns,
+            "weights": self.weights,
+            "linear": sum(v for k, v in self.by_degree.items() if k <= 1),
+            "quadratic": sum(v for k, v in self.by_degree.items() if k > 1),
+            "by_degree": {str(k): v for k, v in self.by_degree.items()},
+            "overdetermined": list(self.overdetermined),
+            "underdetermined": list(self.underdetermined),
+            "blocks": [[b.size, b.linear, b.quadratic] for b in self.blocks],
+            "core": {
+                "consistent": self.consistent,
+                "equations": self.core_equations,
+                "unknowns": self.core_unknowns,
+                "degree": self.core_degree,
+                "bezout_bound": self.bezout,
+                "terms": self.terms,
+                "possible_terms": self.possible_terms,
+                "blocks": list(self.core_blocks),
+                "deferred": list(self.deferred),
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """The structure report of an allocation.
+
+    Attributes
+    ----------
+    allocation : Allocation
+    prime : int
+        Modulo which the generic sizes were found.
+    forms : tuple of FormReport
+        The form with the smaller core first.
+    skipped : tuple of str
+        Forms left out, and why.
+    budgets : tuple of Budget
+    violations : tuple of Violation
+    """
+
+    allocation: Allocation
+    prime: int
+    forms: tuple[FormReport, ...]
+    skipped: tuple[str, ...]
+    budgets: tuple[Budget, ...]
+    violations: tuple[Violation, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``."""
+        network = self.allocation.network
+        return {
+            "network": {"kind": network.kind, **network.sizes},
+            "learnable": self.allocation.size,
+            "labels": network.outputs,
+            "parameters": network.parameters,
+            "cells": [list(cell) for cell in self.allocation.cells],
+            "prime": self.prime,
+            "forms": [form.to_dict() for form in self.forms],
+            "skipped": list(self.skipped),
+            "violations": [
+                {
+                    "matrices": list(v.matrices),
+                    "kind": v.kind,
+                    "learnable": v.learnable,
+                    "limit": v.limit,
+                    "excess": v.excess,
+                    "text": str(v),
+                }
+                for v in self.violations
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = [str(self.allocation.network), f"  {self.allocation.size} learnable weights"]
+        lines += [f"  {v}" for v in self.violations]
+        for form in self.forms:
+            lines.append(
+                f"  {form.form} form: {form.equations} equations in {form.unknowns} unknowns; "
+                f"core {form.core_equations} in {form.core_unknowns}, Bézout bound {form.bezout}"
+            )
+        return "\n".join([*lines, *(f"  {text}" for text in self.skipped)])

@@ -1,0 +1,146 @@
+"""One time limit for a whole call, obeyed in the innermost loops.
+
+A verb sets a limit once (`within`); whatever it calls, however deep, asks `check_time` in its
+loops and gives child processes no more than `time_left`.  The end is one moment of the
+monotonic clock, so time spent anywhere counts, and it can only be brought forward: a limit
+inside another ends no later.  The limit belongs to the thread and the call (a
+`contextvars.ContextVar`), as a cancel scope does in trio, so that the functions between the
+verb and the loop need no argument for it and cannot forget to hand it on.
+
+What a caller does when time is up is its own affair: a verdict becomes "undecided" with what
+was tried, a count "undetermined".  `OutOfTime` never means "there is none".
+
+Examples
+--------
+>>> with within(60.0):
+...     check_time()
+...     time_left() <= 60.0
+True
+>>> time_left()
+inf
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from algebra.errors import InputError, Unfinished, shown
+
+# The moment of the monotonic clock at which the work must end.
+_END: ContextVar[float] = ContextVar("end", default=math.inf)
+
+
+class OutOfTime(Unfinished):
+    """The time limit of the call is over; nothing follows of what was not finished."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a verdict may cost.
+
+    Attributes
+    ----------
+    seconds : float
+        For the whole call; inf for none.
+    search : float
+        Of these, at most so many to look for an instance without real solutions.
+    subsets : int
+        Where more weights learn than needed, sub-allocations searched for a maximal one.
+    """
+
+    seconds: float = 120.0
+    search: float = 2.0
+    subsets: int = 40
+
+    def __post_init__(self) -> None:
+        positive_seconds(self.seconds, "timeout")
+        positive_seconds(self.search, "search", zero=True)
+
+    @property
+    def basis(self) -> float:
+        """Seconds for one Gröbner basis: half, so that the other ways have their chance."""
+        return self.seconds / 2
+
+
+def positive_seconds(value: float, name: str, *, zero: bool = False) -> float:
+    """A duration: a positive number of seconds, or inf for no limit.
+
+    Parameters
+    ----------
+    value : float
+    name : str
+        What it is called in messages.
+    zero : bool, optional
+        Whether 0 is allowed too.
+
+    Raises
+    ------
+    InputError
+        For 0 (unless allowed), negative numbers, NaN and what is no number.
+    """
+    try:
+        if isinstance(value, (bool, str, bytes)):
+            raise TypeError
+        seconds = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"`{name}` ({shown(value)}) must be a number of seconds") from None
+    if not (seconds > 0 or (zero and seconds == 0)):
+        least = "0 or more" if zero else "greater than 0"
+        raise InputError(f"`{name}` ({shown(value)}) must be {least} seconds; inf for no limit")
+    return seconds
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Limit the time of what is done inside; a limit around it stays in force.
+
+    Parameters
+    ----------
+    seconds : float
+    """
+    token = _END.set(min(_END.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _END.reset(token)
+
+
+@contextmanager
+def unlimited() -> Iterator[None]:
+    """Work that must be finished though time is up: what is known is put together."""
+    token = _END.set(math.inf)
+    try:
+        yield
+    finally:
+        _END.reset(token)
+
+
+def time_left(most: float = math.inf) -> float:
+    """Seconds left, at most so many; 0 where time is up.
+
+    Parameters
+    ----------
+    most : float, optional
+    """
+    return max(0.0, min(most, _END.get() - time.monotonic()))
+
+
+def is_over() -> bool:
+    """Whether time is up."""
+    return time.monotonic() >= _END.get()
+
+
+def check_time() -> None:
+    """End the work where time is up: cheap enough for every loop of Python.
+
+    Raises
+    ------
+    OutOfTime
+    """
+    if time.monotonic() >= _END.get():
+        raise OutOfTime("the time limit is over")

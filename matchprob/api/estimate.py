@@ -1,0 +1,188 @@
+"""The verbs that solve random instances: count, estimate, compare."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from algebra.errors import InputError
+from matchprob.api.question import Question, as_problem
+from numeric.counts import CountResult, InstanceCount
+from numeric.engines.normalization import make_counter
+from numeric.statistics.comparison import Comparison
+from numeric.statistics.estimate import Estimate, run_trials
+from numeric.studies.store import Store
+from numeric.studies.study import Study
+
+Advance = Callable[[InstanceCount], None]
+
+
+def count(
+    question: Question,
+    instances: int = 20,
+    *,
+    seed: int = 0,
+    engine: str | None = None,
+    timeout: float = 600.0,
+    advance: Advance | None = None,
+) -> CountResult:
+    """Count the real solutions of random instances, completely.
+
+    Parameters
+    ----------
+    question : Problem, str or Path
+    instances : int, optional
+    seed : int, optional
+    engine : str, optional
+    timeout : float, optional
+        Seconds for one instance.
+    advance : callable, optional
+        Told of each count as it is made.
+
+    Returns
+    -------
+    CountResult
+        An interrupt (Ctrl-C) ends the work and keeps what is done.
+    """
+    problem = as_problem(question)
+    if isinstance(instances, bool) or not isinstance(instances, int) or instances < 1:
+        raise InputError(f"`instances` ({instances!r}) must be a whole number, at least 1")
+    start = time.perf_counter()
+    counts: list[InstanceCount] = []
+    with make_counter(problem, engine, timeout=timeout, root_timeout=min(timeout, 60.0)) as counter:
+        counter.prepare()
+        root_count, source = None, "differs by trial: the allocation is random"
+        if not problem.is_random:
+            plan = counter.plan(problem.allocation)
+            root_count, source = plan.root_count, plan.source
+            if plan.is_part:
+                root_count, source = None, "infinite: more weights than equations"
+        try:
+            for found in run_trials(problem, counter, instances, seed, advance):
+                counts.append(found)
+        except KeyboardInterrupt:
+            pass
+    return CountResult(
+        engine=counter.name,
+        seed=seed,
+        generic_root_count=root_count,
+        instances=tuple(counts),
+        root_count_source=source,
+        seconds=time.perf_counter() - start,
+        requested=instances,
+    )
+
+
+def estimate(
+    question: Question,
+    trials: int = 1000,
+    *,
+    seed: int = 0,
+    engine: str | None = None,
+    confidence: float = 0.95,
+    timeout: float = 600.0,
+    certify: bool = True,
+    complete: bool = False,
+    half_width: float | None = None,
+    store: str | Path | Store | None = None,
+    workers: int = 1,
+    scheduler: str | None = None,
+    advance: Advance | None = None,
+) -> Estimate:
+    """Estimate a match probability from random trials.
+
+    Parameters
+    ----------
+    question : Problem, str or Path
+    trials : int, optional
+        With `half_width`: at most so many.
+    seed : int, optional
+    engine : str, optional
+        The network's default where none is named.
+    confidence : float, optional
+    timeout : float, optional
+        Seconds for one trial.
+    certify : bool, optional
+        Whether trials of certified minimal and maximal allocations are settled without
+        computing.
+    complete : bool, optional
+        Whether all solutions of every trial are counted, even where one decides the match.
+    half_width : float, optional
+        Stop when a confidence sequence is this narrow.
+    store : str or Path, optional
+        SQLite file that keeps the trials; the same call goes on from there.
+    workers : int, optional
+        Local processes.
+    scheduler : str, optional
+        Address of a Dask scheduler.
+    advance : callable, optional
+        Told of each trial as it is taken in.
+
+    Returns
+    -------
+    Estimate
+        An interrupt (Ctrl-C) ends the work and keeps the trials done.
+
+    See Also
+    --------
+    Study : the same in steps.
+    """
+    with Study(
+        as_problem(question),
+        seed=seed,
+        engine=engine,
+        store=store,
+        workers=workers,
+        scheduler=scheduler,
+        confidence=confidence,
+        timeout=timeout,
+        certify=certify,
+        complete=complete,
+    ) as study:
+        return study.run(trials, half_width=half_width, advance=advance)
+
+
+def compare(
+    first: Question,
+    second: Question,
+    trials: int = 1000,
+    *,
+    seed: int = 0,
+    advance: Advance | None = None,
+    **settings: Any,
+) -> Comparison:
+    """Compare two allocations on common random instances.
+
+    Parameters
+    ----------
+    first, second : Problem, str or Path
+        Of the same network and laws; trial i of both has the same weights and samples.
+    trials : int, optional
+    seed : int, optional
+    advance : callable, optional
+        Told of each trial of either.
+    **settings
+        As for `estimate`: `engine`, `store`, `workers`, `scheduler`, `confidence`, ….
+
+    Returns
+    -------
+    Comparison
+    """
+    problems = as_problem(first), as_problem(second)
+    if problems[0].network != problems[1].network:
+        raise InputError(
+            f"`first` ({problems[0].network}) and `second` ({problems[1].network}) are different "
+            "networks: only allocations of one network have common instances"
+        )
+    if (problems[0].distribution, problems[0].support) != (
+        problems[1].distribution,
+        problems[1].support,
+    ):
+        raise InputError("`first` and `second` differ in [distribution] or [support]")
+    found = []
+    for problem in problems:
+        with Study(problem, seed=seed, **settings) as study:
+            found.append(study.run(trials, advance=advance))
+    return Comparison(*found)

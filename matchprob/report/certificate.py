@@ -1,0 +1,61 @@
+"""Verdicts and what they rest on; the checks of a verification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from algebra.certificates.certificate import Certificate
+from algebra.certificates.checks import Verification
+from matchprob.report.tables import STYLES, table
+
+
+def print_certificate(out: Console, found: Certificate) -> None:
+    """A verdict and what it rests on."""
+    out.print(Text(found.verdict, style=STYLES[found.verdict]), Text(f"  {found.rule}"), sep="")
+    rows: list[tuple[str, Any]] = [
+        ("equations", f"{found.equations} (generic rank of the network's Jacobian)"),
+        ("rank", f"{found.rank} of {found.learnable} learnable weights"),
+    ]
+    if found.generic_root_count is not None:
+        rows.append(("generic root count", found.generic_root_count))
+    rows.append(("certainty", _certainty(found)))
+    said = [f"{name}: {word}" for name, word in found.theorems.items() if word != "silent"]
+    rows.append(("theorems as stated", "; ".join(said) or "all silent"))
+    grid = table("", "")
+    grid.show_header = False
+    for key, value in rows:
+        grid.add_row(Text(f"  {key}", style="dim"), str(value))
+    out.print(grid)
+    for text in (*found.reasons, *found.notes, *found.tried):
+        out.print(f"  {text}", markup=False)
+
+
+def _certainty(found: Certificate) -> str:
+    """What is proved and what is not."""
+    bound = found.error_bound
+    if bound:
+        text = f"rank: error at most {bound.numerator / bound.denominator:.1e}"
+    elif not found.prime:
+        return "proved"
+    else:
+        text = f"rank proved modulo {found.prime}"
+    roots = found.evidence.get("root_count")
+    if roots and roots["rule"] == "trace test":
+        text += f"; N by monodromy, trace test residual {roots['trace']['residual']}: no proof"
+    elif roots and roots["rule"] != "linear":
+        text += f"; N counted modulo {len(roots['primes'])} random primes (likely, no bound)"
+    return text
+
+
+def print_verification(out: Console, found: Verification) -> None:
+    """Every check with its status."""
+    style = STYLES.get(found.verdict, "") if found.holds else "bold red"
+    out.print(Text(f"{found.verdict}: {'holds' if found.holds else 'does not hold'}", style=style))
+    grid = table("status", "place", "what")
+    for check in found.checks:
+        colour = {"proved": "green", "failed": "bold red"}.get(check.status, "yellow")
+        grid.add_row(Text(check.status, style=colour), check.place, Text(check.text))
+    out.print(grid)

@@ -1,0 +1,100 @@
+"""Counts, estimates, comparisons, and the studies they are kept in."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from algebra.problems.problem import problem_from_dict
+from matchprob.report.tables import learns, table
+from numeric.counts import CountResult
+from numeric.statistics.comparison import Comparison
+from numeric.statistics.estimate import Estimate
+from numeric.studies.store import StudyInfo
+
+
+def percent(found: Estimate) -> str:
+    """Estimate and interval in one line."""
+    interval = found.interval()
+    value = "undecided" if found.estimate is None else f"{found.estimate:.4f}"
+    return f"{value} [{interval.low:.4f}, {interval.high:.4f}]"
+
+
+def print_counts(out: Console, found: CountResult) -> None:
+    """A summary of counts, and each instance where there are few."""
+    out.print(str(found), markup=False)
+    if len(found) <= 40:
+        grid = table(
+            "instance", "real", "complex", "status", "note", right=("instance", "real", "complex")
+        )
+        for c in found:
+            shown = ["–" if v is None else str(v) for v in (c.real, c.complex)]
+            grid.add_row(str(c.index), *shown, c.status, Text(c.note))
+        out.print(grid)
+
+
+def print_estimate(out: Console, found: Estimate) -> None:
+    """An estimate with both intervals and the histogram of real solutions."""
+    if not found.trials:
+        out.print("no trial was finished")
+        return
+    out.print(Text(f"MP {percent(found)}", style="bold"))
+    if found.running is None:
+        exact, wilson = found.interval(), found.interval("wilson")
+        text = (
+            f"Clopper–Pearson [{exact.low:.4f}, {exact.high:.4f}]"
+            f"  Wilson [{wilson.low:.4f}, {wilson.high:.4f}]"
+        )
+    else:
+        text = (
+            f"[{found.running.low:.4f}, {found.running.high:.4f}] from a confidence sequence: "
+            "it holds although the number of trials followed the outcomes"
+        )
+    out.print(f"  {found.confidence:.0%} interval  {text}")
+    out.print(
+        f"  {found.trials} trials by {found.engine}, seed {found.seed}: {found.matched} matched, "
+        f"{found.unmatched} unmatched, {found.undetermined} undetermined"
+    )
+    notes = Counter(c.note for c in found.counts if c.status != "complete" or "certified" in c.note)
+    for note, number in notes.most_common(3):
+        if note:
+            out.print(Text(f"  {number:6d}  {note}", style="dim"))
+    if found.by_trace_test:
+        out.print(
+            f"  {found.by_trace_test} of the unmatched rest on a root count by a trace test "
+            "(numerical, no proof)"
+        )
+    largest = max(found.histogram.values(), default=0)
+    for real, number in found.histogram.items():
+        bar = "█" * max(1, round(40 * number / largest))
+        out.print(f"  {real:3d} real  {number:6d}  {bar}")
+
+
+def print_comparison(out: Console, found: Comparison) -> None:
+    """Both estimates, and the interval of their difference."""
+    for name, estimate in (("first", found.first), ("second", found.second)):
+        out.print(f"{name:<7} MP {percent(estimate)}  {learns(estimate.problem)}", markup=False)
+    out.print(Text(found.summary, style="bold"))
+    table_ = found.table
+    out.print(
+        f"  of {found.trials} common instances: {table_[0, 0]} matched by both, "
+        f"{table_[0, 1]} by the first only, {table_[1, 0]} by the second only, {table_[1, 1]} "
+        f"by neither, {found.trials - int(table_[:2, :2].sum())} undecided"
+    )
+
+
+def print_studies(out: Console, studies: Sequence[StudyInfo]) -> None:
+    """One line a study."""
+    numbers = ("id", "seed", "trials", "matched", "not", "?")
+    grid = table("id", "key", "what", "engine", *numbers[1:], right=numbers)
+    for s in studies:
+        problem = problem_from_dict(s.work["problem"])
+        grid.add_row(
+            str(s.id), s.key[:8], f"{problem.network}; {learns(problem)}",
+            s.work["settings"]["engine"], str(s.work["seed"]), str(s.trials), str(s.matched),
+            str(s.unmatched), str(s.undetermined),
+        )  # fmt: skip
+    out.print(grid)

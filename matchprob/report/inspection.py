@@ -1,0 +1,125 @@
+"""The structure report and the equations themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from algebra.networks.normalization import NormNet
+from algebra.normalization.inspect import lemma_equations
+from algebra.problems.problem import Problem
+from algebra.systems.inspection import FormReport, Inspection
+from algebra.systems.system import symbolic_system
+from matchprob.report.tables import WIDEST, mask_text, table
+
+_MOST_EQUATIONS = 60
+
+
+def print_inspection(out: Console, found: Inspection, problem: Problem, seed: int) -> None:
+    """The structure report."""
+    allocation = found.allocation
+    network = allocation.network
+    out.print(Text(str(network), style="bold"))
+    if problem.is_random:
+        out.print(f"random allocation; below the one of trial 0, seed {seed}")
+    out.print(
+        f"{allocation.size} of {network.parameters} weights learn; "
+        f"the labels are {network.d}×{network.m} = {network.outputs} numbers"
+    )
+    for name in allocation.matrices:
+        rows, columns = network.shapes[name]
+        counts = f"{name} ({rows}×{columns}), learnable weights a row: " + " ".join(
+            map(str, allocation.row_counts(name))
+        )
+        out.print(f"\n{counts}")
+        if max(rows, columns) <= WIDEST:
+            out.print(Text(mask_text(allocation, name), style="cyan"))
+    for form in found.forms:
+        out.print()
+        _print_form(out, form)
+    for text in found.skipped:
+        out.print(Text(f"  {text}", style="dim"))
+    out.print()
+    if found.violations:
+        out.print(Text("Too many weights for too few equations", style="bold red"))
+        for violation in found.violations:
+            out.print(f"  {violation}")
+    elif not isinstance(network, NormNet):
+        out.print("No row, column or cross holds more weights than it has equations.")
+
+
+def _print_form(out: Console, form: FormReport) -> None:
+    out.print(Text(f"{form.form} form", style="bold"))
+    grid = table("", "equations", "unknowns", right=("equations", "unknowns"))
+    grid.add_row("as written", str(form.equations), f"{form.unknowns} ({form.weights} weights)")
+    for degree, number in form.by_degree.items():
+        grid.add_row(f"  of degree {degree}", str(number), "")
+    for label, (equations, unknowns) in (
+        ("overdetermined part", form.overdetermined),
+        ("underdetermined part", form.underdetermined),
+    ):
+        if equations or unknowns:
+            grid.add_row(label, str(equations), str(unknowns))
+    size = str(form.core_equations) if form.consistent else "1 = 0"
+    grid.add_row("core, after elimination", size, str(form.core_unknowns))
+    out.print(grid)
+    if form.blocks:
+        out.print("  block triangular form: " + _blocks(form))
+    if form.deferred:
+        out.print(
+            f"  {len(form.deferred)} linear blocks are solved last (sizes "
+            + ", ".join(map(str, form.deferred))
+            + ")"
+        )
+    if not form.consistent:
+        out.print("  elimination meets a contradiction: a generic instance has no solution")
+    elif form.core_equations:
+        density = 100 * form.terms / max(form.possible_terms, 1)
+        out.print(
+            f"  core: degree at most {form.core_degree}, Bézout bound {form.bezout}, "
+            f"{form.terms} terms ({density:.0f} % of the possible), blocks of size "
+            + (", ".join(map(str, form.core_blocks)) or "none")
+        )
+    elif form.core_unknowns:
+        out.print("  core: no equation is left, infinitely many solutions")
+    else:
+        out.print("  core: empty; the system is linear, with one solution")
+
+
+def _blocks(form: FormReport) -> str:
+    """Sizes of the blocks, equal neighbours counted."""
+    parts: list[tuple[str, int]] = []
+    for block in form.blocks:
+        kind = "linear" if not block.quadratic else f"{block.linear} linear + {block.quadratic}"
+        text = f"{block.size} ({kind})" if block.quadratic else f"{block.size}"
+        if parts and parts[-1][0] == text:
+            parts[-1] = (text, parts[-1][1] + 1)
+        else:
+            parts.append((text, 1))
+    return ", ".join(f"{n} × {text}" if n > 1 else text for text, n in parts)
+
+
+def print_equations(out: Console, found: Inspection, problem: Problem) -> None:
+    """The equations of the first form, in SymPy's words."""
+    network = found.allocation.network
+    if isinstance(network, NormNet):
+        out.print(Text("\nEquations of Lemma 1, no unit silent", style="bold"))
+        layers = range(1, network.depth + 1)
+        every = [pair for k in layers for pair in lemma_equations(network, k)]
+        _print_equations(out, every)
+        return
+    if not found.forms:
+        return
+    system = symbolic_system(found.allocation, found.forms[0].form, problem.support)
+    out.print(Text(f"\nEquations of the {system.form} form", style="bold"))
+    _print_equations(out, list(zip(system.labels, system.equations, strict=True)))
+
+
+def _print_equations(out: Console, equations: list[tuple[str, Any]]) -> None:
+    for label, equation in equations[:_MOST_EQUATIONS]:
+        out.print(f"  {label}:  {equation.expand()} = 0", soft_wrap=True, markup=False)
+    left = len(equations) - _MOST_EQUATIONS
+    if left > 0:
+        out.print(f"  … and {left} more")

@@ -1,0 +1,99 @@
+"""One limit for a call: it is seen everywhere below, and only ever brought forward."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from fractions import Fraction
+
+import pytest
+
+from algebra.errors import InputError, Unfinished
+from algebra.time_limits import (
+    Limits,
+    OutOfTime,
+    check_time,
+    is_over,
+    positive_seconds,
+    time_left,
+    unlimited,
+    within,
+)
+
+
+def test_without_a_limit_time_is_never_up() -> None:
+    check_time()
+    assert time_left() == math.inf
+    assert time_left(3.0) == 3.0
+    assert not is_over()
+
+
+def test_a_limit_ends_work_below_it_and_is_gone_afterwards() -> None:
+    with within(0.0):
+        assert is_over()
+        assert time_left() == 0.0
+        with pytest.raises(OutOfTime):
+            check_time()
+    check_time()
+
+
+def test_an_inner_limit_cannot_outlast_the_outer_one() -> None:
+    with within(5.0):
+        with within(1000.0):
+            assert time_left() <= 5.0
+        with within(1.0):
+            assert time_left() <= 1.0
+        assert 1.0 < time_left() <= 5.0
+
+
+def test_the_inner_limit_is_over_while_the_outer_goes_on() -> None:
+    with within(60.0):
+        with pytest.raises(OutOfTime), within(0.0):
+            check_time()
+        check_time()
+
+
+def test_what_is_known_can_be_put_together_when_time_is_up() -> None:
+    with within(0.0), unlimited():
+        check_time()
+
+
+def test_time_spent_anywhere_counts() -> None:
+    with within(0.02):
+        time.sleep(0.03)
+        assert is_over()
+
+
+def test_another_thread_has_no_limit_of_ours() -> None:
+    seen: list[float] = []
+    with within(1.0):
+        thread = threading.Thread(target=lambda: seen.append(time_left()))
+        thread.start()
+        thread.join()
+    assert seen == [math.inf]
+
+
+@pytest.mark.parametrize("value", [0, -1, math.nan, -math.inf, "3", True, None, [1]])
+def test_durations_that_are_none_are_refused(value: object) -> None:
+    with pytest.raises(InputError, match="`timeout`"):
+        positive_seconds(value, "timeout")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [1, 0.5, math.inf, Fraction(1, 2)])
+def test_positive_numbers_and_inf_are_durations(value: float) -> None:
+    assert positive_seconds(value, "timeout") == float(value)
+
+
+def test_limits_are_checked_and_half_the_time_is_for_one_basis() -> None:
+    assert Limits(seconds=10.0).basis == 5.0
+    assert Limits(search=0.0).search == 0.0
+    with pytest.raises(InputError, match="`timeout`"):
+        Limits(seconds=0)
+    with pytest.raises(InputError, match="`search`"):
+        Limits(search=-1)
+
+
+def test_being_out_of_time_is_unfinished_work_not_a_wrong_input() -> None:
+    assert issubclass(OutOfTime, Unfinished)
+    assert not issubclass(OutOfTime, InputError)
