@@ -23,6 +23,7 @@ from fractions import Fraction
 
 from algebra.design.demand import TARGET, Demand, NoDesign, SearchUnfinished
 from algebra.design.evidence import CostEvidence
+from algebra.design.goals import SearchOptions
 from algebra.design.reasons import crossing_text, shortage_text
 from algebra.design.result import Design, allocation_of, design_of
 from algebra.matroids.branch_and_bound import Tree
@@ -117,3 +118,8 @@ def _over_points(
         best = replace(best, bound=min(bounds, default=None))
     assert best is not None
     return best, points, error
+
+
+def search(asked: Demand, options: SearchOptions) -> Design:
+    """The search of goal "cheapest"."""
+    return cheapest(asked, options.relaxation, options.seconds)

@@ -27,7 +27,7 @@ from math import isfinite, lcm
 
 import numpy as np
 
-from algebra.errors import InputError
+from algebra.errors import InputError, Unfinished
 from algebra.linalg.modular import random_prime, random_residues
 from algebra.matroids.capped import CappedProblem, Dual, System
 from algebra.matroids.linear import LinearMatroid
@@ -53,7 +53,7 @@ LINES = ("row", "column", "matrix")
 MOST_DIGITS = 1_000
 
 
-class SearchUnfinished(RuntimeError):
+class SearchUnfinished(Unfinished):
     """A search ended at its time limit without an answer; the message says what is known."""
 
 
@@ -255,7 +255,7 @@ def demand(
     allowed: Sequence[Cell] | None = None,
     forbidden: Sequence[Cell] = (),
     must: Sequence[Cell] = (),
-    costs: Mapping[Cell, Fraction] | None = None,
+    costs: Mapping[Cell, Fraction | float | str] | None = None,
     caps: Mapping[str, int] | None = None,
     budget: int | None = None,
     support: Mapping[str, np.ndarray] | None = None,
@@ -273,8 +273,8 @@ def demand(
         Weights that must not learn.
     must : sequence of cells, optional
         Weights that learn in any case.
-    costs : mapping of cell to Fraction, optional
-        1 for those not named.
+    costs : mapping of cell to number, optional
+        Exact (see `exact_price`); 1 for those not named.
     caps : mapping, optional
         At most so many in each "row", "column", "matrix".
     budget : int, optional

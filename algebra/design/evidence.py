@@ -216,31 +216,35 @@ class NeuronEvidence:
 
 @dataclass(frozen=True)
 class CountedRoots:
-    """An allocation's root count, or those of parts of it where it is over-complete.
+    """An allocation's generic root count N; of parts of it where it is over-complete.
 
     Attributes
     ----------
+    cells : tuple of cells
+        The allocation.
     parts : tuple of (cells, int)
-        Weights as many as there are equations, and their generic root count N.
+        Weights as many as there are equations, and their N.
     """
 
+    cells: tuple[Cell, ...]
     parts: tuple[tuple[tuple[Cell, ...], int], ...]
 
-    def to_data(self) -> list[Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return [{"cells": [list(c) for c in part], "roots": roots} for part, roots in self.parts]
+        parts = [[[list(c) for c in part], roots] for part, roots in self.parts]
+        return {"cells": [list(c) for c in self.cells], "parts": parts}
 
     @classmethod
-    def from_data(cls, data: object, place: str) -> CountedRoots:
+    def from_dict(cls, data: object, place: str) -> CountedRoots:
         """Read it."""
+        found = record(data, place, ["cells", "parts"])
         parts = []
-        for k, entry in enumerate(listed(data, place)):
-            here = f"{place}[{k}]"
-            found = record(entry, here, ["cells", "roots"])
-            parts.append(
-                (cells(found["cells"], f"{here}.cells"), whole(found["roots"], f"{here}.roots", 1))
-            )
-        return cls(tuple(parts))
+        for k, entry in enumerate(listed(found["parts"], f"{place}.parts")):
+            here = f"{place}.parts[{k}]"
+            if len(listed(entry, here)) != 2:
+                raise BadField(here, "is not [cells, roots]")
+            parts.append((cells(entry[0], here), whole(entry[1], here, 1)))
+        return cls(cells(found["cells"], f"{place}.cells"), tuple(parts))
 
 
 @dataclass(frozen=True)
@@ -260,7 +264,7 @@ class MaximalEvidence:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"design": self.roots.to_data(), "cheaper": [c.to_data() for c in self.cheaper]}
+        return {"design": self.roots.to_dict(), "cheaper": [c.to_dict() for c in self.cheaper]}
 
     @classmethod
     def from_dict(cls, data: object) -> MaximalEvidence:
@@ -268,9 +272,9 @@ class MaximalEvidence:
         found = record(data, "evidence", ["design", "cheaper"])
         cheaper = listed(found["cheaper"], "evidence.cheaper")
         return cls(
-            CountedRoots.from_data(found["design"], "evidence.design"),
+            CountedRoots.from_dict(found["design"], "evidence.design"),
             tuple(
-                CountedRoots.from_data(part, f"evidence.cheaper[{k}]")
+                CountedRoots.from_dict(part, f"evidence.cheaper[{k}]")
                 for k, part in enumerate(cheaper)
             ),
         )

@@ -58,6 +58,7 @@ import numpy as np
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import TARGET, Demand
 from algebra.design.evidence import NeuronEvidence, NeuronLeaf
+from algebra.design.goals import SearchOptions
 from algebra.design.result import Design, allocation_of, design_of
 from algebra.errors import InputError
 from algebra.linalg.modular import matmul, random_residues
@@ -164,12 +165,12 @@ class Neurons:
         rng = random.Random(f"compress/{p}/{number}")
         parts, owners = [np.zeros((len(columns), 0), np.int64)], [owner[:0]]
         for g, cap in enumerate(left):
-            members = np.flatnonzero(lines == g)
-            part = columns[:, members]
-            if len(members) > cap:
-                part = matmul(part, random_residues((len(members), cap), p, rng), p)
+            inside = np.flatnonzero(lines == g)
+            part = columns[:, inside]
+            if len(inside) > cap:
+                part = matmul(part, random_residues((len(inside), cap), p, rng), p)
             parts.append(part)
-            owners.append(np.full(part.shape[1], owner[members[0]]))
+            owners.append(np.full(part.shape[1], owner[inside[0]]))
         return np.concatenate(parts, axis=1), np.concatenate(owners)
 
     @property
@@ -379,9 +380,7 @@ class _Search:
         for _ in range(_REWEIGHTINGS):
             if time.monotonic() > ends:
                 return best
-            price = [
-                0 if k in neurons.start else _SHARP // (1 + n) for k, n in enumerate(used)
-            ]
+            price = [0 if k in neurons.start else _SHARP // (1 + n) for k, n in enumerate(used)]
             found = self.solve(everything, price)
             if found.elements is None:
                 return best
@@ -535,3 +534,8 @@ def fewest_neurons(
         cost_bound=cost_bound if proved[0] == best.neurons else Fraction(0),
         evidence=NeuronEvidence(tuple(leaves)),
     )  # fmt: skip
+
+
+def search(asked: Demand, options: SearchOptions) -> Design:
+    """The search of goal "neurons"."""
+    return fewest_neurons(asked, options.line, options.relaxation, options.seconds)

@@ -40,6 +40,7 @@ from algebra.design.evidence import (
     record,
     text,
     whole,
+    wholes,
 )
 from algebra.design.result import Design
 from algebra.errors import InputError
@@ -183,7 +184,7 @@ def read_proof(data: object) -> DesignProof:
             f"design proof version {version!r}; this program reads versions 1 and {VERSION}"
         )
     record(data, "proof", _FIRST if version == 1 else _SECOND)
-    problem = problem_from_dict(record_of(data["problem"], "problem"))
+    problem = _problem(data["problem"])
     allocation = problem.allocation
     must = cells(data["must"], "must")
     prices = tuple(
@@ -215,19 +216,39 @@ def read_proof(data: object) -> DesignProof:
     else:
         if goal not in _EVIDENCE:
             raise BadField("goal", f"is {goal!r}, none of " + ", ".join(_EVIDENCE))
-        kind, lines = _EVIDENCE[goal]
+        form, lines = _EVIDENCE[goal]
         line = text(data["line"], "line")
         if line not in lines:
             raise BadField("line", f"is {line!r}, for goal {goal!r}")
         value = _price(data["value"], "value")
         cost_bound = _price(data["cost_bound"], "cost_bound")
-        evidence = kind.from_dict(data["evidence"])
+        evidence = form.from_dict(data["evidence"])
     if goal == "spread" and line not in dict(caps):
         raise BadField("caps", f"has no cap of a {line}, the value of goal 'spread'")
     return DesignProof(
         problem, must, prices, caps, size, goal, line, design, cost, value, cost_bound, evidence,
         searched_anew=version == 1,
     )  # fmt: skip
+
+
+def _problem(data: object) -> Problem:
+    """The problem, whole in itself: no file names, and no laws (nothing rests on them)."""
+    tables = record_of(data, "problem")
+    for name in tables:
+        if name not in ("network", "learnable", "support"):
+            raise BadField("problem", f"has a table {name!r}; a proof speaks of no other")
+    for table in ("learnable", "support"):
+        masks = record_of(tables.get(table, {}), f"problem.{table}")
+        for name, mask in masks.items():
+            place = f"problem.{table}.{name}"
+            for i, row in enumerate(listed(mask, place)):
+                for entry in wholes(row, f"{place}[{i}]", 0):
+                    if entry > 1:
+                        raise BadField(f"{place}[{i}]", f"has {entry}, neither 0 nor 1")
+    try:
+        return problem_from_dict(tables)
+    except InputError as error:
+        raise BadField("problem", f"is none: {error}") from None
 
 
 def record_of(value: object, place: str) -> Mapping[str, Any]:

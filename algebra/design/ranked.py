@@ -147,7 +147,7 @@ def _solve(
     found = optimum(CappedProblem(rest.columns, p, systems, costs, wanted))
     if found.is_infeasible:
         return None
-    if found.elements is None or found.cost != found.bound:
+    if found.elements is None or found.bound is None or found.cost != found.bound:
         raise SearchUnfinished("the designs under these caps could not be put in order of cost")
     own = sum(asked.costs[e] for e in inside)
     return own + found.bound, tuple(sorted({*inside, *(left[k] for k in found.elements)}))

@@ -9,6 +9,7 @@ from fractions import Fraction
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import LINES, Demand, NoDesign, line_of
 from algebra.design.evidence import CostEvidence, SpreadEvidence
+from algebra.design.goals import SearchOptions
 from algebra.design.result import Design, fullest
 from algebra.errors import InputError
 from algebra.matroids.capped import Dual
@@ -85,3 +86,8 @@ def with_cap(asked: Demand, line: str, number: int) -> Demand:
     """The demand with one cap more, in the order of `LINES`, in which every demand has them."""
     caps = {**dict(asked.caps), line: number}
     return replace(asked, caps=tuple((kind, caps[kind]) for kind in LINES if kind in caps))
+
+
+def search(asked: Demand, options: SearchOptions) -> Design:
+    """The search of goal "spread"."""
+    return most_spread(asked, options.line, options.relaxation, options.seconds)

@@ -116,9 +116,7 @@ class Shortage:
         The rank and the caps are those of the problem, not the ones kept here.
         """
         inside = set(self.elements)
-        if len(inside) < len(self.elements) or not all(
-            0 <= e < len(problem.costs) for e in inside
-        ):
+        if len(inside) < len(self.elements) or not all(0 <= e < len(problem.costs) for e in inside):
             raise DualError("a shortage names elements that do not exist, or one twice")
         group, caps = problem.systems[0]
         outside = [0] * len(caps)

@@ -77,7 +77,5 @@ class LinearMatroid:
             left[rows[0]] = False
             pivot = table[rows[0]] * pow(int(table[rows[0], e]), -1, self.p) % self.p
             others = rows[1:]
-            table[others] = (
-                table[others] - table[others, e][:, None] * pivot % self.p
-            ) % self.p
+            table[others] = (table[others] - table[others, e][:, None] * pivot % self.p) % self.p
         return LinearMatroid(table[left], self.p), len(left) - int(left.sum())

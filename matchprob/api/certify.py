@@ -11,7 +11,8 @@ from typing import Any
 from algebra import families
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
-from algebra.design import proof as design_certificate
+from algebra.design import proof as design_proof
+from algebra.design.verify import verify_design
 from algebra.errors import InputError
 from algebra.normalization.lowering import solvable
 from algebra.relu import decision as relu_certificate
@@ -146,8 +147,11 @@ def verify(
     assert not isinstance(certificate, (Certificate, str, Path))
     if isinstance(certificate, Mapping) and certificate.get("format") == relu_certificate.FORMAT:
         return relu_certificate.verify_decision(certificate)
-    if isinstance(certificate, Mapping) and certificate.get("format") == design_certificate.FORMAT:
-        return design_certificate.verify_design(certificate, seed=seed)
+    if isinstance(certificate, Mapping) and certificate.get("format") == design_proof.FORMAT:
+        return verify_design(
+            certificate, seed=seed, timeout=timeout,
+            fallback=partial(monodromy_root_count, timeout=timeout),
+        )  # fmt: skip
     return families.verify(
         certificate,
         seed=seed,
