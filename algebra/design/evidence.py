@@ -1,104 +1,52 @@
 """What proves a design's bounds: frozen, of exact types, written to a file and read from it.
 
-Reading refuses whatever is not of the form written here: whole numbers are Python's integers
-(neither floats nor booleans) with at most `MOST_DIGITS` digits, fields are neither missing nor
-unknown.  What is read is well formed, no more; `algebra.design.verify` checks what it proves.
+Reading refuses whatever is not of the form written here, with its place
+(`algebra.certificates.fields`).  What is read is well formed, no more; `algebra.design.verify`
+checks what it proves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from algebra.design.demand import MOST_DIGITS
-from algebra.errors import InputError
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.fields import Fields, items, whole
+from algebra.errors import shown
 from algebra.matroids.branch_and_bound import Tree
 from algebra.matroids.capped import Dual
 from algebra.matroids.intersection import Shortage, Splitting
 from algebra.matroids.lagrangian import Leaf
 from algebra.problems.allocation import Cell
 
-_MOST_BITS = MOST_DIGITS * 10 // 3
-
-
-class BadField(InputError):
-    """A field of a proof file that is not of its form.
-
-    Attributes
-    ----------
-    place : str
-    """
-
-    def __init__(self, place: str, text: str) -> None:
-        super().__init__(f"`{place}` {text}")
-        self.place = place
-
-
-def whole(value: object, place: str, least: int | None = None) -> int:
-    """A whole number."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise BadField(place, f"is {_shown(value)}, not a whole number")
-    if value.bit_length() > _MOST_BITS:
-        raise BadField(place, f"has more than {MOST_DIGITS} digits")
-    if least is not None and value < least:
-        raise BadField(place, f"is {value}, less than {least}")
-    return value
-
-
-def text(value: object, place: str) -> str:
-    """A text."""
-    if not isinstance(value, str):
-        raise BadField(place, f"is {_shown(value)}, not a text")
-    return value
-
-
-def listed(value: object, place: str) -> Sequence[Any]:
-    """A list."""
-    if not isinstance(value, list | tuple):
-        raise BadField(place, f"is {_shown(value)}, not a list")
-    return value
-
-
-def wholes(value: object, place: str, least: int | None = None) -> tuple[int, ...]:
-    """A list of whole numbers."""
-    return tuple(whole(v, f"{place}[{k}]", least) for k, v in enumerate(listed(value, place)))
-
-
-def record(value: object, place: str, names: Sequence[str]) -> Mapping[str, Any]:
-    """An object with exactly these fields."""
-    if not isinstance(value, Mapping):
-        raise BadField(place, f"is {_shown(value)}, not an object")
-    for name in names:
-        if name not in value:
-            raise BadField(place, f"has no field `{name}`")
-    unknown = [name for name in value if name not in names]
-    if unknown:
-        raise BadField(place, f"has an unknown field {_shown(unknown[0])}")
-    return value
-
 
 def cell(value: object, place: str) -> Cell:
     """A weight ``[matrix, row, column]``."""
-    parts = listed(value, place)
-    if len(parts) != 3:
-        raise BadField(place, f"is {_shown(value)}, not [matrix, row, column]")
-    return text(parts[0], place), whole(parts[1], place, 0), whole(parts[2], place, 0)
+    parts = _parts(value, place, "[matrix, row, column]")
+    if not isinstance(parts[0], str):
+        raise CheckFailed(place, f"must name a matrix, not {shown(parts[0])}")
+    return parts[0], whole(parts[1], place, 0), whole(parts[2], place, 0)
 
 
 def cells(value: object, place: str) -> tuple[Cell, ...]:
     """A list of different weights."""
-    found = tuple(cell(v, f"{place}[{k}]") for k, v in enumerate(listed(value, place)))
+    found = tuple(cell(v, f"{place}[{k}]") for k, v in enumerate(items(value, place)))
     if len(set(found)) < len(found):
-        raise BadField(place, "names a weight twice")
+        raise CheckFailed(place, "names a weight twice")
     return found
 
 
-def _shown(value: object) -> str:
-    shown = repr(value) if isinstance(value, str | int | float | bool | None) else ""
-    if not shown or len(shown) > 40:
-        return f"a {type(value).__name__}"
-    return shown
+def wholes(value: object, place: str, least: int | None = None) -> tuple[int, ...]:
+    """A list of whole numbers."""
+    return tuple(whole(v, f"{place}[{k}]", least) for k, v in enumerate(items(value, place)))
+
+
+def _parts(value: object, place: str, form: str) -> list[Any]:
+    """A list of as many entries as its form has."""
+    parts = items(value, place)
+    if len(parts) != len(form.split(",")):
+        raise CheckFailed(place, f"must be {form}, not {shown(value)}")
+    return parts
 
 
 @dataclass(frozen=True)
@@ -119,7 +67,10 @@ class CostEvidence:
     @classmethod
     def from_dict(cls, data: object) -> CostEvidence:
         """Read it."""
-        return cls(dual_from_dict(record(data, "evidence", ["cost"])["cost"], "evidence.cost"))
+        fields = Fields(data, "evidence")
+        dual = dual_from_dict(fields.raw("cost"), fields.at("cost"))
+        fields.finish()
+        return cls(dual)
 
 
 @dataclass(frozen=True)
@@ -145,12 +96,11 @@ class SpreadEvidence:
     @classmethod
     def from_dict(cls, data: object) -> SpreadEvidence:
         """Read it."""
-        found = record(data, "evidence", ["cost", "one_less"])
-        less = found["one_less"]
-        return cls(
-            dual_from_dict(found["cost"], "evidence.cost"),
-            None if less is None else dual_from_dict(less, "evidence.one_less"),
-        )
+        fields = Fields(data, "evidence")
+        dual = dual_from_dict(fields.raw("cost"), fields.at("cost"))
+        less = fields.raw("one_less")
+        fields.finish()
+        return cls(dual, None if less is None else dual_from_dict(less, fields.at("one_less")))
 
 
 @dataclass(frozen=True)
@@ -196,14 +146,11 @@ class NeuronEvidence:
     @classmethod
     def from_dict(cls, data: object) -> NeuronEvidence:
         """Read it."""
+        fields = Fields(data, "evidence")
         leaves = []
-        for k, part in enumerate(
-            listed(record(data, "evidence", ["leaves"])["leaves"], "evidence.leaves")
-        ):
-            place = f"evidence.leaves[{k}]"
-            if len(listed(part, place)) != 3:
-                raise BadField(place, "is not [chosen, banned, dual]")
-            chosen, banned, dual = part
+        for k, part in enumerate(fields.items("leaves")):
+            place = f"{fields.at('leaves')}[{k}]"
+            chosen, banned, dual = _parts(part, place, "[chosen, banned, dual]")
             leaves.append(
                 NeuronLeaf(
                     wholes(chosen, place, 0),
@@ -211,6 +158,7 @@ class NeuronEvidence:
                     None if dual is None else dual_from_dict(dual, place),
                 )
             )
+        fields.finish()
         return cls(tuple(leaves))
 
 
@@ -237,14 +185,15 @@ class CountedRoots:
     @classmethod
     def from_dict(cls, data: object, place: str) -> CountedRoots:
         """Read it."""
-        found = record(data, place, ["cells", "parts"])
+        fields = Fields(data, place)
+        own = cells(fields.raw("cells"), fields.at("cells"))
         parts = []
-        for k, entry in enumerate(listed(found["parts"], f"{place}.parts")):
-            here = f"{place}.parts[{k}]"
-            if len(listed(entry, here)) != 2:
-                raise BadField(here, "is not [cells, roots]")
-            parts.append((cells(entry[0], here), whole(entry[1], here, 1)))
-        return cls(cells(found["cells"], f"{place}.cells"), tuple(parts))
+        for k, entry in enumerate(fields.items("parts")):
+            here = f"{fields.at('parts')}[{k}]"
+            part, roots = _parts(entry, here, "[cells, roots]")
+            parts.append((cells(part, here), whole(roots, here, 1)))
+        fields.finish()
+        return cls(own, tuple(parts))
 
 
 @dataclass(frozen=True)
@@ -269,15 +218,14 @@ class MaximalEvidence:
     @classmethod
     def from_dict(cls, data: object) -> MaximalEvidence:
         """Read it."""
-        found = record(data, "evidence", ["design", "cheaper"])
-        cheaper = listed(found["cheaper"], "evidence.cheaper")
-        return cls(
-            CountedRoots.from_dict(found["design"], "evidence.design"),
-            tuple(
-                CountedRoots.from_dict(part, f"evidence.cheaper[{k}]")
-                for k, part in enumerate(cheaper)
-            ),
+        fields = Fields(data, "evidence")
+        own = CountedRoots.from_dict(fields.raw("design"), fields.at("design"))
+        cheaper = tuple(
+            CountedRoots.from_dict(part, f"{fields.at('cheaper')}[{k}]")
+            for k, part in enumerate(fields.items("cheaper"))
         )
+        fields.finish()
+        return cls(own, cheaper)
 
 
 Evidence = CostEvidence | SpreadEvidence | NeuronEvidence | MaximalEvidence
@@ -299,25 +247,22 @@ def dual_to_dict(dual: Dual) -> dict[str, Any]:
 
 def dual_from_dict(data: object, place: str) -> Dual:
     """A dual solution read."""
-    if not isinstance(data, Mapping):
-        raise BadField(place, f"is {_shown(data)}, not an object")
-    kind = data.get("kind")
+    fields = Fields(data, place)
+    kind = fields.text("kind")
+    dual: Dual
     if kind == "splitting":
-        found = record(data, place, ["kind", "first", "scale"])
-        return Splitting(
-            wholes(found["first"], f"{place}.first"), whole(found["scale"], f"{place}.scale", 1)
-        )
-    if kind == "shortage":
-        found = record(data, place, ["kind", "elements"])
-        return Shortage(0, wholes(found["elements"], f"{place}.elements", 0), 0, 0)
-    if kind != "tree":
-        raise BadField(place, f"is of kind {_shown(kind)}, not splitting, shortage or tree")
-    leaves = []
-    for k, part in enumerate(listed(record(data, place, ["kind", "leaves"])["leaves"], place)):
-        here = f"{place}.leaves[{k}]"
-        if len(listed(part, here)) != 3:
-            raise BadField(here, "is not [inside, outside, multipliers]")
-        inside, outside, lines = part
-        multipliers = tuple(wholes(line, here, 0) for line in listed(lines, here))
-        leaves.append(Leaf(wholes(inside, here, 0), wholes(outside, here, 0), multipliers))
-    return Tree(tuple(leaves))
+        dual = Splitting(fields.wholes("first"), fields.whole("scale", 1))
+    elif kind == "shortage":
+        dual = Shortage(0, fields.wholes("elements", 0), 0, 0)
+    elif kind == "tree":
+        leaves = []
+        for k, part in enumerate(fields.items("leaves")):
+            here = f"{fields.at('leaves')}[{k}]"
+            inside, outside, lines = _parts(part, here, "[inside, outside, multipliers]")
+            multipliers = tuple(wholes(line, here, 0) for line in items(lines, here))
+            leaves.append(Leaf(wholes(inside, here, 0), wholes(outside, here, 0), multipliers))
+        dual = Tree(tuple(leaves))
+    else:
+        raise CheckFailed(fields.at("kind"), f"{shown(kind)} is none of splitting, shortage, tree")
+    fields.finish()
+    return dual

@@ -26,9 +26,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.fields import Fields, items, whole
 from algebra.design.demand import LINES, Demand, demand, exact_price
 from algebra.design.evidence import (
-    BadField,
     CostEvidence,
     Evidence,
     MaximalEvidence,
@@ -36,21 +37,13 @@ from algebra.design.evidence import (
     SpreadEvidence,
     cells,
     dual_from_dict,
-    listed,
-    record,
-    text,
-    whole,
-    wholes,
 )
 from algebra.design.result import Design
-from algebra.errors import InputError
+from algebra.errors import InputError, shown
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem, problem_from_dict
 
 FORMAT, VERSION = "matchprob-design", 2
-_FIELDS = ("format", "version", "problem", "must", "prices", "caps", "size", "goal")
-_FIRST = (*_FIELDS, "spread", "design", "cost", "evidence")
-_SECOND = (*_FIELDS, "line", "design", "cost", "value", "cost_bound", "evidence")
 # What the evidence of a goal is; the lines it may speak of.
 _EVIDENCE: dict[str, tuple[type[Evidence], tuple[str, ...]]] = {
     "cheapest": (CostEvidence, ("",)),
@@ -173,95 +166,95 @@ def read_proof(data: object) -> DesignProof:
     ------
     InputError
         Where it is no proof of this format at all.
-    BadField
-        Where a field is not of its form.
+    CheckFailed
+        Where a field is not of its form, with its place.
     """
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise InputError(f"this is not the proof of a design: `format` is not {FORMAT!r}")
     version = data.get("version")
-    if isinstance(version, bool) or not isinstance(version, int) or version not in (1, 2):
+    if type(version) is not int or version not in (1, 2):
         raise InputError(
-            f"design proof version {version!r}; this program reads versions 1 and {VERSION}"
+            f"design proof version {shown(version)}; this program reads versions 1 and {VERSION}"
         )
-    record(data, "proof", _FIRST if version == 1 else _SECOND)
-    problem = _problem(data["problem"])
-    allocation = problem.allocation
-    must = cells(data["must"], "must")
-    prices = tuple(
-        _price(v, f"prices[{k}]") for k, v in enumerate(listed(data["prices"], "prices"))
-    )
-    if len(prices) != allocation.size:
-        raise BadField(
-            "prices", f"are {len(prices)}, for the {allocation.size} weights that may learn"
+    fields = Fields(data)
+    for name in ("format", "version"):
+        fields.raw(name)
+    problem = _problem(fields.table("problem"))
+    must = cells(fields.raw("must"), "must")
+    prices = tuple(_price(v, f"prices[{k}]") for k, v in enumerate(fields.items("prices")))
+    if len(prices) != problem.allocation.size:
+        raise CheckFailed(
+            "prices", f"are {len(prices)}, {problem.allocation.size} weights may learn"
         )
-    found = record_of(data["caps"], "caps")
-    for kind in found:
-        if kind not in LINES:
-            raise BadField("caps", f"has {kind!r}, which is none of " + ", ".join(LINES))
-    caps = tuple((kind, whole(number, f"caps.{kind}", 0)) for kind, number in found.items())
-    size = whole(data["size"], "size", 0)
-    goal = text(data["goal"], "goal")
-    design = cells(data["design"], "design")
-    cost = _price(data["cost"], "cost")
+    caps = _caps(fields.table("caps"))
+    size, goal = fields.whole("size", 0), fields.text("goal")
+    design = cells(fields.raw("design"), "design")
+    cost = _price(fields.raw("cost"), "cost")
     if version == 1:
         if goal not in ("cheapest", "spread"):
-            raise BadField("goal", f"is {goal!r}; version 1 has cheapest and spread")
-        spread = data["spread"]
-        if (spread is None) != (goal == "cheapest") or spread not in (None, *LINES):
-            raise BadField("spread", f"is {spread!r}, for goal {goal!r}")
-        dual = dual_from_dict(data["evidence"], "evidence")
-        value = cost if spread is None else Fraction(dict(caps).get(spread, 0))
-        evidence: Evidence = CostEvidence(dual) if spread is None else SpreadEvidence(dual, None)
-        line, cost_bound = spread or "", cost
+            raise CheckFailed("goal", f"is {shown(goal)}; version 1 has cheapest and spread")
+        line = fields.raw("spread")
+        if line not in (LINES if goal == "spread" else (None,)):
+            raise CheckFailed("spread", f"is {shown(line)}, for goal {goal!r}")
+        dual = dual_from_dict(fields.raw("evidence"), "evidence")
+        evidence: Evidence = CostEvidence(dual)
+        line, value, cost_bound = line or "", cost, cost
+        if goal == "spread":
+            evidence, value = SpreadEvidence(dual, None), Fraction(dict(caps).get(line, 0))
     else:
         if goal not in _EVIDENCE:
-            raise BadField("goal", f"is {goal!r}, none of " + ", ".join(_EVIDENCE))
+            raise CheckFailed("goal", f"is {shown(goal)}, none of " + ", ".join(_EVIDENCE))
         form, lines = _EVIDENCE[goal]
-        line = text(data["line"], "line")
+        line = fields.text("line")
         if line not in lines:
-            raise BadField("line", f"is {line!r}, for goal {goal!r}")
-        value = _price(data["value"], "value")
-        cost_bound = _price(data["cost_bound"], "cost_bound")
-        evidence = form.from_dict(data["evidence"])
+            raise CheckFailed("line", f"is {shown(line)}, for goal {goal!r}")
+        value = _price(fields.raw("value"), "value")
+        cost_bound = _price(fields.raw("cost_bound"), "cost_bound")
+        evidence = form.from_dict(fields.raw("evidence"))
+    fields.finish()
     if goal == "spread" and line not in dict(caps):
-        raise BadField("caps", f"has no cap of a {line}, the value of goal 'spread'")
+        raise CheckFailed("caps", f"has no cap of a {line}, the value of goal 'spread'")
     return DesignProof(
         problem, must, prices, caps, size, goal, line, design, cost, value, cost_bound, evidence,
         searched_anew=version == 1,
     )  # fmt: skip
 
 
-def _problem(data: object) -> Problem:
+def _caps(fields: Fields) -> tuple[tuple[str, int], ...]:
+    """Caps in the order of the file."""
+    caps = tuple((str(kind), fields.whole(kind, 0)) for kind in fields)
+    for kind, _ in caps:
+        if kind not in LINES:
+            raise CheckFailed("caps", f"has {shown(kind)}, none of " + ", ".join(LINES))
+    return caps
+
+
+def _problem(fields: Fields) -> Problem:
     """The problem, whole in itself: no file names, and no laws (nothing rests on them)."""
-    tables = record_of(data, "problem")
-    for name in tables:
-        if name not in ("network", "learnable", "support"):
-            raise BadField("problem", f"has a table {name!r}; a proof speaks of no other")
-    for table in ("learnable", "support"):
-        masks = record_of(tables.get(table, {}), f"problem.{table}")
-        for name, mask in masks.items():
-            place = f"problem.{table}.{name}"
-            for i, row in enumerate(listed(mask, place)):
-                for entry in wholes(row, f"{place}[{i}]", 0):
-                    if entry > 1:
-                        raise BadField(f"{place}[{i}]", f"has {entry}, neither 0 nor 1")
+    tables = {"network": fields.raw("network"), "learnable": _masks(fields.table("learnable"))}
+    if fields.has("support"):
+        tables["support"] = _masks(fields.table("support"))
+    fields.finish()
     try:
         return problem_from_dict(tables)
     except InputError as error:
-        raise BadField("problem", f"is none: {error}") from None
+        raise CheckFailed("problem", f"is none: {error}") from None
 
 
-def record_of(value: object, place: str) -> Mapping[str, Any]:
-    """An object whose fields are checked elsewhere."""
-    if not isinstance(value, Mapping):
-        raise BadField(place, f"is a {type(value).__name__}, not an object")
-    return value
+def _masks(fields: Fields) -> dict[str, Any]:
+    """Matrices of 0 and 1."""
+    masks = {name: fields.raw(name) for name in fields}
+    for name, mask in masks.items():
+        for i, row in enumerate(items(mask, fields.at(name))):
+            for j, entry in enumerate(items(row, f"{fields.at(name)}[{i}]")):
+                whole(entry, f"{fields.at(name)}[{i}][{j}]", 0, 1)
+    return masks
 
 
 def _price(value: object, place: str) -> Fraction:
+    if not isinstance(value, str):
+        raise CheckFailed(place, f"must be an exact number as text, not {shown(value)}")
     try:
-        return exact_price(text(value, place))
-    except BadField:
-        raise
+        return exact_price(value)
     except InputError as error:
-        raise BadField(place, f"is no exact number: {error}") from None
+        raise CheckFailed(place, str(error)) from None

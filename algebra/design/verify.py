@@ -42,13 +42,13 @@ from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
     TRUSTED,
+    UNFINISHED,
     Check,
     CheckFailed,
     Verification,
 )
 from algebra.design.demand import TARGET, Demand, SearchUnfinished
 from algebra.design.evidence import (
-    BadField,
     CostEvidence,
     CountedRoots,
     MaximalEvidence,
@@ -61,7 +61,7 @@ from algebra.design.proof import DesignProof, read_proof
 from algebra.design.ranked import ranked_bases
 from algebra.design.result import allocation_of, float_text, fullest
 from algebra.design.spread import least_cap
-from algebra.errors import InputError
+from algebra.errors import InputError, Unfinished
 from algebra.linalg.modular import random_prime
 from algebra.linear.recount import recount
 from algebra.matroids.capped import Dual, DualError
@@ -69,6 +69,7 @@ from algebra.matroids.optimum import optimum
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.jacobian import allocation_rank, network_rank
 from algebra.systems.root_count import RootCounter, RootCountError, modular_core, preferred_forms
+from algebra.time_limits import time_left
 
 
 def verify_design(
@@ -87,7 +88,7 @@ def verify_design(
     seed : int, optional
         The points follow from it.
     timeout : float, optional
-        Seconds for root counts, and for a search that version 1 leaves to the check.
+        Seconds; root counts, and a search that version 1 leaves to the check, may take half.
     fallback : callable, optional
         Counts roots where msolve is missing or too slow.
 
@@ -115,15 +116,12 @@ def verify_design(
     verdict = f"{goal} design" if isinstance(goal, str) else "design"
     try:
         proof = read_proof(data)
-    except BadField as error:
-        checks.append(Check(error.place, FAILED, str(error)))
-        return Verification(verdict, tuple(checks))
-    checker = _Checker(proof, seed, timeout, fallback)
-    try:
-        checker.run()
+        _Checker(proof, seed, timeout, fallback, checks).run()
     except CheckFailed as failure:
-        checker.checks.append(Check(failure.place, FAILED, str(failure)))
-    return Verification(verdict, tuple(checker.checks))
+        checks.append(Check(failure.place, FAILED, str(failure)))
+    except Unfinished as limit:
+        checks.append(Check("limits", UNFINISHED, str(limit)))
+    return Verification(verdict, tuple(checks))
 
 
 @contextmanager
@@ -131,17 +129,18 @@ def _at(place: str) -> Iterator[None]:
     """What is refused inside is refused at this place."""
     try:
         yield
-    except (InputError, DualError, SearchUnfinished) as error:
+    except (InputError, DualError) as error:
         raise CheckFailed(place, str(error)) from None
 
 
 class _Checker:
     def __init__(
-        self, proof: DesignProof, seed: int, timeout: float, fallback: RootCounter | None
-    ) -> None:
-        self.proof, self.seed, self.fallback = proof, seed, fallback
-        self.timeout, self.ends = timeout, time.monotonic() + timeout
-        self.checks: list[Check] = []
+        self, proof: DesignProof, seed: int, timeout: float, fallback: RootCounter | None,
+        checks: list[Check],
+    ) -> None:  # fmt: skip
+        self.proof, self.seed, self.fallback, self.checks = proof, seed, fallback, checks
+        # Half of the time: what cannot be counted again by then is trusted, and told.
+        self.ends = time.monotonic() + time_left(timeout) / 2
 
     def run(self) -> None:
         """All checks of the goal, one after another."""
@@ -252,6 +251,8 @@ class _Checker:
             problem = less.problem(p, at)
             if refutation is None:
                 found = optimum(problem, seconds=max(0.1, self.ends - time.monotonic()))
+                if found.elements is None and not found.is_infeasible:
+                    raise SearchUnfinished("nothing more spread was found, nor was it excluded")
                 none = found.is_infeasible
             else:
                 with _at("spread"):
