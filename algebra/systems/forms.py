@@ -48,23 +48,25 @@ class LiftedForm(ABC):
     """One way to write the equations of a chain.
 
     Matrices may be object arrays over any ring, or `QuadraticMatrix`; U is what drives the
-    chain (`ChainNetwork.drive` of the samples).  All but ``direct`` need a `ChainNetwork`.
+    chain (`ChainNetwork.drive` of the samples).
     """
 
     name: ClassVar[str]
 
     @abstractmethod
-    def unknowns(self, network: Any) -> Shapes:
+    def unknowns(self, network: ChainNetwork) -> Shapes:
         """The matrices of auxiliary unknowns: name to shape."""
 
     @abstractmethod
     def equations(
-        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
+        self, network: ChainNetwork, student: Matrices, lifted: Matrices, U: Any, Y: Any
     ) -> Equations:
         """Label and value of each matrix equation, as (left − right)."""
 
     @abstractmethod
-    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
+    def values(
+        self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
+    ) -> dict[str, Any]:
         """The auxiliary matrices of a network with these weights."""
 
     @abstractmethod
@@ -82,10 +84,8 @@ class _Direct(LiftedForm):
         return {}
 
     def equations(
-        self, network: Network, student: Matrices, lifted: Matrices, U: Any, Y: Any
+        self, network: ChainNetwork, student: Matrices, lifted: Matrices, U: Any, Y: Any
     ) -> Equations:
-        if not isinstance(network, ChainNetwork):  # U = X
-            return [("Y", network.forward(student, U) - Y)]
         chain = network.chain()
         if chain.recurrent is None:
             for name in chain.steps:
@@ -119,7 +119,10 @@ class _B(LiftedForm):
         D, W, B = (student[name] for name in network.chain().names)
         F = lifted["F"]
         shifted = beside([F[:, network.step_inputs :], B]) if network.steps > 1 else B
-        return [("W g_B(F) = F", W @ shifted - F), ("D F X = Y", D @ (F @ U) - Y)]
+        return [
+            ("W g_B(F) = F", W @ shifted - F),
+            (f"D F {network.drive_letter} = Y", D @ (F @ U) - Y),
+        ]
 
     def values(
         self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
@@ -153,7 +156,7 @@ class _D(LiftedForm):
             [after @ W - step for after, step in zip([*steps[1:], D], steps, strict=True)]
         )
         driven = stacked([B @ U[t * b : (t + 1) * b] for t in range(T)])
-        return [("g_D(F) W = F", rows), ("F (I ⊗ B) X = Y", F @ driven - Y)]
+        return [("g_D(F) W = F", rows), (f"F (I ⊗ B) {network.drive_letter} = Y", F @ driven - Y)]
 
     def values(
         self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
@@ -180,7 +183,7 @@ class _Forward(LiftedForm):
     def equations(
         self, network: ChainNetwork, student: Matrices, lifted: Matrices, U: Any, Y: Any
     ) -> Equations:
-        chain, left, symbol, made = network.chain(), U, "X", []
+        chain, left, symbol, made = network.chain(), U, network.drive_letter, []
         for layer, name in enumerate(chain.steps, start=1):
             F = lifted[f"F{layer}"]
             made.append((f"{name} {symbol} = F{layer}", student[name] @ left - F))
@@ -218,7 +221,7 @@ class _Backward(LiftedForm):
             product = student[name] if right is None else right @ student[name]
             made.append((f"{symbol}{name} = G{layer}", product - G))
             right, symbol = G, f"G{layer} "
-        return [*made, ("G1 X = Y", lifted["G1"] @ U - Y)]
+        return [*made, (f"G1 {network.drive_letter} = Y", lifted["G1"] @ U - Y)]
 
     def values(
         self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
@@ -249,10 +252,7 @@ FORMS: dict[str, LiftedForm] = {
 
 def forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
     """The lifted forms that fit a network and allocation; ("direct",) where none helps."""
-    need_linear(network)
-    chain = network.chain()
-    if chain is None:
-        return (DIRECT.name,)
+    chain = need_chain(network).chain()
     if chain.recurrent:
         lifted = chain.recurrent in allocation.matrices
         return ("B", "D") if lifted else (DIRECT.name,)
@@ -286,8 +286,8 @@ def core_dimension(allocation: Allocation) -> int | None:
     k rows of W that learn have k T b of them in the B form, k columns k T d in the D form;
     the labels fix as many as there are weights.
     """
-    chain = allocation.network.chain()
-    if chain is None or not chain.recurrent or allocation.matrices != (chain.recurrent,):
+    chain = need_chain(allocation.network).chain()
+    if not chain.recurrent or allocation.matrices != (chain.recurrent,):
         return None
     least = min(FORMS[name].size(allocation) for name in ("B", "D"))
     return max(0, least - allocation.size)
@@ -295,24 +295,5 @@ def core_dimension(allocation: Allocation) -> int | None:
 
 def unknown_count(allocation: Allocation, form: str) -> int:
     """Number of unknowns of a form: learnable weights and auxiliary ones."""
-    shapes = auxiliary_shapes(allocation.network, form).values()
+    shapes = FORMS[form].unknowns(need_chain(allocation.network)).values()
     return allocation.size + sum(rows * columns for rows, columns in shapes)
-
-
-def auxiliary_shapes(network: Network, form: str) -> Shapes:
-    """The matrices of a form's auxiliary unknowns: name to shape."""
-    return FORMS[form].unknowns(network) if isinstance(network, ChainNetwork) else {}
-
-
-def driving(network: Network, X: Any) -> Any:
-    """What the forms take for the samples: the U of a chain."""
-    return network.drive(X) if isinstance(network, ChainNetwork) else X
-
-
-def need_linear(network: Network) -> None:
-    """Refuse networks whose labels are no polynomials."""
-    if not network.is_linear:
-        raise InputError(
-            f"a {network.title} network is not polynomial in its weights: its equations hold "
-            "for one activation pattern at a time"
-        )

@@ -19,12 +19,13 @@ from flint import fmpq
 
 from algebra.linalg.modular import Residues, matmul
 from algebra.networks.base import Network
+from algebra.networks.chain import need_chain
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.core import Core
 from algebra.systems.elimination import CoreSystem, eliminate
-from algebra.systems.forms import FORMS, driving, preferred_forms
+from algebra.systems.forms import FORMS, preferred_forms
 from algebra.systems.modular_elimination import eliminate_modular
 from algebra.systems.quadratic import DegreeAboveTwo
 from algebra.systems.system import QuadraticSystem, build_system, quadratic_system
@@ -73,9 +74,9 @@ class ModularInstance:
 
         They solve the system where the student is its own teacher.
         """
-        network = self.allocation.network
+        network = need_chain(self.allocation.network)
         values = {f"{n}_{i}_{j}": int(self.weights[n][i, j]) for n, i, j in self.allocation.cells}
-        U = driving(network, self.X) % self.p
+        U = network.drive(self.X) % self.p
         lifted = FORMS[form].values(network, self.weights, U, self._product)
         for prefix, array in lifted.items():
             for (i, j), value in np.ndenumerate(array):

@@ -31,7 +31,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.modular import random_prime
-from algebra.polynomials.msolve.process import MsolveMissing
+from algebra.polynomials.msolve.process import MsolveDied, MsolveMissing
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import allocation_rank, network_rank
@@ -42,7 +42,21 @@ from algebra.systems.instances import modular_core
 
 
 class RootCountError(RuntimeError):
-    """The generic root count could not be found; the message says why."""
+    """The generic root count could not be found; the message says why.
+
+    Attributes
+    ----------
+    at_least : int or None
+        Solutions that were found all the same, numerically.
+    """
+
+    def __init__(self, text: str, at_least: int | None = None) -> None:
+        super().__init__(text)
+        self.at_least = at_least
+
+
+class RootCountLost(RootCountError):
+    """It could not be found because a child process died: another try may well find it."""
 
 
 LINEAR, DEGREE, TRACE = "linear", "quotient degree", "trace test"
@@ -169,7 +183,7 @@ def generic_root_count(
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     >>> generic_root_count(Allocation.rows(net, "W", [0])).value
     1
@@ -194,7 +208,9 @@ def generic_root_count(
         try:
             return replace(fallback(allocation, support or {}, seed), because=str(error))
         except RootCountError as other:
-            raise RootCountError(f"{error}; {other}") from None
+            lost = isinstance(error, RootCountLost) or isinstance(other, RootCountLost)
+            kind = RootCountLost if lost else RootCountError
+            raise kind(f"{error}; {other}", other.at_least) from None
 
 
 def linear_root_count(
@@ -273,6 +289,8 @@ def _count_blocks(core: Core, root: tuple[int, ...], timeout: float) -> tuple[in
                 f"counting {len(block)} equations in {len(unknowns)} unknowns took longer than "
                 f"{timeout:g} s; allow more with --timeout"
             ) from None
+        except MsolveDied as error:
+            raise RootCountLost(str(error)) from None
         except MsolveFailed as error:
             raise RootCountError(str(error)) from None
         if degree.degree is None or degree.degree < 1:

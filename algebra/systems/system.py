@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.modular import Residues
+from algebra.networks.chain import need_chain
 from algebra.polynomials.rings import PrimeField, Ring, SymbolicRing, symbol
 from algebra.problems.allocation import Allocation
-from algebra.systems.forms import auxiliary_shapes, driving, form_of
+from algebra.systems.forms import FORMS, form_of
 from algebra.systems.quadratic import QuadraticMatrix, Quadrics, stacked
 
 
@@ -120,7 +121,7 @@ def build_system(
     -------
     PolynomialSystem
     """
-    network, chosen = allocation.network, form_of(allocation, form)
+    network, chosen = need_chain(allocation.network), form_of(allocation, form)
     names, shapes = _layout(allocation, form)
     generators = ring.generators(names)
     student = {name: _constants(ring, weights[name]) for name in network.shapes}
@@ -134,7 +135,7 @@ def build_system(
         lifted[prefix] = block.reshape(rows, columns)
         offset += rows * columns
 
-    U = driving(network, _constants(ring, X))
+    U = network.drive(_constants(ring, X))
     equations: list[Any] = []
     labels: list[str] = []
     for label, block in chosen.equations(network, student, lifted, U, _constants(ring, Y)):
@@ -171,7 +172,7 @@ def quadratic_system(
     p : int
     form : str
     """
-    network, chosen = allocation.network, form_of(allocation, form)
+    network, chosen = need_chain(allocation.network), form_of(allocation, form)
     names, shapes = _layout(allocation, form)
     unknowns = len(names)
     places = {name: np.full(shape, -1) for name, shape in network.shapes.items()}
@@ -188,7 +189,7 @@ def quadratic_system(
         place = np.arange(offset, offset + shape[0] * shape[1]).reshape(shape)
         lifted[prefix] = matrix(np.zeros(shape, np.int64), place)
         offset += place.size
-    U = matrix(driving(network, X) % p)
+    U = matrix(network.drive(X) % p)
     made = chosen.equations(network, student, lifted, U, matrix(Y))
     return QuadraticSystem(
         form=form,
@@ -205,7 +206,7 @@ def _as_column(block: QuadraticMatrix) -> QuadraticMatrix:
 
 def _layout(allocation: Allocation, form: str) -> tuple[list[str], dict[str, tuple[int, int]]]:
     """Names of all unknowns, and the shapes of the auxiliary matrices."""
-    shapes = auxiliary_shapes(allocation.network, form)
+    shapes = FORMS[form].unknowns(need_chain(allocation.network))
     names = [f"{name}_{i}_{j}" for name, i, j in allocation.cells]
     for prefix, (rows, columns) in shapes.items():
         names += [f"{prefix}_{i}_{j}" for i in range(rows) for j in range(columns)]
@@ -234,7 +235,7 @@ def symbolic_system(
         if support and name in support:
             weights[name] = np.where(np.asarray(support[name]) != 0, weights[name], 0)
     X = _symbols("X", network.input_shape)
-    Y = _symbols("Y", (network.d, network.m))
+    Y = _symbols("Y", (network.d, network.columns))
     return build_system(allocation, weights, X, Y, SymbolicRing(), form)
 
 

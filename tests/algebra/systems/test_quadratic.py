@@ -108,9 +108,10 @@ def test_matrices_multiply_like_arrays(seed):
         return QuadraticMatrix.of(values.astype(np.int64), P, 3, unknown), plain
 
     def polynomials(matrix):
-        return np.array(matrix.entries.polynomials(ring) + [None], object)[:-1].reshape(
-            matrix.shape
-        )
+        out = np.empty(matrix.shape, object)
+        for at, e in zip(np.ndindex(matrix.shape), matrix.entries.polynomials(ring), strict=True):
+            out[at] = e
+        return out
 
     (A, a), (B, b), (C, c) = pair((rows, inner)), pair((inner, columns)), pair((rows, columns))
     assert (polynomials(A @ B) == a @ b).all()
