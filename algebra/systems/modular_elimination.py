@@ -30,7 +30,7 @@ from algebra.systems.quadratic import Composed, Quadrics, compose
 from algebra.systems.system import QuadraticSystem
 
 # Quadratic monomials of each equation that are tried first.
-_SAMPLE = 3
+_SAMPLE = 2
 # Entries of all exponent vectors up to which these are written out.
 _VECTORS = 10_000_000
 

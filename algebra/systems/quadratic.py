@@ -221,7 +221,11 @@ class Composed:
         return Composed(self.quadrics, compose(self.images, images, self.quadrics.p))
 
     def __getitem__(self, chosen: Sequence[int] | np.ndarray) -> Composed:
-        return Composed(self.quadrics[chosen], self.images)
+        part = Composed(self.quadrics[chosen], self.images)
+        for name in ("_halves", "_rows", "_support"):
+            if name in self.__dict__:
+                part.__dict__[name] = self.__dict__[name]
+        return part
 
     def expanded(self) -> Quadrics:
         """All polynomials, multiplied out."""
@@ -239,7 +243,7 @@ class Composed:
     def pieces(self) -> Iterator[tuple[int, Quadrics]]:
         """The polynomials multiplied out, some at a time, with the number of the first."""
         q = self.quadrics
-        support = np.count_nonzero(self.images, axis=1)
+        support = self._support
         # A bound on the terms of each polynomial before equal monomials are added.
         work = np.zeros(q.count, np.int64)
         np.add.at(work, q.polynomial, support[q.first] * support[q.second])
@@ -302,6 +306,10 @@ class Composed:
         return Quadrics(q.count, self.unknowns, p, *(part[order] for part in parts))
 
     @cached_property
+    def _support(self) -> np.ndarray:
+        return np.asarray(np.count_nonzero(self.images, axis=1))
+
+    @cached_property
     def _rows(self) -> csr_array:
         return csr_array(self.images)
 
@@ -319,17 +327,17 @@ class Composed:
         """
         q, p = self.quadrics, self.quadrics.p
         quadratic = np.flatnonzero(q.second < q.unknowns)
-        a, b = self.images[q.first[quadratic]], self.images[q.second[quadratic]]
+        out = np.zeros((len(first), self.count), np.int64)
+        if not len(quadratic):
+            return out
+        columns = np.ascontiguousarray(self.images.T)
+        a, b = q.first[quadratic], q.second[quadratic]
         owner, factor = q.polynomial[quadratic], q.coefficient[quadratic]
         starts = np.flatnonzero(np.diff(owner, prepend=-1))
-        out = np.zeros((len(first), self.count), np.int64)
-        if not len(owner):
-            return out
-        for at in range(len(first)):
-            i, j = first[at], second[at]
-            value = a[:, i] * b[:, j] % p
+        for at, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+            value = columns[i][a] * columns[j][b] % p
             if i != j:
-                value = (value + a[:, j] * b[:, i]) % p
+                value = (value + columns[j][a] * columns[i][b]) % p
             out[at, owner[starts]] = np.add.reduceat(value * factor % p, starts) % p
         return out
 
