@@ -56,6 +56,21 @@ def test_the_nearest_certified_maximal_allocation():
         assert (found.moves == 0) == (v == "maximal")
 
 
+def test_what_was_not_counted_is_not_claimed():
+    """Without time the reason says that nearer allocations were not counted, not that none is."""
+    net = LinearRNN(n=3, T=3, b=1, d=1, m=3)
+    cells = [c for c in all_cells(net) if c[0] == "W"]
+    diagonal = Allocation.from_cells(net, [("W", i, i) for i in range(3)])
+    cut = repair(diagonal, demand(net, allowed=cells), MAXIMAL, seconds=0.0)
+    assert cut.bound < cut.moves
+    assert "was not settled: not all nearer allocations were counted" in cut.reason
+    assert "not all there are" in cut.proof
+    done = repair(diagonal, demand(net, allowed=cells), MAXIMAL)
+    assert done.moves == done.bound == 1
+    assert done.reason == "its own root count is not odd"
+    assert "every other allocation that is nearer has even root counts" in done.proof
+
+
 def test_too_few_weights_get_more():
     """Fewer weights than equations: the missing ones are added, none is taken away."""
     found = repair(Allocation.from_cells(RNN, CELLS[:1]), demand(RNN, allowed=CELLS), NOT_MINIMAL)
