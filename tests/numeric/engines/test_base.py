@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -142,3 +143,9 @@ def test_engines_are_made_for_an_assignment(toy):
     plan = Plan(DIAGONAL.allocation, 2, 2, 2, "known")
     assert isinstance(make_engine(toy, Assignment(DIAGONAL, plan)), Guess)
     assert not engine_info(toy).complete
+
+
+def test_the_documentation_has_the_table():
+    """docs/engines.md holds the table as the registry makes it."""
+    text = (Path(__file__).parents[3] / "docs" / "engines.md").read_text(encoding="utf-8")
+    assert table() in text
