@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from algebra.certificates.certificate import FORMAT, VERSION, Certificate
-from algebra.certificates.checks import FAILED, Check, Verification
+from algebra.certificates.certificate import Certificate
+from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification
+from algebra.certificates.claim import read_network, read_version
 from algebra.certificates.family import Effort, Family, Limits, Tools
+from algebra.certificates.fields import Fields
 from algebra.errors import InputError
 from algebra.linear.certify import certify_linear
 from algebra.linear.inspect import inspect_linear
@@ -25,7 +27,7 @@ from algebra.normalization.certify import certify_normnet
 from algebra.normalization.inspect import inspect_normnet
 from algebra.normalization.verify import verify_normnet
 from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem, network_from_dict
+from algebra.problems.problem import Problem
 from algebra.relu.certify import certify_relu
 from algebra.relu.inspect import inspect_relu
 from algebra.relu.verify import verify_relu
@@ -145,16 +147,12 @@ def verify(
     InputError
         Where the data is no certificate of this format at all.
     """
-    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-        raise InputError(f"this is not a certificate: `format` is not {FORMAT!r}")
-    version = data.get("version")
-    if type(version) is not int or version != VERSION:
-        raise InputError(f"certificate version {version!r}; this program reads version {VERSION}")
+    read_version(data)
     effort = Effort(seed, Limits(timeout), Tools(root_counter=fallback))
     try:
-        network = network_from_dict(data["problem"]["network"])
-    except (KeyError, TypeError, InputError) as error:
-        check = Check("problem.network", FAILED, str(error))
+        network = read_network(Fields(data).table("problem").raw("network"), "problem.network")
+    except CheckFailed as failure:
+        check = Check(failure.place, FAILED, str(failure))
         return Verification(str(data.get("verdict")), (check,))
     return family_of(network).verify(data, effort)
 

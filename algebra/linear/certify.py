@@ -5,10 +5,11 @@
 * **maximal** (MP = 1): the allocation is not minimal and the generic root count N is odd,
   in particular 1: non-real solutions come in conjugate pairs, so every generic instance
   has a real one.  Or a sub-allocation is maximal: what fewer weights can do, more can.
+  Or the teacher itself is a student, in another basis (`algebra.linear.reachable`).
 * **intermediate** (0 < MP < 1): not minimal, and one rational instance has N distinct
-  complex solutions, none of them real.  Solutions move continuously and none is missing
-  (N is the largest number of isolated solutions any instance can have), so the instances
-  around it have no real solution either, and they have positive probability.
+  simple complex solutions, none of them real.  They move continuously and a generic instance has
+  no more, so the instances around it have no real solution either, and they have positive
+  probability (theorem and proof: `algebra.linear.verify_witness`).
 * **undecided**: what was tried is listed.
 
 Where structural zeros leave no path from inputs to outputs, every label is 0 and every
@@ -36,9 +37,10 @@ from algebra.certificates.certificate import (
     UNDECIDED,
     Certificate,
 )
-from algebra.certificates.evidence import circuit_reason, rank_evidence, root_evidence
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import vanishing_certificate
+from algebra.linear.evidence import circuit_reason, rank_evidence, reached_evidence, root_evidence
+from algebra.linear.reachable import reachable_blocks
 from algebra.linear.witness import find_witness
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
@@ -53,7 +55,7 @@ from algebra.theorems.statements import what_theorems_say
 _LARGEST_CIRCUIT = 1_000
 
 
-def certify_linear(problem: Problem, effort: Effort) -> Certificate:
+def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> Certificate:
     """Decide whether an allocation of a linear network is maximal, minimal or in between.
 
     Parameters
@@ -61,6 +63,9 @@ def certify_linear(problem: Problem, effort: Effort) -> Certificate:
     problem : Problem
         With a fixed allocation.
     effort : Effort
+    peers : bool, optional
+        Whether the teacher is a network of the same kind; of lowered problems it is not, and
+        whether it is among the students is not asked.
 
     Returns
     -------
@@ -112,13 +117,28 @@ def certify_linear(problem: Problem, effort: Effort) -> Certificate:
 
     # Not minimal: proved, unless the whole network's rank is only probably not larger.
     error = whole.error
+
+    def if_reached(**more: Any) -> Certificate | None:
+        blocks = reachable_blocks(problem, seed) if peers else None
+        if blocks is None:
+            return None
+        evidence["teacher_reached"] = reached_evidence(blocks)
+        rule = "the teacher itself is reachable: a change of basis makes it a student"
+        return conclude(MAXIMAL, rule, error, **more)
+
     if allocation.size > whole.rank:
+        reached = if_reached()
+        if reached is not None:
+            return reached
         return _over_complete(problem, whole, effort, conclude, evidence, error)
     try:
         roots = generic_root_count(
             allocation, support, seed=seed, timeout=limits.timeout, fallback=tools.root_counter
         )
     except RootCountError as problem_met:
+        reached = if_reached()
+        if reached is not None:
+            return reached
         tried = (f"generic root count: {problem_met}",)
         return conclude(UNDECIDED, "not minimal, root count out of reach", error, tried=tried)
     evidence["root_count"] = root_evidence(roots)
@@ -130,6 +150,9 @@ def certify_linear(problem: Problem, effort: Effort) -> Certificate:
         if roots.value == 1 and roots.rule != LINEAR:
             rule = f"one solution, rational in the data{how}"
         return conclude(MAXIMAL, rule, error, generic_root_count=roots.value)
+    reached = if_reached(generic_root_count=roots.value)
+    if reached is not None:
+        return reached
     guesses = tools.candidates(roots.value) if tools.candidates is not None else ()
     witness, text = find_witness(problem, roots, seed, limits.search, guesses, limits.timeout)
     if witness is None:

@@ -44,7 +44,17 @@ from algebra.systems.system import build_system, forms
 
 
 class RootCountError(RuntimeError):
-    """The generic root count could not be found; the message says why."""
+    """The generic root count could not be found; the message says why.
+
+    Attributes
+    ----------
+    at_least : int or None
+        Solutions that were found all the same, numerically.
+    """
+
+    def __init__(self, text: str, at_least: int | None = None) -> None:
+        super().__init__(text)
+        self.at_least = at_least
 
 
 LINEAR, DEGREE, TRACE = "linear", "quotient degree", "trace test"
@@ -281,7 +291,7 @@ def generic_root_count(
         try:
             return replace(fallback(allocation, support or {}, seed), because=str(error))
         except RootCountError as other:
-            raise RootCountError(f"{error}; {other}") from None
+            raise RootCountError(f"{error}; {other}", other.at_least) from None
 
 
 def core_dimension(allocation: Allocation) -> int | None:
