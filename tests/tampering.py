@@ -439,7 +439,13 @@ def _truth_of_design(claim: dict[str, Any]) -> Truth:
     def good(chosen: tuple[Any, ...]) -> bool:
         if not fits(chosen) or _rank(place, chosen) != equations:
             return False
-        return goal != "maximal" or (size == equations and _count(place, chosen) % 2 == 1)
+        if goal != "maximal":
+            return True
+        # Of more weights than equations some part must have an odd root count.
+        parts = [
+            part for part in combinations(chosen, equations) if _rank(place, part) == equations
+        ]
+        return any(_count(place, part) % 2 for part in parts)
 
     def cost(chosen: tuple[Any, ...]) -> Fraction:
         return sum((prices[cell] for cell in chosen), Fraction(0))
@@ -533,10 +539,11 @@ def attack(
                 found.refused += 1
             else:
                 found.accepted += 1
-                _judge(found, number, k, claim)
+                judge(found, number, k, claim)
 
 
-def _judge(found: Attack, number: int, k: int, claim: dict[str, Any]) -> None:
+def judge(found: Attack, number: int, k: int, claim: dict[str, Any]) -> None:
+    """Note an accepted file whose claim is false, or not decided."""
     try:
         true = truth(claim)
     except Exception as error:
