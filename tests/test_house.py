@@ -105,7 +105,8 @@ def test_kinds_are_asked_at_home():
     assert found == []
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=where)
+# The front door's own docstring is for its users.
+@pytest.mark.parametrize("folder", [f for f in FOLDERS if where(f) != "matchprob"], ids=where)
 def test_maps_name_each_file(folder):
     """The docstring of each folder's `__init__` names every file and folder in it, and no other."""
     text = ast.get_docstring(tree(folder / "__init__.py")) or ""

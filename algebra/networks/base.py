@@ -236,6 +236,14 @@ class Network(ABC):
         """
         raise NotKnown(self, "equation budgets", "use the generic rank instead")
 
+    @property
+    def has_limits(self) -> bool:
+        """Whether the equation budgets of this kind are known."""
+        try:
+            return bool(self.limits())
+        except NotKnown:
+            return False
+
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The matrices that the papers' theorems speak of, by the name of their part.
 
