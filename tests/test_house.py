@@ -27,6 +27,8 @@ KIND_KNOWN = (
     "numeric/relu/",
     "numeric/normalization/",
     "numeric/engines/normalization.py",
+    # Until its default engine comes from the registry.
+    "numeric/engines/counter.py",
 )
 LONGEST = 600
 # Of a file that is longer its docstring says why, with these words.
