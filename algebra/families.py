@@ -33,6 +33,7 @@ from algebra.relu.inspect import inspect_relu
 from algebra.relu.verify import verify_relu
 from algebra.systems.inspection import Inspection
 from algebra.systems.root_count import RootCounter
+from algebra.time_limits import within
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def certify(
     problem: Problem,
     *,
     seed: int = 0,
-    timeout: float = 60.0,
+    timeout: float = 120.0,
     search: float = 2.0,
     subsets: int = 40,
     candidates: Callable[[int], Iterable[int]] | None = None,
@@ -99,7 +100,7 @@ def certify(
     seed : int, optional
         Random points and instances follow from it.
     timeout, search, subsets : optional
-        See `algebra.certificates.family.Limits`.
+        See `algebra.time_limits.Limits`; `timeout` is for the whole call.
     candidates, fallback, refuted : callable, optional
         See `algebra.certificates.family.Tools` (`fallback` is the root counter).
 
@@ -115,14 +116,15 @@ def certify(
     'maximal'
     """
     effort = Effort(seed, Limits(timeout, search, subsets), Tools(candidates, fallback, refuted))
-    return family_of(problem.network).certify(problem, effort)
+    with within(timeout):
+        return family_of(problem.network).certify(problem, effort)
 
 
 def verify(
     data: Mapping[str, Any],
     *,
     seed: int = 1,
-    timeout: float = 60.0,
+    timeout: float = 120.0,
     fallback: RootCounter | None = None,
 ) -> Verification:
     """Check a certificate.
@@ -134,7 +136,7 @@ def verify(
     seed : int, optional
         New points and primes follow from it.
     timeout : float, optional
-        Seconds for one Gröbner basis.
+        Seconds for the whole call.
     fallback : callable, optional
         Counts solutions where msolve is missing or does not finish.
 

@@ -393,7 +393,7 @@ class _Checker:
             self.problem.support,
             claimed.primes,
             seed=self.seed,
-            timeout=self.effort.limits.timeout,
+            timeout=self.effort.limits.basis,
             fallback=self.effort.tools.root_counter,
         )
         value = claimed.value
