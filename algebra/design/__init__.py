@@ -15,4 +15,9 @@ proof       The proof file: what each goal claims
 verify      The proof of a design checked, from the file alone
 repair      The fewest weights to move so that MP > 0, or that MP = 1 is certified
 robustness  How many learnable weights may be lost before the match probability drops to 0
+evidence    What proves a design's bounds: frozen, of exact types, written to a file and read from
+            it
+goals       The goals a design may have, each in one place: its search, its proof, a line of help
+result      A chosen allocation, how good it is, and how far that is proved
+verify      The proof of a design checked, from the file alone
 """

@@ -14,6 +14,8 @@ repair     The nearest allocation that meets a goal, and what may be lost: repai
 construct  Frozen networks made equal to a target by their normalization layers
 layers     Layers of networks from elsewhere: arrays, ``.npz`` files, scikit-learn, torch
 studies    Kept trials as a person or another program wants them
+goals      The goals of the verb design: those of `algebra.design.goals`, and the one that takes
+           trials
 
 Modules are named after their main verbs, so this folder exports none of them by name.
 """

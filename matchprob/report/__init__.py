@@ -9,4 +9,5 @@ identification  What data determine, on the masks
 design       Designs: masks, reasons, bounds
 repair       Repairs and what may be lost, before and after
 pictures     Incidence matrices in block form, histograms of real-root counts, an atlas
+repair          Repairs and losses as a person reads them
 """
