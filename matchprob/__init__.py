@@ -15,7 +15,8 @@ from algebra.errors import InputError
 from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Distribution, Problem, load_problem
+from algebra.problems.files import load_problem
+from algebra.problems.problem import Distribution, Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.systems.system import build_system, symbolic_system
 from matchprob.api.certify import certify, decide, inspect, verify
