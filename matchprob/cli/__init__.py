@@ -14,6 +14,7 @@ options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
 reproduce  The verb that makes the papers' figures again: reproduce
 study      Verbs of kept trials: study list, show, export, merge
+help       Help that is made from registries, when it is asked for: loading them takes time
 """
 
 from __future__ import annotations
@@ -38,10 +39,19 @@ from matchprob.cli import (
     reproduce,
     study,
 )
+from matchprob.cli.help import LazyHelp
 from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
-from numeric.studies.workers import WorkerFailed
 
-app = typer.Typer(
+
+class _App(typer.Typer):
+    """Commands whose help is completed when it is asked for."""
+
+    def command(self, name: str | None = None, **more: Any) -> Any:
+        more.setdefault("cls", LazyHelp)
+        return super().command(name, **more)
+
+
+app = _App(
     name="matchprob",
     help="Which weights should learn? Exact and numerical algebra of match probability.",
     no_args_is_help=True,
@@ -76,9 +86,6 @@ def run(command: Callable[[], Any]) -> int:
     except Unfinished as error:
         say(f"matchprob: {error}")
         return UNFINISHED
-    except WorkerFailed as error:
-        say(f"matchprob: {error}; what is finished is kept where there is a --store")
-        return UNFINISHED
     except typer.Exit as leaving:
         return leaving.exit_code
     except (KeyboardInterrupt, typer.Abort):
@@ -107,4 +114,10 @@ def run(command: Callable[[], Any]) -> int:
 
 def main() -> None:
     """Entry point of the console script."""
+    if sys.argv[1:] == ["--version"]:
+        # Asked by scripts, and answered without the machinery of options.
+        from matchprob import __version__
+
+        print(f"matchprob {__version__}")
+        return
     sys.exit(run(lambda: app(standalone_mode=False)))
