@@ -23,7 +23,7 @@ from algebra.systems.incidence import block_triangular_form
 from algebra.systems.inspection import BlockSummary, FormReport, Inspection
 from algebra.systems.instances import modular_instance
 from algebra.systems.modular_elimination import eliminate_modular
-from algebra.systems.system import QuadraticSystem
+from algebra.systems.system import QuadraticSystem, symbolic_system
 
 # Forms with more unknowns than this are described by their sizes only.
 LARGEST = 4000
@@ -120,3 +120,14 @@ def _report(system: QuadraticSystem) -> FormReport:
 
 def _sizes(part: Any) -> tuple[int, int]:
     return len(part.equations), len(part.unknowns)
+
+
+def linear_equations(
+    found: Inspection, support: Mapping[str, np.ndarray]
+) -> tuple[str, list[tuple[str, Any]]] | None:
+    """The equations of the first form of a report, in SymPy."""
+    if not found.forms:
+        return None
+    system = symbolic_system(found.allocation, found.forms[0].form, support)
+    pairs = list(zip(system.labels, system.equations, strict=True))
+    return f"Equations of the {system.form} form", pairs

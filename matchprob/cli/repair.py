@@ -21,7 +21,6 @@ from matchprob.cli.design import (
     caps_of,
 )
 from matchprob.cli.options import (
-    UNFINISHED,
     Json,
     Plot,
     ProblemFile,
@@ -56,7 +55,6 @@ def repair(
     as_json: Json = False,
 ) -> None:
     """Move the fewest weights so that MP > 0, or so that MP = 1."""
-    from algebra.design.demand import SearchUnfinished
     from matchprob.api import repair as repairs
     from matchprob.io import costs as tables
     from matchprob.io import files
@@ -68,22 +66,18 @@ def repair(
     for target in (write, out):
         if target:
             files.check_target(target)
-    try:
-        found = repairs.repair(
-            problem,
-            goal=goal,
-            costs=dict(tables.read_costs(costs or [])),
-            must=tables.read_cells(must or []),
-            forbidden=tables.read_cells(forbid or [], "--forbid"),
-            matrices=matrix or [],
-            caps=caps_of(row_cap, column_cap, matrix_cap),
-            seconds=seconds,
-            timeout=timeout,
-            seed=seed,
-        )
-    except SearchUnfinished as error:
-        say(f"matchprob: {error}")
-        raise typer.Exit(UNFINISHED) from None
+    found = repairs.repair(
+        problem,
+        goal=goal,
+        costs=dict(tables.read_costs(costs or [])),
+        must=tables.read_cells(must or []),
+        forbidden=tables.read_cells(forbid or [], "--forbid"),
+        matrices=matrix or [],
+        caps=caps_of(row_cap, column_cap, matrix_cap),
+        seconds=seconds,
+        timeout=timeout,
+        seed=seed,
+    )
     if as_json:
         print_json({**found.to_dict(), "seed": seed})
     else:
