@@ -26,6 +26,7 @@ from matchprob.api import certify as exact
 from matchprob.api.estimate import estimate as estimate_of
 from matchprob.cli import run
 from matchprob.cli.options import console
+from matchprob.io import files
 from matchprob.io.progress import progress
 from matchprob.report import pictures
 from matchprob.report.estimate import percent
@@ -152,7 +153,7 @@ def main(argv: list[str] | None = None) -> int:
         start = time.perf_counter()
         out = console()
         options.picture.parent.mkdir(parents=True, exist_ok=True)
-        pictures.check_target(options.picture)
+        files.check_outputs([], plot=options.picture)
         out.print(Text(f"{NETWORK}; two weights of W learn (paper 1, section B.1.1)", "bold"))
         rows = examine(options.trials, options.seed)
         print_rows(out, rows)

@@ -56,10 +56,9 @@ def construct(
     from matchprob.api import construct as constructing
     from matchprob.io import files
 
-    if out:
-        if out.suffix != ".npz":
-            raise InputError(f"--out {out}: the name must end in .npz")
-        files.check_target(out)
+    if out and out.suffix != ".npz":
+        raise InputError(f"--out {out}: the name must end in .npz")
+    files.check_outputs([target, frozen], out)
     if skip is not None:
         for given, option in (
             (frozen, "a frozen network"),

@@ -40,13 +40,13 @@ def count(
     """Count the real solutions of random instances."""
     from matchprob.api import estimate as verbs
     from matchprob.api.question import as_problem
+    from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report import pictures
     from matchprob.report.estimate import print_counts
 
+    files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
-    if plot:
-        pictures.check_target(plot)
     with progress("counting", instances) as advance:
         found = verbs.count(
             question, instances, seed=seed, engine=engine, timeout=timeout, advance=advance
@@ -85,13 +85,13 @@ def estimate(
     """Estimate the match probability, with an honest interval."""
     from matchprob.api import estimate as verbs
     from matchprob.api.question import as_problem
+    from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report import pictures
     from matchprob.report.estimate import percent, print_estimate
 
+    files.check_outputs([problem], plot=plot, store=store)
     question = as_problem(problem)
-    if plot:
-        pictures.check_target(plot)
     with progress("estimating", trials, confidence) as advance:
         found = verbs.estimate(
             question,
@@ -142,9 +142,11 @@ def compare(
 ) -> None:
     """Compare two allocations of one network on common random instances."""
     from matchprob.api import estimate as verbs
+    from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_comparison
 
+    files.check_outputs([first, second], store=store)
     with progress("comparing", 2 * trials, confidence) as advance:
         found = verbs.compare(
             first,

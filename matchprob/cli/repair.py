@@ -19,6 +19,7 @@ from matchprob.cli.design import (
     Seconds,
     Write,
     caps_of,
+    tables_in,
 )
 from matchprob.cli.options import (
     UNFINISHED,
@@ -62,11 +63,7 @@ def repair(
     from matchprob.io import files
     from matchprob.report import pictures
 
-    if plot:
-        pictures.check_target(plot)
-    for target in (write, out):
-        if target:
-            files.check_target(target)
+    files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, plot=plot)
     try:
         found = repairs.repair(
             problem,

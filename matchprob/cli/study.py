@@ -72,7 +72,7 @@ def export(
     if out is not None:
         if out.suffix not in (".csv", ".parquet"):
             raise InputError(f"--out {out}: the name must end in .csv or .parquet")
-        files.check_target(out)
+        files.check_outputs([store], out)
     with Store(store, create=False) as opened:
         columns = columns_of(opened, study)
     if out is not None and out.suffix == ".parquet":

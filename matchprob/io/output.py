@@ -1,0 +1,62 @@
+"""Stdout whose text is not lost where it cannot be written: a full disk, a closed device."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from typing import Any, TextIO
+
+
+class Output:
+    """A text stream that says on stderr what it could not write.
+
+    Everything else is the stream's own.
+
+    Parameters
+    ----------
+    stream : text stream
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._pending: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """Take a text; it may be written only by `flush`."""
+        self._pending.append(text)
+        try:
+            return self._stream.write(text)
+        except OSError as error:
+            self._give_up(error)
+            raise
+
+    def flush(self) -> None:
+        """Write what was taken; on failure say it on stderr, and raise."""
+        try:
+            self._stream.flush()
+        except OSError as error:
+            self._give_up(error)
+            raise
+        self._pending.clear()
+
+    def _give_up(self, error: OSError) -> None:
+        text = "".join(self._pending)
+        self._pending.clear()
+        if error.errno != errno.EPIPE:
+            sys.stderr.write(text)
+        # What is still in the stream's own buffer would fail again when Python ends.
+        silence(self._stream)
+
+
+def silence(stream: TextIO) -> None:
+    """Send whatever is still written to a stream nowhere."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        pass
