@@ -13,23 +13,36 @@ from typing import Any
 UNFINISHED = 3
 
 
+class Interrupted(KeyboardInterrupt):
+    """An interrupt by either signal.
+
+    A class of its own because of a trap: where a plain KeyboardInterrupt passes through
+    ``exec`` of a text (as in the making of every dataclass), Python notes it as unhandled and
+    ends the process by SIGINT in the end, whatever becomes of the exception.
+    """
+
+
 def _interrupt(*_: Any) -> None:
-    raise KeyboardInterrupt
+    raise Interrupted
 
 
 def main() -> None:
     """Run the command line, and leave with its status."""
     try:
         signal.signal(signal.SIGTERM, _interrupt)
+        # A shell that starts us in the background may want SIGINT ignored.
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, _interrupt)
         from matchprob.cli import main as command
 
-        command()
+        status = command()
     except KeyboardInterrupt:
-        # Before the command line is there, or while it ends: nothing is left to be kept.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         sys.stderr.write("matchprob: interrupted; nothing was kept\n")
-        sys.exit(UNFINISHED)
+        status = UNFINISHED
+    # What is left is the end of Python itself: too late to be interrupted.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

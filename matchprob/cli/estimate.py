@@ -116,8 +116,8 @@ def estimate(
         title = f"MP {percent(found)}" if found.trials else ""
         pictures.save(pictures.histogram(found.histogram, str(question.network), title), plot)
         say(f"wrote {plot}")
-    if found.trials < found.requested:
-        finish(found.trials, found.requested, "trials", "estimate", store)
+    if found.trouble or found.trials < found.requested:
+        finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)
     elif half_width is not None and found.interval().half_width > half_width:
         say(
             f"matchprob: after {found.trials} trials the half-width is "
@@ -166,7 +166,10 @@ def compare(
         print_json(found.to_dict())
     else:
         print_comparison(console(), found)
-    finish(found.trials, trials, "common trials", "compare", store)
+    finish(
+        found.trials, trials, "common trials", "compare", store,
+        found.first.trouble or found.second.trouble,
+    )  # fmt: skip
 
 
 def register(app: typer.Typer) -> None:

@@ -64,8 +64,21 @@ def print_json(data: dict[str, Any]) -> None:
     typer.echo(json.dumps(data))
 
 
-def finish(done: int, wanted: int, noun: str, verb: str, store: Path | None = None) -> None:
-    """Status 3 where an interrupt left the work unfinished."""
+def finish(
+    done: int,
+    wanted: int,
+    noun: str,
+    verb: str,
+    store: Path | None = None,
+    trouble: str = "",
+) -> None:
+    """Status 3 where an interrupt or `trouble` left the work unfinished."""
+    if trouble:
+        say(
+            f"matchprob: {trouble}; the result above is of {done} of {wanted} {noun}. What the "
+            "store took is kept; make room, and the same command goes on"
+        )
+        raise typer.Exit(UNFINISHED)
     if done < wanted:
         kept = (
             f"kept in {store}; the same command goes on"

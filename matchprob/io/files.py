@@ -148,13 +148,21 @@ def write_bytes(path: Path, data: bytes) -> None:
         Where writing fails: no space is left, the device is gone.
     """
     check_target(path)
-    if not _is_regular(path):
-        with path.open("wb", buffering=0) as stream:
-            view = memoryview(data)
-            while view:
-                view = view[stream.write(view) :]
-        return
-    real = _real(path)
+    try:
+        if _is_regular(path):
+            _replace(_real(path), data)
+        else:
+            with path.open("wb", buffering=0) as stream:
+                view = memoryview(data)
+                while view:
+                    view = view[stream.write(view) :]
+    except OSError as error:
+        # The user knows the file by this name, not by that of a temporary one.
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _replace(real: Path, data: bytes) -> None:
+    """A new file under the name of the old one, with its mode."""
     try:
         old: os.stat_result | None = real.stat()
     except FileNotFoundError:
@@ -175,12 +183,9 @@ def write_bytes(path: Path, data: bytes) -> None:
                 os.chown(name, old.st_uid, old.st_gid)
             os.chmod(name, stat.S_IMODE(old.st_mode))
         os.replace(name, real)
-    except BaseException as error:
+    except BaseException:
         with suppress(OSError):
             os.unlink(name)
-        if isinstance(error, OSError):
-            # The user knows the file by this name, not by that of the temporary one.
-            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
 
 

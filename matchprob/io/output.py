@@ -1,4 +1,4 @@
-"""Stdout whose text is not lost where it cannot be written: a full disk, a closed device."""
+"""Stdout whose text is not lost where it cannot be written: a full disk, a failing device."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ class Output:
 
     def write(self, text: str) -> int:
         """Take a text; it may be written only by `flush`."""
-        self._pending.append(text)
         try:
-            return self._stream.write(text)
+            written = self._stream.write(text)
         except OSError as error:
-            self._give_up(error)
-            raise
+            self._give_up(error, text)
+            return len(text)
+        self._pending.append(text)
+        return written
 
     def flush(self) -> None:
         """Write what was taken; on failure say it on stderr, and raise."""
@@ -40,16 +41,17 @@ class Output:
             self._stream.flush()
         except OSError as error:
             self._give_up(error)
-            raise
         self._pending.clear()
 
-    def _give_up(self, error: OSError) -> None:
-        text = "".join(self._pending)
+    def _give_up(self, error: OSError, last: str = "") -> None:
+        text = "".join(self._pending) + last
         self._pending.clear()
-        if error.errno != errno.EPIPE:
-            sys.stderr.write(text)
         # What is still in the stream's own buffer would fail again when Python ends.
         silence(self._stream)
+        # A reader that went away wants no more, and that is its business.
+        if error.errno != errno.EPIPE:
+            sys.stderr.write(text)
+            raise error
 
 
 def silence(stream: TextIO) -> None:

@@ -51,6 +51,8 @@ class Estimate:
     running : Interval or None
         Where the number of trials depended on the outcomes: the confidence sequence that was
         watched, the only interval that is then valid.
+    trouble : str
+        What ended the work early, if it was not an interrupt: a full disk.
     """
 
     problem: Problem
@@ -60,6 +62,7 @@ class Estimate:
     requested: int
     confidence: float = 0.95
     running: Interval | None = None
+    trouble: str = ""
 
     @property
     def trials(self) -> int:

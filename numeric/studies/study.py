@@ -11,8 +11,10 @@ in the store and wait: to count whichever trials happen to be done would favour 
 
 from __future__ import annotations
 
+import errno
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,7 +23,7 @@ from algebra.problems.problem import Problem
 from numeric.counts import InstanceCount
 from numeric.statistics.confidence_sequences import RunningInterval
 from numeric.statistics.estimate import Estimate
-from numeric.studies.store import Store
+from numeric.studies.store import Store, StoreFull
 from numeric.studies.trials import Work, compute, forget
 from numeric.studies.workers import LocalWorkers, NextChunk
 
@@ -30,6 +32,7 @@ FIRST_CHUNK, LARGEST_CHUNK = 8, 256
 # The running interval is looked at after so many trials, and again each tenth more.
 _FIRST_LOOK, _LOOKS = 50, 0.1
 MOST_TRIALS = 1_000_000
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 Advance = Callable[[InstanceCount], None]
 
@@ -176,7 +179,7 @@ class Study:
     ) -> Estimate:
         """Estimate from trials 0 … `trials` - 1, computing those that are missing.
 
-        An interrupt (Ctrl-C) ends the work and keeps what is done.
+        An interrupt (Ctrl-C) or a full disk ends the work and keeps what is done.
 
         Parameters
         ----------
@@ -201,14 +204,20 @@ class Study:
             raise InputError(f"`half_width` ({half_width!r}) must lie between 0 and 0.5")
         stops = list(_looks(trials)) if half_width else [trials]
         running = RunningInterval(self.confidence)
-        interrupted = False
+        interrupted, trouble = False, ""
         told: set[int] = set()
         for stop in stops:
             try:
                 self._fill(stop, told, advance)
             except KeyboardInterrupt:
                 interrupted = True
-            found = self._estimate(stop if half_width else trials)
+            except StoreFull as error:
+                interrupted, trouble = True, str(error)
+            except OSError as error:
+                if error.errno not in _NO_SPACE:
+                    raise
+                interrupted, trouble = True, str(error)
+            found = self._estimate(stop if half_width else trials, trouble)
             if interrupted:
                 break
             if half_width:
@@ -219,10 +228,11 @@ class Study:
             return Estimate(
                 self.work.problem, self.work.settings.engine, self.work.seed, found.counts,
                 trials if interrupted else found.trials, self.confidence, running.interval,
+                trouble,
             )  # fmt: skip
         return found
 
-    def _estimate(self, requested: int) -> Estimate:
+    def _estimate(self, requested: int, trouble: str = "") -> Estimate:
         records = self._records
         done = next((k for k in range(requested) if k not in records), requested)
         return Estimate(
@@ -232,6 +242,7 @@ class Study:
             tuple(records[k] for k in range(done)),
             requested,
             self.confidence,
+            trouble=trouble,
         )
 
     def _fill(self, trials: int, told: set[int], advance: Advance | None) -> None:
@@ -253,13 +264,16 @@ class Study:
         )
         try:
             for counts in self.workers.run(self.work, queue.take):
+                # Told first: trials that a full disk does not take are in the estimate, too.
+                tell(counts)
                 if self.store:
                     self.store.add(self._id, counts)
                 queue.done(len(counts))
-                tell(counts)
         finally:
             if self.store:
-                self.store.release()
+                # Claims only save double work.
+                with suppress(StoreFull):
+                    self.store.release()
         if self.store:
             # What other processes did meanwhile.
             theirs = self.store.records(self._id, trials)
