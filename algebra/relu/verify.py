@@ -23,7 +23,7 @@ from algebra.problems.problem import Problem, problem_from_dict
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.jacobian import network_rank
 from algebra.relu.arrangement import Refuter
-from algebra.relu.decision import read_decision
+from algebra.relu.decision import NO_MATCH, Decision, read_decision
 
 
 def verify_relu(data: Mapping[str, Any], effort: Effort) -> Verification:
@@ -112,44 +112,55 @@ def check_relu(problem: Problem, data: Mapping[str, Any], seed: int, say: Say) -
 
 def _check_instance(problem: Problem, evidence: Mapping[str, Any]) -> int:
     place = "evidence.no_match"
-    decision = read_decision(evidence)
-    if decision.verdict != "no match" or decision.teacher is None:
-        raise CheckFailed(place, "this is no refuted instance with its teacher")
+    decision = read_decision(evidence, place)
+    if decision.verdict != NO_MATCH:
+        raise CheckFailed(f"{place}.verdict", "this is no refuted instance")
+    if decision.teacher is None:
+        raise CheckFailed(f"{place}.teacher", "is missing: labels must come from a teacher")
     system = decision.system
     if system.allocation != problem.allocation:
-        raise CheckFailed(place, "the instance belongs to another allocation")
-    labels = problem.network.forward(decision.teacher, system.X)
-    if not (labels == system.Y).all():
-        raise CheckFailed(place, "the labels are not the teacher's")
+        raise CheckFailed(f"{place}.cells", "the instance belongs to another allocation")
+    if not decision.labels_are_the_teachers:
+        raise CheckFailed(f"{place}.Y", "the labels are not the teacher's")
     for name, mask in problem.support.items():
         outside = np.asarray(mask) == 0
         for net in (system.weights, decision.teacher):
             if any(value != 0 for value in np.asarray(net[name], dtype=object)[outside]):
                 raise CheckFailed(place, f"a weight of {name} outside the support is not 0")
-    if not persists(problem, evidence):
-        raise CheckFailed(place, "the leaves do not refute all instances near this one")
+    if not persists(problem, decision):
+        text = "the leaves do not refute all instances near this one"
+        raise CheckFailed(f"{place}.leaves", text)
     return len(decision.leaves)
 
 
-def persists(problem: Problem, evidence: Mapping[str, Any]) -> bool:
+def persists(problem: Problem, decision: Decision) -> bool:
     """Whether a refuted instance has a neighbourhood of refuted instances.
 
     Parameters
     ----------
     problem : Problem
-    evidence : mapping
-        A decision "no match" (see `algebra.relu.decision`).
+    decision : Decision
+        With verdict "no match".
 
     Notes
     -----
     The cover by leaves is the same for all instances.  Every leaf must be refuted by μ with
     slack (see `algebra.relu.arrangement.Refuter.refutes`); hyperplanes may all meet in one point
-    only where a whole row learns, for then they do so always.
+    only where a whole row learns, for then they do so always.  Weights of units that reach no
+    output are left out of the equations, which is right nearby only where structural zeros, not
+    the drawn weights, keep them from the outputs.
+
+    The neighbourhood lies within the support.  It may lie outside the cube of a uniform law; but
+    W1, W2 (student's and teacher's) and X may each be multiplied by a positive number without
+    changing whether there is a match, so there is one inside the cube as well.
     """
-    decision = read_decision(evidence)
     if not decision.is_covered:
         return False
     system = decision.system
+    shape = problem.network.shapes["W2"]
+    reaches = np.any(problem.support.get("W2", np.ones(shape, dtype=int)), axis=0).tolist()
+    if any(reaches[i] for i, _ in system.idle):
+        return False
     refuter = Refuter(system)
     support = np.asarray(
         problem.support.get("W1", np.ones(problem.network.shapes["W1"], dtype=int))

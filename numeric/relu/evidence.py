@@ -6,13 +6,14 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from algebra.certificates.reading import TooLarge
 from algebra.networks.base import ShallowReLU
 from algebra.problems.problem import Problem
-from algebra.relu.decision import decision_data
+from algebra.relu.decision import decision_data, read_decision
 from algebra.relu.verify import persists
 from numeric.instances import draw_instance, to_rational
 from numeric.relu.decide import decide_cells
-from numeric.relu.hull import hull_fits
+from numeric.relu.hull import hull_fits, learning_units
 
 # A smaller tree makes better evidence: larger ones are left for another instance.
 _MOST_NODES = 400
@@ -40,13 +41,17 @@ def refuted_instance(problem: Problem, seed: int, seconds: float) -> Mapping[str
     index = 0
     while index == 0 or time.monotonic() - began < seconds:
         instance = draw_instance(problem, seed, index)
-        if not hull_fits(instance):
+        if not len(learning_units(instance)) or not hull_fits(instance):
             return None
         found = decide_cells(instance, certify=True, most_nodes=_MOST_NODES)
         if found.leaves is not None and found.system is not None:
             teacher = {name: to_rational(value) for name, value in instance.teacher.items()}
             data = decision_data(found.system, None, found.leaves, teacher)
-            if persists(problem, data):
+            try:
+                good = persists(problem, read_decision(data))
+            except TooLarge:
+                return None
+            if good:
                 return data
         index += 1
     return None
