@@ -61,7 +61,14 @@ def say(text: str) -> None:
 
 def print_json(data: dict[str, Any]) -> None:
     """The one JSON object on stdout."""
-    typer.echo(json.dumps(data))
+    put(json.dumps(data) + "\n")
+
+
+def put(text: str) -> None:
+    """A text on stdout as it is."""
+    # typer's echo writes past a replaced stdout.
+    sys.stdout.write(text)
+    sys.stdout.flush()
 
 
 def finish(

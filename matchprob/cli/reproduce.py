@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from matchprob.cli.options import UNFINISHED, Json, Seed, WorkersOption, print_json, say
+from matchprob.cli.options import UNFINISHED, Json, Seed, WorkersOption, print_json, put, say
 
 
 def reproduce(
@@ -50,7 +50,7 @@ def reproduce(
             print_json({"figures": {f.name: f.title for f in known}, "seed": seed})
         else:
             for figure in known:
-                typer.echo(f"{figure.name:<12} {figure.title}")
+                put(f"{figure.name:<12} {figure.title}\n")
         return
     figure = find_figure(name)
     try:
@@ -75,7 +75,7 @@ def reproduce(
              "points": made.rows}
         )  # fmt: skip
     else:
-        typer.echo(made.text)
+        put(made.text + "\n")
     pictures.save(made.picture, picture)
     files.write_text(text, made.text)
     if made.rows:
