@@ -27,6 +27,7 @@ from matchprob.api.construct import (
 )
 from matchprob.api.design import design
 from matchprob.api.estimate import compare, count, estimate
+from matchprob.api.identify import identify
 from matchprob.api.repair import repair, robust
 from matchprob.api.surveys import atlas, audit
 from numeric.counts import CountResult, InstanceCount
@@ -70,6 +71,7 @@ __all__ = [
     "design",
     "draw_instance",
     "estimate",
+    "identify",
     "inspect",
     "load_problem",
     "normalization_entries",

@@ -3,6 +3,7 @@ r"""The verbs as Python functions, by family; `matchprob` exports them, the comm
 question   What a verb is asked about: a problem, or the file of one
 certify    The exact verbs: inspect, certify, decide, verify
 estimate   The verbs that solve random instances: count, estimate, compare
+identify   Which weights the data determine
 surveys    Many allocations at once: audit, atlas
 design     Allocations found: the verb design
 probable   The design with the highest match probability: certified, or raced on common instances

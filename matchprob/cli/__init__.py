@@ -17,7 +17,17 @@ from typing import Annotated, Any
 import typer
 
 from algebra.errors import InputError
-from matchprob.cli import certify, construct, decide, design, estimate, repair, reproduce, study
+from matchprob.cli import (
+    certify,
+    construct,
+    decide,
+    design,
+    estimate,
+    identify,
+    repair,
+    reproduce,
+    study,
+)
 from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
 from matchprob.io.output import Output, silence
 from numeric.studies.store import StoreFull
@@ -51,7 +61,7 @@ def _main(
         raise typer.Exit
 
 
-for _group in (certify, design, repair, estimate, decide, study, construct, reproduce):
+for _group in (certify, identify, design, repair, estimate, decide, study, construct, reproduce):
     _group.register(app)
 
 
