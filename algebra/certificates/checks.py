@@ -1,7 +1,8 @@
 """What verification finds: one result for each statement of a certificate.
 
 Each check ends as *proved*, *probable* (with its error bound), *trusted* (with what is
-taken on trust) or *failed* (with the place in the certificate).
+taken on trust) or *failed* (with the place in the certificate).  *Unfinished* says which limit
+ended the work.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 PROVED, PROBABLE, TRUSTED, FAILED = "proved", "probable", "trusted", "failed"
+# A limit was met: nothing is said of the statement.
+UNFINISHED = "unfinished"
 
 # Takes place, status and text of what was found.
 Say = Callable[[str, str, str], None]
@@ -50,8 +53,14 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing failed."""
-        return all(check.status != FAILED for check in self.checks)
+        """Whether nothing failed, and all was checked."""
+        return all(check.status not in (FAILED, UNFINISHED) for check in self.checks)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a limit was met before anything failed: then nothing is known."""
+        statuses = {check.status for check in self.checks}
+        return UNFINISHED in statuses and FAILED not in statuses
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
@@ -61,8 +70,14 @@ class Verification:
             "checks": [{"place": c.place, "status": c.status, "text": c.text} for c in self.checks],
         }
 
+    @property
+    def _outcome(self) -> str:
+        if self.is_unfinished:
+            return "not finished: nothing is known"
+        return "holds" if self.holds else "DOES NOT HOLD"
+
     def __str__(self) -> str:
-        lines = [f"{self.verdict}: " + ("holds" if self.holds else "DOES NOT HOLD")]
+        lines = [f"{self.verdict}: " + self._outcome]
         lines += [f"  {c.status:9s} {c.place}: {c.text}" for c in self.checks]
         return "\n".join(lines)
 

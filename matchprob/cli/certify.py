@@ -84,12 +84,12 @@ def certify(
 
 
 def verify(
-    certificate: Annotated[Path, typer.Argument(help="Certificate (JSON).")],
+    certificate: Annotated[Path, typer.Argument(help="Certificate or other proof (JSON).")],
     seed: Annotated[int, typer.Option(help="New points and primes follow from it.", min=0)] = 1,
     timeout: Timeout = 60.0,
     as_json: Json = False,
 ) -> None:
-    """Check a certificate from scratch; status 3 where it does not hold."""
+    """Check a proof from scratch; status 3 where it does not hold or a limit was met."""
     from matchprob.api import certify as exact
     from matchprob.report.certificate import print_verification
 
@@ -99,8 +99,12 @@ def verify(
     else:
         print_verification(console(), found)
     if not found.holds:
-        failed = next(c for c in found.checks if c.status == "failed")
-        say(f"matchprob: {certificate}: does not hold at {failed.place}: {failed.text}")
+        if found.is_unfinished:
+            limit = next(c for c in found.checks if c.status == "unfinished")
+            say(f"matchprob: {certificate}: not finished, nothing is known of it: {limit.text}")
+        else:
+            failed = next(c for c in found.checks if c.status == "failed")
+            say(f"matchprob: {certificate}: does not hold at {failed.place}: {failed.text}")
         raise typer.Exit(UNFINISHED)
 
 
