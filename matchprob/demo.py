@@ -2,7 +2,7 @@
 
 Paper 1, section B.1.1: a linear RNN with n = 2, T = 2, b = d = 1, m = 2 and two
 learnable weights in W.  Each allocation is inspected and certified; where the verdict is
-"intermediate" its match probability is estimated by counting real roots with phcpy.
+"intermediate" its match probability is estimated by counting real roots, with certificates.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def examine(trials: int, seed: int) -> list[Row]:
         estimate = None
         if verdict.verdict == INTERMEDIATE:
             with progress(name, trials) as advance:
-                estimate = estimate_of(problem, trials, seed=seed, engine="phcpy", advance=advance)
+                estimate = estimate_of(problem, trials, seed=seed, advance=advance)
         rows.append((name, structure, verdict, estimate))
     return rows
 
@@ -144,7 +144,7 @@ def _entries(allocation: Allocation) -> list[tuple[tuple[int, int], int]]:
 def main(argv: list[str] | None = None) -> int:
     """Run the demo; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m matchprob.demo", description=__doc__)
-    parser.add_argument("--trials", type=int, default=4000)
+    parser.add_argument("--trials", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--picture", type=Path, default=Path("out/demo.png"))
     options = parser.parse_args(argv)

@@ -19,7 +19,7 @@ from algebra.errors import InputError, shown, whole_number
 from algebra.normalization.dense import DenseNet, norm_bound, rationals
 from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.skip_blocks import SkipBlock, TunedSkipBlock, realize_by_depth
-from matchprob.api.layers import Layer, read_layers, read_network
+from matchprob.api.layers import Layer, read_network
 from numeric.normalization.construct import (
     Construction,
     construct_exactly,
@@ -172,7 +172,8 @@ def normalization_entries(made: Construction, frozen: Any) -> dict[str, np.ndarr
     made : Construction
         From `construct` with the same frozen network.
     frozen : module or state dict
-        Linear layers, each with a batch normalization behind it.
+        Linear layers, each with a batch normalization behind it.  A state dict does not say its
+        normalizations' ``eps``: torch's default, 1e-5, is then assumed.
 
     Returns
     -------
@@ -181,7 +182,7 @@ def normalization_entries(made: Construction, frozen: Any) -> dict[str, np.ndarr
         and biases of the linear layers are taken account of (Proposition 1), so the module
         must be in evaluation mode.
     """
-    layers = read_layers(frozen, "frozen")
+    layers = read_network(frozen, "frozen").layers
     out: dict[str, np.ndarray] = {}
     for k, (layer, scale, shift) in enumerate(zip(layers, made.scales, made.shifts, strict=True)):
         if layer.norm is None:

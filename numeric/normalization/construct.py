@@ -408,12 +408,19 @@ def rounding_bound(
         last = second * (outer @ hidden + 2 * g2 * o2 + b2) + _UNDERFLOW
         active = bool((made.shifts[2 * k] >= rows * reach * _SLACK).all())
         if active:
-            block = float(np.linalg.norm(goal)) + made.blocks[k].residual * np.sqrt(goal.size)
+            block = _norm(goal) + made.blocks[k].residual * np.sqrt(goal.size)
         else:
-            block = float(np.linalg.norm(outer @ (g1[:, None] * W1)))
+            block = _norm(outer @ (g1[:, None] * W1))
         delta = float(block * delta + np.linalg.norm(outer @ local + last)) * _SLACK
-        size = float(np.linalg.norm(goal) * size + np.linalg.norm(shift)) * _SLACK
+        size = float(_norm(goal) * size + np.linalg.norm(shift)) * _SLACK
     return delta * _SLACK if np.isfinite(delta) else float("inf")
+
+
+def _norm(matrix: np.ndarray) -> float:
+    """Upper bound of the 2-norm, the one of `norm` in doubles."""
+    sizes = np.abs(matrix)
+    mixed = np.sqrt(sizes.sum(axis=1).max() * sizes.sum(axis=0).max())
+    return float(min(np.linalg.norm(matrix), mixed)) * _SLACK
 
 
 def _gamma(operations: int, unit: float) -> float:
