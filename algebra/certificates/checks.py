@@ -1,8 +1,8 @@
 """What verification finds: one result for each statement of a certificate.
 
-Each check ends as *proved*, *probable* (with its error bound), *trusted* (with what is
-taken on trust) or *failed* (with the place in the certificate).  *Unfinished* says which limit
-ended the work.
+Each check ends as *proved*, *probable* (with its error bound, where there is one), *trusted* (with
+what is taken on trust), *unchecked* (words and other fields that nothing rests on) or *failed*
+(with the place in the certificate).  *Unfinished* says which limit ended the work.
 """
 
 from __future__ import annotations
@@ -12,11 +12,25 @@ from dataclasses import dataclass
 from typing import Any
 
 PROVED, PROBABLE, TRUSTED, FAILED = "proved", "probable", "trusted", "failed"
+UNCHECKED = "unchecked"
 # A limit was met: nothing is said of the statement.
 UNFINISHED = "unfinished"
 
 # Takes place, status and text of what was found.
 Say = Callable[[str, str, str], None]
+
+_STRENGTH = (PROVED, PROBABLE, TRUSTED, FAILED)
+
+
+def weakest(*statuses: str) -> str:
+    """The status of a statement that rests on statements of these.
+
+    Examples
+    --------
+    >>> weakest("proved", "trusted", "probable")
+    'trusted'
+    """
+    return max(statuses, key=_STRENGTH.index)
 
 
 @dataclass(frozen=True)
@@ -28,7 +42,7 @@ class Check:
     place : str
         Where in the certificate it stands.
     status : str
-        "proved", "probable", "trusted" or "failed".
+        "proved", "probable", "trusted", "unchecked" or "failed".
     text : str
     """
 
@@ -83,8 +97,27 @@ class Verification:
 
 
 class CheckFailed(Exception):
-    """A statement that does not hold, and its place in the certificate."""
+    """A statement that does not hold, or cannot be read, and its place in the certificate."""
 
     def __init__(self, place: str, text: str) -> None:
         super().__init__(text)
         self.place = place
+
+
+class Checklist:
+    """The checks of one certificate, as they are made."""
+
+    def __init__(self) -> None:
+        self.checks: list[Check] = []
+
+    def say(self, place: str, status: str, text: str) -> None:
+        """Note what was found at a place."""
+        self.checks.append(Check(place, status, text))
+
+    def run(self, verdict: str, check: Callable[[], None]) -> Verification:
+        """Make checks until one fails; an error that is no `CheckFailed` is a bug, and passes."""
+        try:
+            check()
+        except CheckFailed as failure:
+            self.say(failure.place, FAILED, str(failure))
+        return Verification(verdict, tuple(self.checks))

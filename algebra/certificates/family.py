@@ -18,25 +18,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import Inspection
 from algebra.systems.root_count import RootCounter
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How long to try.
-
-    Attributes
-    ----------
-    timeout : float
-        Seconds for one Gröbner basis.
-    search : float
-        Seconds for the search of an instance without real solutions.
-    subsets : int
-        Where more weights learn than needed, sub-allocations searched for a maximal one.
-    """
-
-    timeout: float = 60.0
-    search: float = 2.0
-    subsets: int = 40
+from algebra.time_limits import Limits
 
 
 @dataclass(frozen=True)
@@ -72,6 +54,10 @@ class Effort:
 
 class Family(Protocol):
     """Networks that are inspected, certified and verified in one way."""
+
+    @property
+    def name(self) -> str:
+        """What it is called, by engines for instance."""
 
     def accepts(self, network: Network) -> bool:
         """Whether a network belongs to the family."""

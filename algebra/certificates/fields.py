@@ -8,7 +8,7 @@ a damaged file, told with its place.  What goes wrong later is a bug in the chec
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from flint import fmpq, fmpz
@@ -37,6 +37,12 @@ class Fields:
             raise CheckFailed(place or "file", f"must be a table, not {shown(data)}")
         self._data = data
         self._asked: set[str] = set()
+
+    def __iter__(self) -> Iterator[str]:
+        for key in self._data:
+            if not isinstance(key, str):
+                raise CheckFailed(self.place or "file", f"the key {shown(key)} is no text")
+            yield key
 
     def at(self, key: str) -> str:
         """The place of a field."""

@@ -7,31 +7,33 @@ from typing import Any
 
 import numpy as np
 
+from algebra.certificates.certificate import INTERMEDIATE
 from algebra.certificates.checks import (
-    FAILED,
     PROVED,
     TRUSTED,
-    Check,
     CheckFailed,
+    Checklist,
     Say,
     Verification,
 )
+from algebra.certificates.claim import Claim, read_claim
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import check_vanishing
 from algebra.networks.base import LinearFeedForward, ShallowReLU
-from algebra.problems.problem import Problem, problem_from_dict
+from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.jacobian import network_rank
 from algebra.relu.arrangement import Refuter
 from algebra.relu.decision import NO_MATCH, Decision, read_decision
+from algebra.theorems.statements import what_theorems_say
 
 
-def verify_relu(data: Mapping[str, Any], effort: Effort) -> Verification:
+def verify_relu(data: object, effort: Effort) -> Verification:
     """Check the certificate of a shallow ReLU net.
 
     Parameters
     ----------
-    data : mapping
+    data : object
         The content of ``cert.json``.
     effort : Effort
         The point of the rank test follows from its seed.
@@ -40,26 +42,47 @@ def verify_relu(data: Mapping[str, Any], effort: Effort) -> Verification:
     -------
     Verification
     """
-    checks: list[Check] = []
+    checklist = Checklist()
 
-    def say(place: str, status: str, text: str) -> None:
-        checks.append(Check(place, status, text))
-
-    verdict = str(data.get("verdict"))
-    try:
-        problem = problem_from_dict(data["problem"])
-        size = problem.allocation.size
-        if data["learnable"] != size:
-            raise CheckFailed("learnable", f"says {data['learnable']}, the masks hold {size}")
-        if "labels_vanish" in data["evidence"]:
-            check_vanishing(problem, verdict, data["equations"], data["rank"], say)
+    def check() -> None:
+        claim = read_claim(data)
+        assert isinstance(data, Mapping)
+        if claim.evidence.has("labels_vanish"):
+            if not claim.evidence.flag("labels_vanish"):
+                raise CheckFailed("evidence.labels_vanish", "can only be true")
+            check_vanishing(
+                claim.problem, claim.verdict, claim.equations, claim.rank, checklist.say
+            )
+            _check_numbers(claim, claim.rank, 0)
         else:
-            check_relu(problem, data, effort.seed, say)
-    except CheckFailed as failure:
-        say(failure.place, FAILED, str(failure))
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        say("evidence", FAILED, f"malformed: {type(error).__name__}: {error}")
-    return Verification(verdict, tuple(checks))
+            fields = claim.evidence.table("active_rank")
+            rank, pair = fields.whole("rank", 0), fields.wholes("witness", 0)
+            fields.finish()
+            if rank != claim.equations or len(pair) != 2:
+                text = f"rank {rank} does not fit {claim.equations}"
+                raise CheckFailed("evidence.active_rank", text)
+            check_relu(claim.problem, data, effort.seed, checklist.say)
+            bound = min(rank_bound(claim.problem.allocation), claim.problem.allocation.size)
+            _check_numbers(claim, bound, pair[0])
+            if claim.verdict == INTERMEDIATE and claim.evidence.has("no_match"):
+                # `check_relu` has read it.
+                claim.evidence.raw("no_match")
+        claim.evidence.finish()
+        claim.check_words(
+            what_theorems_say(claim.problem.network, claim.problem.allocation), checklist.say
+        )
+
+    verdict = data.get("verdict") if isinstance(data, Mapping) else None
+    return checklist.run(str(verdict), check)
+
+
+def _check_numbers(claim: Claim, rank: int, prime: int) -> None:
+    """Fields of the envelope that follow from the problem."""
+    for name, right in (("rank", rank), ("prime", prime), ("error_bound", 0)):
+        if getattr(claim, name) != right:
+            raise CheckFailed(name, f"says {getattr(claim, name)}; it is {right}")
+    if claim.generic_root_count is not None:
+        raise CheckFailed("generic_root_count", "a ReLU net has none")
 
 
 def check_relu(problem: Problem, data: Mapping[str, Any], seed: int, say: Say) -> None:

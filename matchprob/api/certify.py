@@ -54,7 +54,7 @@ def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> In
 
 
 def certify(
-    question: Question, *, seed: int = 0, timeout: float = 60.0, search: float = 2.0
+    question: Question, *, seed: int = 0, timeout: float = 120.0, search: float = 2.0
 ) -> Certificate:
     """Verdict on an allocation, with evidence.
 
@@ -65,9 +65,9 @@ def certify(
     seed : int, optional
         Random points and instances follow from it.
     timeout : float, optional
-        Seconds for one Gröbner basis.
+        Seconds for the whole call; the verdict is "undecided" where they are not enough.
     search : float, optional
-        Seconds for the search of an instance without real solutions.
+        Of these, seconds to look for an instance without real solutions.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def certify(
         timeout=timeout,
         search=search,
         candidates=guess,
-        fallback=partial(monodromy_root_count, timeout=timeout),
+        fallback=partial(monodromy_root_count, timeout=timeout / 2),
         refuted=partial(refuted_instance, problem, seed, search),
     )
 

@@ -11,7 +11,8 @@ from functools import partial
 from algebra import families
 from algebra.certificates.checks import UNFINISHED, Check, Verification
 from algebra.certificates.reading import network_size_within, read_json
-from algebra.design import proof as designs
+from algebra.design.proof import FORMAT as DESIGN_FORMAT
+from algebra.design.verify import verify_design
 from algebra.errors import InputError, Unfinished, one_line
 from algebra.relu import decision
 from algebra.time_limits import within
@@ -59,14 +60,10 @@ def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verificat
 def _check(data: Mapping[str, object], seed: int, timeout: float) -> Verification:
     if data.get("format") == decision.FORMAT:
         return decision.verify_decision(data)
-    if data.get("format") == designs.FORMAT:
-        return designs.verify_design(data, seed=seed)
-    return families.verify(
-        data,
-        seed=seed,
-        timeout=timeout,
-        fallback=partial(monodromy_root_count, timeout=timeout),
-    )
+    counter = partial(monodromy_root_count, timeout=timeout)
+    if data.get("format") == DESIGN_FORMAT:
+        return verify_design(data, seed=seed, timeout=timeout, fallback=counter)
+    return families.verify(data, seed=seed, timeout=timeout, fallback=counter)
 
 
 def unfinished(verdict: str, text: str) -> Verification:

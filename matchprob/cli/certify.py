@@ -59,7 +59,7 @@ def certify(
         Path | None, typer.Option("--out", metavar="FILE", help="Write the certificate (JSON).")
     ] = None,
     seed: Seed = 0,
-    timeout: Timeout = 60.0,
+    timeout: Timeout = 120.0,
     search: Annotated[
         float, typer.Option(help="Seconds to look for an instance without real solutions.")
     ] = 2.0,

@@ -45,7 +45,12 @@ Scheduler = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Dask scheduler (tcp://…) instead of own processes."),
 ]
-Timeout = Annotated[float, typer.Option(help="Seconds for one hard computation.", min=0.1)]
+Timeout = Annotated[
+    float, typer.Option(help="Seconds for the whole call; what is known by then is reported.")
+]
+TrialTimeout = Annotated[
+    float, typer.Option("--trial-timeout", help="Seconds for one trial in the engine.")
+]
 
 
 def console() -> Console:

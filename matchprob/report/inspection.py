@@ -26,7 +26,7 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
         out.print(f"random allocation; below the one of trial 0, seed {seed}")
     out.print(
         f"{allocation.size} of {network.parameters} weights learn; "
-        f"the labels are {network.d}×{network.m} = {network.outputs} numbers"
+        f"the labels are {network.d}×{network.columns} = {network.outputs} numbers"
     )
     for name in allocation.matrices:
         rows, columns = network.shapes[name]

@@ -9,29 +9,13 @@ from __future__ import annotations
 
 import html
 import importlib
-import time
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
-from numeric.counts import COMPLETE, SEARCHING, TRACE_NOTE, InstanceCount, real_root_histogram
-from numeric.instances import Instance, draw_instance
+from numeric.counts import COMPLETE, InstanceCount, Reason, real_root_histogram
 from numeric.statistics.intervals import Interval, proportion_interval
-
-
-class Engine(Protocol):
-    """Anything that counts the real solutions of an instance."""
-
-    @property
-    def name(self) -> str:
-        """The engine's name on the command line."""
-        ...
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """All real solutions of several instances, in their order."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -120,15 +104,17 @@ class Estimate:
         """Whether the matched share of the decided trials would say too much.
 
         So it is where trials are open and some matches rest on a solution that was found, not
-        on a count: such a trial would be open too, had it no solution; those left open are
-        then more often without one.  Also where an engine that only searches left some open.
+        on a count: such a trial might be open too, had it no solution, so those left open are more
+        often without one.  So it is too where a search left some open that cannot show "no match".
         What is known is `at_least`.
         """
         if not self.undetermined:
             return False
         return any(
-            count.outcome == "matched" and count.status != COMPLETE for count in self.counts
-        ) or (self.engine in SEARCHING)
+            (count.outcome == "matched" and count.status != COMPLETE)
+            or count.reason is Reason.SEARCHED
+            for count in self.counts
+        )
 
     @property
     def at_least(self) -> float | None:
@@ -147,7 +133,9 @@ class Estimate:
     @property
     def by_trace_test(self) -> int:
         """Unmatched trials that rest on a root count by a trace test (a match needs none)."""
-        return sum(TRACE_NOTE in c.note and c.outcome == "unmatched" for c in self.counts)
+        return sum(
+            c.reason is Reason.COUNTED_BY_TRACE and c.outcome == "unmatched" for c in self.counts
+        )
 
     @property
     def method(self) -> str:
@@ -217,6 +205,7 @@ class Estimate:
             "real": [c.real for c in self.counts],
             "complex": [c.complex for c in self.counts],
             "status": [c.status for c in self.counts],
+            "reason": [str(c.reason) for c in self.counts],
             "note": [c.note for c in self.counts],
             "seconds": [c.seconds for c in self.counts],
         }
@@ -277,42 +266,6 @@ class Estimate:
 
 def settled(count: InstanceCount) -> bool | None:
     """What a verdict on the allocation says of a trial: matched, unmatched, or None: nothing."""
-    if count.note.startswith("certified maximal"):
+    if count.reason is Reason.SETTLED_MAXIMAL:
         return True
-    return False if count.note.startswith("no solution, with probability 1") else None
-
-
-# Trials handed to an engine at once: at first few, so that progress shows early.
-FIRST_CHUNK, LARGEST_CHUNK = 8, 256
-
-
-def run_trials(
-    problem: Problem,
-    engine: Engine,
-    trials: int,
-    seed: int,
-    advance: Callable[[InstanceCount], None] | None = None,
-) -> Iterator[InstanceCount]:
-    """Counts of trials 0, 1, 2, …, in order.
-
-    Parameters
-    ----------
-    problem : Problem
-    engine : Engine
-        Given the trials in chunks, so that it can work on many at once.
-    trials, seed : int
-    advance : callable, optional
-        Told of each count as it is made.
-    """
-    start, chunk = 0, FIRST_CHUNK
-    while start < trials:
-        began = time.perf_counter()
-        indices = range(start, min(start + chunk, trials))
-        for count in engine.count_many([draw_instance(problem, seed, k) for k in indices]):
-            if advance is not None:
-                advance(count)
-            yield count
-        start = indices.stop
-        # About a second a chunk: an interrupt loses no more than that.
-        rate = len(indices) / max(time.perf_counter() - began, 1e-6)
-        chunk = int(min(max(rate, 1), 2 * chunk, LARGEST_CHUNK))
+    return False if count.reason is Reason.SETTLED_MINIMAL else None

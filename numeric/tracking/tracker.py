@@ -13,9 +13,11 @@ from __future__ import annotations
 import itertools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import isinf
 
 import numpy as np
 
+from algebra.time_limits import check_time, time_left
 from numeric.chains.chain import Chain
 from numeric.chains.lanes.condensed import SLOTS, layout
 from numeric.chains.lanes.lifted import positions
@@ -23,6 +25,9 @@ from numeric.chains.lanes.linalg import LANES, workspace
 from numeric.tracking.kernel import DONE, SLOW, STUCK, track_paths
 
 __all__ = ["DONE", "SLOW", "STUCK", "Settings", "Tracked", "track"]
+
+# Full sets of lanes between two looks at the clock, where there is a time limit.
+_PIECE = 16
 
 
 @dataclass(frozen=True)
@@ -162,7 +167,11 @@ def track(
         )  # fmt: skip
 
     if threads <= 1 or paths <= LANES:
-        run(slice(0, paths))
+        # The kernel cannot be interrupted: where there is a time limit, piece by piece.
+        size = paths if isinf(time_left()) else _PIECE * LANES
+        for at in range(0, paths, max(1, size)):
+            check_time()
+            run(slice(at, min(at + size, paths)))
     else:
         edges = np.linspace(0, paths, threads + 1).astype(int)
         with ThreadPoolExecutor(threads) as pool:

@@ -192,7 +192,7 @@ def test_a_numerical_root_count_is_never_proved():
     alone = verify(data)
     assert alone.holds
     assert {c.place: c.status for c in alone.checks}["evidence.root_count"] == "trusted"
-    assert last_verdict(alone).status == "probable"
+    assert last_verdict(alone).status == "trusted"
 
 
 def test_msolve_checks_a_numerical_root_count(msolve):
@@ -222,7 +222,7 @@ def test_labels_that_are_always_zero(problem):
     assert "every label 0" in data["rule"]
     result = verify(data)
     assert result.holds
-    assert {c.status for c in result.checks} == {"proved"}
+    assert {c.status for c in result.checks if c.place != "words"} == {"proved"}
     without = change(data, ("problem", "support"), {})
     assert not verify(without).holds
     assert not verify(change(data, ("verdict",), "minimal")).holds

@@ -312,7 +312,7 @@ def test_other_activations_are_refused(name, function):
 
 
 def test_order_of_modules():
-    """A normalization behind the activation is not the theorem's; one that does nothing counts not."""
+    """A normalization behind the activation is not the theorem's; what does nothing counts not."""
     norm = BatchNorm1d(weight=np.ones(3), bias=np.zeros(3), running_mean=np.zeros(3),
                        running_var=np.ones(3), eps=1e-5)  # fmt: skip
     with pytest.raises(InputError, match="BatchNorm1d follows ReLU"):
