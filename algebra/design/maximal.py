@@ -180,7 +180,8 @@ def cheapest_maximal(
         evidence = MaximalEvidence(best.known.roots, tuple(best.even.values()))
     return design_of(
         asked, best.allocation, "maximal", error, points, bound=bound, cost_bound=bound,
-        proof=f"maximal: {best.known.text}; {reached.text(wording)}", evidence=evidence,
+        proof=f"maximal: {best.known.text}; {reached.text(wording)}",
+        certificate=best.known.text, evidence=evidence,
     )  # fmt: skip
 
 

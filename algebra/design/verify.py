@@ -327,7 +327,9 @@ class _Checker:
             status, _ = self.count_again(asked, evidence.cheaper[k], f"{place}[{k}]")
             trusted += status == TRUSTED
         text = f"{len(met)} allocations, up to renaming of units, cost less: "
-        if asked.extra:
+        if not met:
+            text = "nothing that is not minimal costs less"
+        elif asked.extra:
             text += "of none was a part with an odd root count found"
         else:
             text += "each has an even root count"

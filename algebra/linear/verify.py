@@ -65,6 +65,7 @@ from algebra.ranks.jacobian import (
     tangent_factors,
 )
 from algebra.systems.root_count import TRACE
+from algebra.systems.system import forms
 from algebra.theorems.statements import what_theorems_say
 
 # Matrices up to this many label entries are ranked by our own elimination.
@@ -385,6 +386,8 @@ class _Checker:
         if target.size != self.claim.equations:
             text = f"{target.size} weights for {self.claim.equations} equations: N is not finite"
             raise CheckFailed(place, text)
+        if claimed.form not in (*forms(target.network, target), "direct"):
+            raise CheckFailed(f"{place}.form", f"{claimed.form!r} does not fit the network")
         found = recount_again(
             target,
             self.problem.support,

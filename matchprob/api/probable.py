@@ -144,7 +144,7 @@ def most_probable(
     except (NoneMaximal, SearchUnfinished):
         pass
     else:
-        proof = f"{best.proof}; no match probability is above 1"
+        proof = f"{best.certificate}; no match probability is above 1"
         return _probable(best, proof, Fraction(1), pool=1, exhaustive=True)
     pool, exhaustive = gather(asked, candidates, _SHARE * seconds)
     race = successive_halving(

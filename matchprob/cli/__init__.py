@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from algebra.errors import InputError
+from algebra.errors import InputError, Unfinished
 from matchprob.cli import (
     certify,
     construct,
@@ -72,6 +72,9 @@ def run(command: Callable[[], Any]) -> int:
     except InputError as error:
         say(f"matchprob: {error}")
         return BAD_INPUT
+    except Unfinished as error:
+        say(f"matchprob: {error}")
+        return UNFINISHED
     except WorkerFailed as error:
         say(f"matchprob: {error}; what is finished is kept where there is a --store")
         return UNFINISHED

@@ -22,7 +22,6 @@ from matchprob.cli.design import (
     tables_in,
 )
 from matchprob.cli.options import (
-    UNFINISHED,
     Json,
     Plot,
     ProblemFile,
@@ -57,7 +56,6 @@ def repair(
     as_json: Json = False,
 ) -> None:
     """Move the fewest weights so that MP > 0, or so that MP = 1."""
-    from algebra.design.demand import SearchUnfinished
     from matchprob.api import repair as repairs
     from matchprob.io import costs as tables
     from matchprob.io import files
@@ -65,22 +63,18 @@ def repair(
     from matchprob.report import repair as repair_report
 
     files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, plot=plot)
-    try:
-        found = repairs.repair(
-            problem,
-            goal=goal,
-            costs=dict(tables.read_costs(costs or [])),
-            must=tables.read_cells(must or []),
-            forbidden=tables.read_cells(forbid or [], "--forbid"),
-            matrices=matrix or [],
-            caps=caps_of(row_cap, column_cap, matrix_cap),
-            seconds=seconds,
-            timeout=timeout,
-            seed=seed,
-        )
-    except SearchUnfinished as error:
-        say(f"matchprob: {error}")
-        raise typer.Exit(UNFINISHED) from None
+    found = repairs.repair(
+        problem,
+        goal=goal,
+        costs=dict(tables.read_costs(costs or [])),
+        must=tables.read_cells(must or []),
+        forbidden=tables.read_cells(forbid or [], "--forbid"),
+        matrices=matrix or [],
+        caps=caps_of(row_cap, column_cap, matrix_cap),
+        seconds=seconds,
+        timeout=timeout,
+        seed=seed,
+    )
     if as_json:
         print_json({**found.to_dict(), "seed": seed})
     else:

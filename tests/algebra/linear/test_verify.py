@@ -198,7 +198,9 @@ def test_a_numerical_root_count_is_never_proved():
 def test_msolve_checks_a_numerical_root_count(msolve):
     """Where msolve is there, a trace test is checked exactly; a false number fails."""
     data = json.loads(certify(CYCLE).to_json())
-    data["evidence"]["root_count"] |= {"rule": "trace test", "primes": [], "trace": {}}
+    data["evidence"]["root_count"] |= {
+        "rule": "trace test", "primes": [], "blocks": [], "trace": {},
+    }  # fmt: skip
     assert verify(data).holds
     data["generic_root_count"] = data["evidence"]["root_count"]["value"] = 29
     assert "27, not 29" in str(verify(data))

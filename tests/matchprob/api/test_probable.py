@@ -32,7 +32,7 @@ def test_a_certified_maximal_design_needs_no_race():
     assert found.to_dict()["certified"] is True
     out = io.StringIO()
     print_design(Console(file=out, width=200), found.design)
-    assert "MP = 1, certified: maximal: N = 1" in out.getvalue()
+    assert "MP = 1, certified: N = 1" in out.getvalue()
     assert "interval" not in out.getvalue()
 
 
