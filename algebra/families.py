@@ -15,16 +15,16 @@ import numpy as np
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification
 from algebra.certificates.claim import read_network, read_version
-from algebra.certificates.family import Effort, Family, Limits, Tools
+from algebra.certificates.family import Effort, Family, Limits, Tools, WrittenEquations
 from algebra.certificates.fields import Fields
 from algebra.errors import InputError
 from algebra.linear.certify import certify_linear
-from algebra.linear.inspect import inspect_linear
+from algebra.linear.inspect import inspect_linear, linear_equations
 from algebra.linear.verify import verify_linear
 from algebra.networks.base import Network, ShallowReLU
 from algebra.networks.normalization import NormNet
 from algebra.normalization.certify import certify_normnet
-from algebra.normalization.inspect import inspect_normnet
+from algebra.normalization.inspect import inspect_normnet, normnet_equations
 from algebra.normalization.verify import verify_normnet
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
@@ -45,6 +45,7 @@ class _Entry:
     certify: Callable[[Problem, Effort], Certificate]
     verify: Callable[[Mapping[str, Any], Effort], Verification]
     inspect: Callable[..., Inspection]
+    equations: Callable[[Inspection, Mapping[str, np.ndarray]], WrittenEquations | None]
 
 
 FAMILIES: tuple[Family, ...] = (
@@ -54,6 +55,7 @@ FAMILIES: tuple[Family, ...] = (
         certify_normnet,
         verify_normnet,
         inspect_normnet,
+        normnet_equations,
     ),
     _Entry(
         "relu",
@@ -61,13 +63,16 @@ FAMILIES: tuple[Family, ...] = (
         certify_relu,
         verify_relu,
         inspect_relu,
+        # Those of one activation pattern at a time only.
+        lambda found, support: None,
     ),
     _Entry(
         "linear",
-        lambda network: network.is_linear,
+        lambda network: network.chain() is not None,
         certify_linear,
         verify_linear,
         inspect_linear,
+        linear_equations,
     ),
 )
 
@@ -183,3 +188,22 @@ def inspect_allocation(
     """
     family = family_of(allocation.network)
     return family.inspect(allocation, support or {}, seed=seed, all_forms=all_forms)
+
+
+def written_equations(
+    found: Inspection, support: Mapping[str, np.ndarray] | None = None
+) -> WrittenEquations | None:
+    """The equations that a report is about, written out in SymPy.
+
+    Parameters
+    ----------
+    found : Inspection
+    support : mapping of str to mask, optional
+
+    Returns
+    -------
+    (str, sequence of (str, expression)) or None
+        A title, and each equation's label and what must vanish; None where there are no
+        equations for all instances at once.
+    """
+    return family_of(found.allocation.network).equations(found, support or {})

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -52,6 +52,10 @@ class Effort:
     tools: Tools = field(default_factory=Tools)
 
 
+# What the equations are, and each with its label, as a SymPy expression that must vanish.
+WrittenEquations = tuple[str, Sequence[tuple[str, Any]]]
+
+
 class Family(Protocol):
     """Networks that are inspected, certified and verified in one way."""
 
@@ -77,3 +81,8 @@ class Family(Protocol):
         all_forms: bool,
     ) -> Inspection:
         """Which equations an allocation leads to, and how they hang together."""
+
+    def equations(
+        self, found: Inspection, support: Mapping[str, np.ndarray]
+    ) -> WrittenEquations | None:
+        """The equations written out, where there are some for all instances at once."""

@@ -42,7 +42,7 @@ from algebra.errors import InputError
 from algebra.linalg.modular import echelon
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.optimum import RelaxationMaker
-from algebra.networks.base import LinearRNN
+from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.systems.root_count import RootCounter
 
@@ -265,15 +265,14 @@ def _forms(asked: Demand, relaxation: RelaxationMaker | None, ends: float) -> It
         inside = [c for c in asked.cells if c[0] == name]
         if len(names) > 1 and (design := _inside(asked, inside, {}, relaxation)) is not None:
             yield design
-    if not isinstance(network, LinearRNN):
-        return
+    recurrent = _recurrent(network)
     for line, full in _lines(network):
         if asked.equations % full or dict(asked.caps).get(line, full) < full:
             continue
         for lines in islice(_line_sets(asked, line, full, asked.equations // full), _FORM_TRIES):
             if time.monotonic() > ends:
                 return
-            inside = [c for c in asked.cells if c[0] == "W" and line_of(c, line) in lines]
+            inside = [c for c in asked.cells if c[0] == recurrent and line_of(c, line) in lines]
             design = _inside(asked, inside, {line: full}, relaxation)
             if design is not None:
                 yield design
@@ -294,22 +293,32 @@ def _inside(
         return None
 
 
-def _lines(network: LinearRNN) -> Iterator[tuple[str, int]]:
-    """Rows and columns, and how many weights count in one."""
-    yield "row", network.T * min(network.b, network.m)
-    yield "column", network.T * min(network.d, network.m)
+def _recurrent(network: Network) -> str | None:
+    """The matrix that acts at every step, where there is one."""
+    chain = network.chain()
+    return None if chain is None else chain.recurrent
+
+
+def _lines(network: Network) -> Iterator[tuple[str, int]]:
+    """Rows and columns of the recurrent matrix, and how many weights count in one."""
+    chain = network.chain()
+    if chain is not None and chain.recurrent is not None:
+        T, b = len(chain.steps), network.shapes[chain.names[-1]][1]
+        yield "row", T * min(b, network.m)
+        yield "column", T * min(network.d, network.columns)
 
 
 def _wider(asked: Demand, parity: Callable[[Allocation], Parity], best: _Best, ends: float) -> None:
     """A few more rows (or columns) than the form has: cheaper, and few roots."""
-    if not isinstance(asked.network, LinearRNN) or asked.extra:
+    if asked.extra:
         return
+    name = _recurrent(asked.network)
     p, number = next(asked.points())
     for more in range(_WIDER):
         for line, full in _lines(asked.network):
             want = -(-asked.equations // full) + more
             for lines in islice(_line_sets(asked, line, full, want), _WIDE_SETS):
-                cells = [c for c in asked.cells if c[0] == "W" and line_of(c, line) in lines]
+                cells = [c for c in asked.cells if c[0] == name and line_of(c, line) in lines]
                 if not asked.must <= set(cells):
                     continue
                 part = replace(asked, cells=tuple(cells))
@@ -334,8 +343,9 @@ def _line_sets(asked: Demand, line: str, full: int, want: int) -> Iterator[froze
     place = {cell: k for k, cell in enumerate(asked.cells)}
     needed = {line_of(cell, line) for cell in asked.must}
     priced: list[tuple[Fraction, Any]] = []
-    for key in dict.fromkeys(line_of(c, line) for c in asked.cells if c[0] == "W"):
-        cells = [c for c in asked.cells if c[0] == "W" and line_of(c, line) == key]
+    name = _recurrent(asked.network)
+    for key in dict.fromkeys(line_of(c, line) for c in asked.cells if c[0] == name):
+        cells = [c for c in asked.cells if c[0] == name and line_of(c, line) == key]
         cells.sort(key=lambda c: (c not in asked.must, asked.prices[c]))
         basis = matroid.greedy([place[c] for c in cells], full)
         if len(basis) == full:

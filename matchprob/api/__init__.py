@@ -13,6 +13,8 @@ repair     Allocations mended, and how much they can lose: the verbs repair and 
 construct  Frozen networks made equal to a target by their normalization layers
 layers     Layers of networks from elsewhere: arrays, ``.npz`` files, scikit-learn, torch
 studies    Kept trials as a person or another program wants them
+goals      The goals of the verb design: those of `algebra.design.goals`, and the one that takes
+           trials
 
 Modules are named after their main verbs, so this folder exports none of them by name.
 """

@@ -1,8 +1,19 @@
-"""The command line: ``matchprob VERB PROBLEM.toml``.
+r"""The command line: ``matchprob VERB PROBLEM.toml``.
 
 One JSON object on stdout with ``--json``, readable tables otherwise; progress and
 messages on stderr.  Exit status: 0 done, 2 bad input, 3 the work could not be finished
 (and says what is kept), 1 a bug.
+
+certify    Verbs that decide exactly: inspect, certify, verify, audit, atlas
+construct  The verb that tunes normalization layers: construct
+decide     The verb of shallow ReLU nets: decide
+design     The verb that chooses an allocation: design
+estimate   Verbs that solve random instances: count, estimate, compare
+identify   Verbs about what data determine: identify
+options    What the verbs share: options, output, exit statuses
+repair     Verbs about an allocation that is there: repair, robust
+reproduce  The verb that makes the papers' figures again: reproduce
+study      Verbs of kept trials: study list, show, export, merge
 """
 
 from __future__ import annotations

@@ -8,4 +8,5 @@ estimate     Counts, estimates, comparisons, and the studies they are kept in
 identification  What data determine, on the masks
 design       Designs: masks, reasons, bounds
 pictures     Incidence matrices in block form, histograms of real-root counts, an atlas
+repair          Repairs and losses as a person reads them
 """
