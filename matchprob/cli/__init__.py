@@ -39,10 +39,9 @@ from matchprob.cli import (
     reproduce,
     study,
 )
+from matchprob.cli.help import LazyHelp
 from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
 from matchprob.io.output import Output, silence
-from numeric.studies.store import StoreFull
-from numeric.studies.workers import WorkerFailed
 
 # A disk, a quota, a largest size or a device that is at its end: not our bug, not bad input.
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -51,7 +50,16 @@ _INTERRUPTED = "matchprob: interrupted; nothing was kept"
 # What typer returns for a KeyboardInterrupt.
 _TYPER_INTERRUPTED = 130
 
-app = typer.Typer(
+
+class _App(typer.Typer):
+    """Commands whose help is completed when it is asked for."""
+
+    def command(self, name: str | None = None, **more: Any) -> Any:
+        more.setdefault("cls", LazyHelp)
+        return super().command(name, **more)
+
+
+app = _App(
     name="matchprob",
     help="Which weights should learn? Exact and numerical algebra of match probability.",
     no_args_is_help=True,
@@ -86,9 +94,6 @@ def run(command: Callable[[], Any]) -> int:
     except Unfinished as error:
         say(f"matchprob: {error}")
         return UNFINISHED
-    except WorkerFailed as error:
-        say(f"matchprob: {error}; what is finished is kept where there is a --store")
-        return UNFINISHED
     except typer.Exit as leaving:
         return leaving.exit_code
     except (KeyboardInterrupt, typer.Abort):
@@ -98,9 +103,6 @@ def run(command: Callable[[], Any]) -> int:
         # The reader of our output went away; that is its business.
         silence(sys.stderr)
         return 0
-    except StoreFull as error:
-        say(f"matchprob: {error}; what it took before is kept: make room and go on")
-        return UNFINISHED
     except OSError as error:
         if error.errno in _NO_SPACE:
             where = error.filename or "stdout (its text is above, on stderr)"
@@ -133,6 +135,12 @@ def _bug(error: Exception) -> int:
 
 def main() -> int:
     """The command line in a process of its own, called by the entry point; its exit status."""
+    if sys.argv[1:] == ["--version"]:
+        # Asked by scripts, and answered without the machinery of options.
+        from matchprob import __version__
+
+        print(f"matchprob {__version__}")
+        return 0
     sys.stdout = Output(sys.stdout)  # type: ignore[assignment]
 
     def work() -> int | None:

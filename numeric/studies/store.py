@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from algebra.errors import InputError
+from algebra.errors import InputError, Unfinished
 from numeric.counts import InstanceCount, Reason
 from numeric.studies.trials import Work, contradict, record, says_more
 from numeric.studies.upgrade import from_version_2
@@ -135,7 +135,7 @@ class StudyInfo:
         }
 
 
-class StoreFull(Exception):
+class StoreFull(Unfinished):
     """A store could not be written to: no space is left, or the device fails.
 
     What was written before is there, and nothing is half written.
@@ -185,7 +185,9 @@ class Store:
             text = str(error)
             # The lowest byte is the primary code; the others tell kinds of input and output.
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NO_SPACE:
-                raise StoreFull(f"{self.path}: {text}") from None
+                raise StoreFull(
+                    f"{self.path}: {text}; what it took before is kept: make room and go on"
+                ) from None
             if "not a database" in text or "malformed" in text:
                 hint = "damaged, or not a matchprob store; move it away or name another file"
             elif "locked" in text:
