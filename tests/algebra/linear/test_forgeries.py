@@ -245,6 +245,7 @@ def test_a_false_rank_below_the_equations(genuine):
         ("minimal", ("error_bound",), 0, "error_bound"),
         ("minimal", ("error_bound",), 0.5, "error_bound"),
         ("minimal", ("error_bound",), "0", "error_bound"),
+        ("minimal", ("error_bound",), 10**400, "error_bound"),
         ("minimal", ("error_bound",), float("nan"), "error_bound"),
         ("minimal", ("equations",), 7.0, "equations"),
         ("maximal", ("rule",), 3, "rule"),
