@@ -145,7 +145,6 @@ def read_claim(data: object, place: str = "") -> Claim:
 
 def _error_bound(fields: Fields) -> Fraction:
     value = fields.raw("error_bound")
-    # Only floats are asked whether they are finite: an integer may be too long for one.
     if type(value) is not int and not (type(value) is float and math.isfinite(value)):
         raise CheckFailed(fields.at("error_bound"), f"must be a number, not {shown(value)}")
     bound = Fraction(value)

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import sympy
-from sympy.polys.orderings import grevlex
 
 from algebra.linalg.modular import random_prime
 from algebra.networks.chain import need_chain
@@ -193,6 +191,10 @@ def prime_not_in(used: Sequence[int], rng: random.Random) -> int:
 
 def sympy_degree(core: CoreSystem, p: int) -> int | None:
     """Dimension of the quotient algebra, by SymPy's Gröbner basis over GF(p); None: infinite."""
+    # Loaded here: importing it takes longer than most commands.
+    import sympy
+    from sympy.polys.orderings import grevlex
+
     symbols = [sympy.Symbol(f"x{k}") for k in range(len(core.unknowns))]
     polynomials = [
         sympy.Poly(

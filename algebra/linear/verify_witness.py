@@ -60,7 +60,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import sympy
 from flint import fmpq_mat, fmpz, fmpz_poly, nmod_poly
 
 from algebra.certificates.checks import PROVED, TRUSTED, CheckFailed, Say
@@ -312,6 +311,9 @@ def _rank(array: np.ndarray) -> int:
 
 def _real_roots(w: fmpz_poly) -> int:
     """The number of real roots of a squarefree polynomial, by SymPy's Sturm sequences."""
+    # Loaded here: importing it takes longer than most commands.
+    import sympy
+
     coefficients = [int(c) for c in w.coeffs()][::-1]
     return int(sympy.Poly(coefficients, sympy.Symbol("t")).count_roots())
 

@@ -38,10 +38,19 @@ from matchprob.cli import (
     reproduce,
     study,
 )
+from matchprob.cli.help import LazyHelp
 from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
-from numeric.studies.workers import WorkerFailed
 
-app = typer.Typer(
+
+class _App(typer.Typer):
+    """Commands whose help is completed when it is asked for."""
+
+    def command(self, name: str | None = None, **more: Any) -> Any:
+        more.setdefault("cls", LazyHelp)
+        return super().command(name, **more)
+
+
+app = _App(
     name="matchprob",
     help="Which weights should learn? Exact and numerical algebra of match probability.",
     no_args_is_help=True,
@@ -76,9 +85,6 @@ def run(command: Callable[[], Any]) -> int:
     except Unfinished as error:
         say(f"matchprob: {error}")
         return UNFINISHED
-    except WorkerFailed as error:
-        say(f"matchprob: {error}; what is finished is kept where there is a --store")
-        return UNFINISHED
     except typer.Exit as leaving:
         return leaving.exit_code
     except (KeyboardInterrupt, typer.Abort):
@@ -107,4 +113,10 @@ def run(command: Callable[[], Any]) -> int:
 
 def main() -> None:
     """Entry point of the console script."""
+    if sys.argv[1:] == ["--version"]:
+        # Asked by scripts, and answered without the machinery of options.
+        from matchprob import __version__
+
+        print(f"matchprob {__version__}")
+        return
     sys.exit(run(lambda: app(standalone_mode=False)))

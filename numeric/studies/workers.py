@@ -47,6 +47,9 @@ NextChunk = Callable[[], list[int] | None]
 class WorkerFailed(Unfinished):
     """Trials that could not be computed: their workers died, or a bug met them."""
 
+    def __str__(self) -> str:
+        return f"{super().__str__()}; what is finished is kept where there is a --store"
+
 
 def send(stream: IO[bytes], message: Any) -> None:
     """Write one message: its length, then its pickle."""
