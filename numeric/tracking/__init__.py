@@ -2,6 +2,7 @@ r"""Paths from one instance's solutions to another's, and how many there are.
 
 kernel       The compiled loop of the path tracker: many paths, `LANES` at a time
 label_curve  A curve of instances, cut by hyperplane sections: evaluation and path tracking
+lines        Equivalent instances, and detours around bad ones
 monodromy    Start systems: all roots of one random complex instance, found by monodromy
 pade         Simultaneous Padé prediction in lanes: one denominator for all components of a path
 pencils      Pencils of curve sections, and how the sum of a section's points moves along them

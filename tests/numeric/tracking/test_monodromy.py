@@ -37,7 +37,7 @@ def test_too_small_a_count_is_refused():
 
 def test_too_large_a_count_is_incomplete():
     """A root count above the truth is never reached, and the start system says so."""
-    start = find_start(DIAGONAL, 3, most_loops=10)
+    start = find_start(DIAGONAL, 3, most_edges=10)
     assert (start.root_count, start.source) == (2, INCOMPLETE)
 
 
@@ -84,9 +84,9 @@ def test_transport_keeps_every_root():
 
 
 def test_incomplete_search_stops():
-    """A loop limit is kept."""
+    """A limit of edges is kept: the first two nodes have three."""
     network = LinearRNN(n=4, T=3, b=1, d=2, m=2)
     cells = [("W", i, i) for i in range(4)]
-    start = find_start(make_chain(Allocation.from_cells(network, cells)), 36, most_loops=1)
+    start = find_start(make_chain(Allocation.from_cells(network, cells)), 36, most_edges=1)
     assert start.source == INCOMPLETE
-    assert start.loops == 1
+    assert start.loops == 3
