@@ -122,7 +122,7 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearEstimator
+    >>> from algebra.networks.linear import LinearEstimator
     >>> problem = Problem(LinearEstimator(q=2, d=2, m=2), {"W": [[1, 1], [1, 1]]})
     >>> draw_instance(problem, 0, 3).X.shape
     (2, 2)

@@ -1,4 +1,4 @@
-"""Run the commands that the README shows, in order, and stop at the first that fails.
+"""Run the commands that the README and docs/ show, in order; stop at the first that fails.
 
 Commands are the lines ``$ …`` in fenced blocks marked ``console``.  They run in a scratch
 copy of the examples, so that nothing they write stays; ``make test`` is left to CI itself.
@@ -21,7 +21,7 @@ SKIPPED = ("git clone", "cd ", "make test")
 
 
 def commands(text: str) -> list[str]:
-    """The shell commands of a README."""
+    """The shell commands of a page."""
     blocks = re.findall(r"^```console\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
     return [line[2:] for line in lines if line.startswith("$ ")]
@@ -29,10 +29,12 @@ def commands(text: str) -> list[str]:
 
 def main() -> int:
     """Exit status 1 where a command fails or there are none."""
-    found = commands((ROOT / "README.md").read_text(encoding="utf-8"))
-    todo = [c for c in found if not c.startswith(SKIPPED)]
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    found = [c for page in pages for c in commands(page.read_text(encoding="utf-8"))]
+    # What several pages show runs once.
+    todo = [c for c in dict.fromkeys(found) if not c.startswith(SKIPPED)]
     if not todo:
-        print("README.md shows no command", file=sys.stderr)
+        print("README.md and docs/ show no command", file=sys.stderr)
         return 1
     environment = {**os.environ, "PATH": f"{ROOT / '.venv' / 'bin'}:{os.environ['PATH']}"}
     with tempfile.TemporaryDirectory() as folder:

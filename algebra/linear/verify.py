@@ -45,6 +45,7 @@ from algebra.linear.derivatives import dual_derivative
 from algebra.linear.recount import prime_not_in, recount
 from algebra.linear.verify_witness import check_no_real_root
 from algebra.networks.base import Network
+from algebra.networks.chain import need_chain
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem, problem_from_dict
 from algebra.ranks.jacobian import (
@@ -52,7 +53,6 @@ from algebra.ranks.jacobian import (
     all_cells,
     allocation_rank,
     jacobian,
-    label_dimension_bound,
     network_rank,
     random_point,
     tangent_factors,
@@ -149,7 +149,7 @@ class _Checker:
         claimed = self.data["equations"]
         cells = all_cells(network, self.problem.support)
         self._witness("network_rank", cells, claimed)
-        bound = label_dimension_bound(network)
+        bound = need_chain(network).label_dimension_bound
         if claimed > bound:
             raise CheckFailed("equations", f"{claimed} exceeds the bound {bound} from counting")
         if claimed == bound:

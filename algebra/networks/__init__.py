@@ -1,6 +1,21 @@
 r"""Network kinds, one file each: sizes, matrices and the map they compute.
 
-base           Network architectures: sizes, weight matrices and the map they compute
+base           What a network is, the registry of kinds, and `NotKnown`, the one refusal
+chain          Linear networks as chains of matrix products: what follows from that description
+limits         Limits of matrices, rows and columns in words, as each kind gives them
+linear         The linear estimator
+feedforward    Multi-layer linear networks
+recurrent      Linear recurrent networks
+relu           Shallow networks of rectified linear units
 normalization  Networks whose normalization layers learn: frozen matrices, tunable scales and
                shifts
+
+A new kind is a new file here: every file of this folder is imported, and a class with a `kind`
+enters itself in `base.KINDS`.
 """
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+for _module in sorted(iter_modules(__path__), key=lambda module: module.name):
+    import_module(f"{__name__}.{_module.name}")

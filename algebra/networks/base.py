@@ -8,16 +8,25 @@ expressions or machine numbers, whatever ``@`` (or the ``matmul`` handed in) acc
 Shapes and letters are those of Schlisselberg & Darshan, "The impact of allocation
 strategies in subset learning on the expressive power of neural networks"
 (arXiv 2502.06300), with 0-based indices.
+
+Whatever the rest of the project asks of a network's kind it asks here, by a method; a kind that
+has no answer keeps the default, which raises `NotKnown`.
 """
 
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from algebra.errors import InputError, shown, whole_number
+
+if TYPE_CHECKING:
+    from algebra.networks.chain import Chain
+    from algebra.networks.limits import MatrixLimits
 
 Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
@@ -25,22 +34,74 @@ Matmul = Callable[[Matrix, Matrix], Matrix]
 # A dense matrix beyond this many entries cannot be held or certified on one machine.
 MAX_CELLS = 10**8
 
+# The kinds by their names in a problem file; every subclass that has a `kind` enters itself.
+KINDS: dict[str, type[Network]] = {}
 
-class Network:
+
+class NotKnown(InputError):
+    """A question that a kind of network has no answer to.
+
+    Parameters
+    ----------
+    network : Network
+    what : str
+        What was asked for, as the subject of "… not known".
+    instead : str, optional
+        What to try.
+    """
+
+    def __init__(self, network: Network, what: str, instead: str = "") -> None:
+        super().__init__(
+            f"{what} of a {network.title} network (kind {network.kind!r}) are not known"
+            + (f"; {instead}" if instead else "")
+        )
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Units that can be permuted among each other.
+
+    Attributes
+    ----------
+    name : str
+    size : int
+    places : tuple of (str, int)
+        Matrix and axis (0 rows, 1 columns) that they index.
+    """
+
+    name: str
+    size: int
+    places: tuple[tuple[str, int], ...]
+
+
+class Network(ABC):
     """Base of the network kinds; use one of its subclasses, which are frozen dataclasses.
 
     Attributes
     ----------
     kind : str
         The name of the kind in a problem file.
+    title : str
+        What it is called in a sentence.
+    column_letter : str
+        What the number of label columns is called in words.
+    is_linear : bool
+        Whether the labels are polynomials in the weights and linear in the samples.
     """
 
     kind: ClassVar[str] = ""
     title: ClassVar[str] = ""
+    column_letter: ClassVar[str] = "m"
     is_linear: ClassVar[bool] = True
 
     d: int
     m: int
+
+    def __init_subclass__(cls) -> None:
+        if "kind" in cls.__dict__:
+            other = KINDS.setdefault(cls.kind, cls)
+            if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise TypeError(f"two classes of kind {cls.kind!r}: {other} and {cls}")
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
@@ -60,7 +121,11 @@ class Network:
             else:
                 size = whole_number(value, field.name, 1, MAX_CELLS)
             object.__setattr__(self, field.name, size)
-        held = {**self.shapes, "the samples X": self.input_shape, "the labels Y": (self.d, self.m)}
+        held = {
+            **self.shapes,
+            "the samples X": self.input_shape,
+            "the labels Y": (self.d, self.columns),
+        }
         for name, (rows, columns) in held.items():
             if rows * columns > MAX_CELLS:
                 raise InputError(
@@ -69,14 +134,28 @@ class Network:
                 )
 
     @property
+    @abstractmethod
     def shapes(self) -> dict[str, tuple[int, int]]:
         """Weight matrices in the order in which they act last to first: name to (rows, columns)."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def input_shape(self) -> tuple[int, int]:
         """Shape of the sample matrix X, one column a sample."""
-        raise NotImplementedError
+
+    @property
+    def columns(self) -> int:
+        """Columns of the label matrix Y: the m samples, unless a kind reads each several times."""
+        return self.m
+
+    @property
+    def independent_columns(self) -> int:
+        """How many of Y's columns are linearly independent functions of the network's map.
+
+        With more samples than inputs the labels of some follow from those of the others, for
+        student and teacher alike.
+        """
+        return min(self.columns, self.input_shape[0])
 
     @property
     def teacher_shapes(self) -> dict[str, tuple[int, int]]:
@@ -86,7 +165,7 @@ class Network:
     def teach(
         self, teacher: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> Matrix:
-        """Labels Y (d×m) that a teacher gives the samples."""
+        """Labels Y (d×columns) that a teacher gives the samples."""
         return self.forward(teacher, X, matmul)
 
     @property
@@ -100,17 +179,18 @@ class Network:
     @property
     def outputs(self) -> int:
         """Number of label entries, dm."""
-        return self.d * self.m
+        return self.d * self.columns
 
     @property
     def parameters(self) -> int:
         """Number of weights p."""
         return sum(rows * columns for rows, columns in self.shapes.values())
 
+    @abstractmethod
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> Matrix:
-        """Labels Y (d×m) of the samples X under the given weights.
+        """Labels Y (d×columns) of the samples X under the given weights.
 
         Parameters
         ----------
@@ -124,196 +204,62 @@ class Network:
         Returns
         -------
         matrix
-            The d×m labels, in the ring of the entries.
+            The labels, in the ring of the entries.
         """
-        raise NotImplementedError
+
+    def chain(self) -> Chain | None:
+        """The network as a product of matrices, where it is one."""
+        return None
+
+    def axes(self) -> tuple[Axis, ...]:
+        """The units that may be renamed among each other, outputs first.
+
+        Raises
+        ------
+        NotKnown
+        """
+        raise NotKnown(self, "the symmetries")
+
+    def transposed(self) -> dict[str, str]:
+        """Which matrix each becomes by transposition; empty where that is no symmetry."""
+        return {}
+
+    def limits(self) -> dict[str, MatrixLimits]:
+        """How many equations the rows and columns of each matrix take part in.
+
+        Raises
+        ------
+        NotKnown
+        """
+        raise NotKnown(self, "equation budgets", "use the generic rank instead")
+
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The matrices that the papers' theorems speak of, by the name of their part.
+
+        Parts are "decoder", "encoder", "recurrent" and "hidden layers"; a kind of which the
+        papers do not speak has none.
+        """
+        return {}
+
+    def narrow(self) -> list[str]:
+        """What is too narrow for "a fully-learned teacher can express any linear function"."""
+        return []
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{k} = {v}" for k, v in self.sizes.items())
         return f"{self.title}: {sizes}"
 
 
-@dataclass(frozen=True)
-class LinearEstimator(Network):
-    """Linear estimator ``Y = W X`` (paper 1, section 2.1).
-
-    Parameters
-    ----------
-    q, d, m : int
-        Inputs, outputs and samples.
-
-    Examples
-    --------
-    >>> LinearEstimator(q=2, d=2, m=2).shapes
-    {'W': (2, 2)}
-    """
-
-    kind: ClassVar[str] = "linear"
-    title: ClassVar[str] = "linear estimator"
-
-    q: int
-    d: int
-    m: int
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        return {"W": (self.d, self.q)}
-
-    @property
-    def input_shape(self) -> tuple[int, int]:
-        return (self.q, self.m)
-
-    def forward(
-        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
-    ) -> Matrix:
-        return matmul(weights["W"], X)
-
-
-@dataclass(frozen=True)
-class LinearRNN(Network):
-    """Linear recurrent network ``h_t = W h_{t-1} + B x_t``, ``Y = D W h_T`` (Eq. 3.3).
-
-    The samples X are (Tb)×m: the inputs X_1, …, X_T of the T steps, stacked.
-
-    Parameters
-    ----------
-    n, T, b, d, m : int
-        Hidden units, time steps, inputs a step, outputs, samples.
-
-    Examples
-    --------
-    >>> LinearRNN(n=2, T=2, b=1, d=1, m=2).shapes
-    {'D': (1, 2), 'W': (2, 2), 'B': (2, 1)}
-    """
-
-    kind: ClassVar[str] = "lrnn"
-    title: ClassVar[str] = "linear RNN"
-
-    n: int
-    T: int
-    b: int
-    d: int
-    m: int
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        return {"D": (self.d, self.n), "W": (self.n, self.n), "B": (self.n, self.b)}
-
-    @property
-    def input_shape(self) -> tuple[int, int]:
-        return (self.T * self.b, self.m)
-
-    def states(
-        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
-    ) -> list[Matrix]:
-        """Hidden states h_1, …, h_T and the state ``W h_T`` that D reads, each n×m."""
-        W, B = weights["W"], weights["B"]
-        states: list[Matrix] = []
-        for t in range(self.T):
-            h = matmul(B, X[t * self.b : (t + 1) * self.b])
-            if states:
-                h = h + matmul(W, states[-1])
-            states.append(h)
-        states.append(matmul(W, states[-1]))
-        return states
-
-    def forward(
-        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
-    ) -> Matrix:
-        return matmul(weights["D"], self.states(weights, X, matmul)[-1])
-
-
-@dataclass(frozen=True)
-class LinearFeedForward(Network):
-    """Multi-layer linear network ``Y = W_L … W_1 X`` (paper 1, section 4).
-
-    Parameters
-    ----------
-    q : int
-        Inputs.
-    widths : sequence of int
-        Widths n_1, …, n_{L-1} of the hidden layers.
-    d, m : int
-        Outputs and samples.
-
-    Examples
-    --------
-    >>> LinearFeedForward(q=4, widths=(5, 6), d=3, m=2).shapes
-    {'W3': (3, 6), 'W2': (6, 5), 'W1': (5, 4)}
-    """
-
-    kind: ClassVar[str] = "lffn"
-    title: ClassVar[str] = "multi-layer linear"
-
-    q: int
-    widths: tuple[int, ...]
-    d: int
-    m: int
-
-    @property
-    def layers(self) -> int:
-        """Number L of weight matrices."""
-        return len(self.widths) + 1
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        sizes = [self.q, *self.widths, self.d]
-        return {
-            f"W{layer}": (sizes[layer], sizes[layer - 1]) for layer in range(self.layers, 0, -1)
-        }
-
-    @property
-    def input_shape(self) -> tuple[int, int]:
-        return (self.q, self.m)
-
-    def forward(
-        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
-    ) -> Matrix:
-        for layer in range(1, self.layers + 1):
-            X = matmul(weights[f"W{layer}"], X)
-        return X
-
-
-@dataclass(frozen=True)
-class ShallowReLU(Network):
-    """Shallow network ``Y = W2 relu(W1 X)`` (paper 1, section 5).
-
-    Parameters
-    ----------
-    q, n, d, m : int
-        Inputs, hidden units, outputs, samples.
-
-    Examples
-    --------
-    >>> ShallowReLU(q=6, n=8, d=4, m=6).shapes
-    {'W2': (4, 8), 'W1': (8, 6)}
-    """
-
-    kind: ClassVar[str] = "relu"
-    title: ClassVar[str] = "shallow ReLU"
-    is_linear: ClassVar[bool] = False
-
-    q: int
-    n: int
-    d: int
-    m: int
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        return {"W2": (self.d, self.n), "W1": (self.n, self.q)}
-
-    @property
-    def input_shape(self) -> tuple[int, int]:
-        return (self.q, self.m)
-
-    def forward(
-        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
-    ) -> Matrix:
-        hidden = matmul(weights["W1"], X)
-        # Multiplying by the 0/1 pattern keeps exact entries exact.
-        return matmul(weights["W2"], hidden * (hidden > 0))
-
-
-KINDS: dict[str, type[Network]] = {
-    cls.kind: cls for cls in (LinearEstimator, LinearRNN, LinearFeedForward, ShallowReLU)
+# Until every import says where a kind lives now.
+_MOVED = {
+    "LinearEstimator": "linear",
+    "LinearFeedForward": "feedforward",
+    "LinearRNN": "recurrent",
+    "ShallowReLU": "relu",
 }
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MOVED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"algebra.networks.{_MOVED[name]}"), name)

@@ -98,7 +98,7 @@ class Allocation:
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     >>> Allocation.from_masks(net, W=[[1, 0], [0, 1]])
     Allocation(W[0,0] W[1,1])

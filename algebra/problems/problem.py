@@ -34,16 +34,13 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, one_line, shown
-from algebra.networks.base import KINDS as PLAIN_KINDS
-from algebra.networks.base import Network
-from algebra.networks.normalization import NormNet
+from algebra.networks.base import KINDS, Network
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.random_cells import RandomCells
 
 # Instead of a mask: every weight of the matrix that exists.
 ALL = "all"
 LAWS = ("normal", "uniform", "rademacher")
-KINDS: dict[str, type[Network]] = {**PLAIN_KINDS, NormNet.kind: NormNet}
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ class Problem:
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
     >>> problem.allocation
     Allocation(W[0,0] W[1,1])

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from algebra.networks.base import LinearRNN, Network
+from algebra.networks.base import Network
 
 
 def labels_vanish(network: Network, support: Mapping[str, np.ndarray]) -> bool:
@@ -38,12 +38,13 @@ def inputs_that_reach(network: Network, support: Mapping[str, np.ndarray]) -> np
         One for each column of the first matrix.
     """
     last, *others = network.shapes
+    chain = network.chain()
     reached = _mask(network, support, last).any(axis=0)
     for name in others:
         mask, step = _mask(network, support, name), reached
         reached = step = mask[step].any(axis=0)
         # The recurrent matrix acts between once and T times.
-        for _ in range(network.T - 1 if isinstance(network, LinearRNN) and name == "W" else 0):
+        for _ in range(len(chain.steps) - 1 if chain and name == chain.recurrent else 0):
             step = mask[step].any(axis=0)
             reached = reached | step
     return np.asarray(reached)

@@ -28,85 +28,17 @@ false: samples act on one side only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations, product
 from math import factorial, prod
 
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import (
-    LinearEstimator,
-    LinearFeedForward,
-    LinearRNN,
-    Network,
-    ShallowReLU,
-)
+from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 
 # Larger groups are not gone through element by element.
 LARGEST_GROUP = 50_000
-
-
-@dataclass(frozen=True)
-class Axis:
-    """Units that can be permuted among each other.
-
-    Attributes
-    ----------
-    name : str
-    size : int
-    places : tuple of (str, int)
-        Matrix and axis (0 rows, 1 columns) that they index.
-    """
-
-    name: str
-    size: int
-    places: tuple[tuple[str, int], ...]
-
-
-def axes(network: Network) -> tuple[Axis, ...]:
-    """The kinds of units of a network that may be renamed.
-
-    Examples
-    --------
-    >>> [(a.name, a.size) for a in axes(LinearRNN(n=3, T=2, b=1, d=2, m=2))]
-    [('outputs', 2), ('hidden units', 3), ('inputs', 1)]
-    """
-    if isinstance(network, LinearEstimator):
-        return (Axis("outputs", network.d, (("W", 0),)), Axis("inputs", network.q, (("W", 1),)))
-    if isinstance(network, LinearRNN):
-        hidden = (("D", 1), ("W", 0), ("W", 1), ("B", 0))
-        return (
-            Axis("outputs", network.d, (("D", 0),)),
-            Axis("hidden units", network.n, hidden),
-            Axis("inputs", network.b, (("B", 1),)),
-        )
-    if isinstance(network, LinearFeedForward):
-        widths = network.widths
-    elif isinstance(network, ShallowReLU):
-        widths = (network.n,)
-    else:
-        raise InputError(f"the symmetries of a {network.title} network are not known")
-    last = len(widths) + 1
-    found = [Axis("outputs", network.d, ((f"W{last}", 0),))]
-    for layer in range(last - 1, 0, -1):
-        places = ((f"W{layer + 1}", 1), (f"W{layer}", 0))
-        found.append(Axis(f"hidden layer {layer}", widths[layer - 1], places))
-    found.append(Axis("inputs", network.input_shape[0], (("W1", 1),)))
-    return tuple(found)
-
-
-def _transposed(network: Network) -> dict[str, str]:
-    """Which matrix each one becomes; empty where transposition is no symmetry."""
-    if isinstance(network, LinearRNN):
-        if network.d == network.b and network.m >= network.T * network.b:
-            return {"D": "B", "W": "W", "B": "D"}
-    elif isinstance(network, LinearFeedForward):
-        palindrome = network.q == network.d and network.widths == network.widths[::-1]
-        if palindrome and network.m >= network.q:
-            return dict(zip(network.shapes, reversed(network.shapes), strict=True))
-    return {}
 
 
 class SymmetryGroup:
@@ -145,7 +77,7 @@ class SymmetryGroup:
     ) -> None:
         self.network = network
         self.axes = [
-            axis for axis in axes(network) if any(name in matrices for name, _ in axis.places)
+            axis for axis in network.axes() if any(name in matrices for name, _ in axis.places)
         ]
         self.order = prod(factorial(axis.size) for axis in self.axes)
         if self.order > LARGEST_GROUP:
@@ -166,7 +98,7 @@ class SymmetryGroup:
         same = {name: name for name in shapes}
         turns = [(same, False)]
         if transposition:
-            becomes = _transposed(network)
+            becomes = network.transposed()
             if {becomes.get(name) for name in matrices} != set(matrices):
                 raise InputError(
                     f"`transposition` is no symmetry of {', '.join(matrices)} of this {network}; "

@@ -46,11 +46,9 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 
 import numpy as np
 
-from algebra.errors import InputError
 from algebra.linalg.modular import (
     PRIME_COUNT,
     Residues,
@@ -59,13 +57,12 @@ from algebra.linalg.modular import (
     random_residues,
     rank,
 )
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, Network
+from algebra.networks.base import Network
+from algebra.networks.chain import Factors, need_chain
 from algebra.problems.allocation import Allocation, Cell
 
 # A probabilistic answer is repeated until its error bound is below this.
 TARGET_ERROR = Fraction(1, 2**60)
-
-Factors = dict[str, tuple[Residues, Residues]]
 
 
 @dataclass(frozen=True)
@@ -99,64 +96,20 @@ def random_point(
 
 
 def tangent_factors(network: Network, point: Point, names: Sequence[str] | None = None) -> Factors:
-    """The factors L (S×d×rows) and R (S×columns×m) of each matrix at a point.
+    """The factors L (S×d×rows) and R (S×columns×label columns) of each matrix at a point.
 
     Parameters
     ----------
     network : Network
-        Linear.
+        A chain.
     point : Point
     names : sequence of str, optional
         Only these matrices.
     """
-    p, weights, X = point.p, point.weights, point.X
-    wanted = set(network.shapes if names is None else names)
-    identity = np.eye(network.d, dtype=np.int64)
-    factors: Factors = {}
-    if isinstance(network, LinearEstimator):
-        return {"W": (identity[None], X[None])} if "W" in wanted else {}
-    if isinstance(network, LinearRNN):
-        states = _states(network, point)
-        if "D" in wanted:
-            factors["D"] = (identity[None], states[-1][None])
-        if wanted & {"W", "B"}:
-            # left[k] = D W^k
-            left = [weights["D"] % p]
-            for _ in range(network.T):
-                left.append(matmul(left[-1], weights["W"], p))
-            if "W" in wanted:
-                factors["W"] = (np.stack(left[network.T - 1 :: -1]), np.stack(states[:-1]))
-            if "B" in wanted:
-                factors["B"] = (
-                    np.stack(left[network.T : 0 : -1]),
-                    X.reshape(network.T, network.b, network.m),
-                )
-        return {name: factors[name] for name in network.shapes if name in factors}
-    if isinstance(network, LinearFeedForward):
-        right = [X]
-        for layer in range(1, network.layers):
-            right.append(matmul(weights[f"W{layer}"], right[-1], p))
-        left_factor = identity
-        for layer in range(network.layers, 0, -1):
-            if f"W{layer}" in wanted:
-                factors[f"W{layer}"] = (left_factor[None], right[layer - 1][None])
-            left_factor = matmul(left_factor, weights[f"W{layer}"], p)
-        return factors
-    if network.kind == "normnet":
-        raise InputError(
-            "the Jacobian of a normalization-layer network is that of its lowered form: see "
-            "algebra.normalization.lowering"
-        )
-    raise InputError(
-        f"a {network.title} network has no single Jacobian: its rank depends on the "
-        "activation pattern"
-    )
-
-
-def _states(network: LinearRNN, point: Point) -> list[Residues]:
     p = point.p
-    states = network.states(point.weights, point.X, lambda a, b: matmul(a, b, p))
-    return [state % p for state in states]
+    return need_chain(network).tangents(
+        point.weights, point.X, names, lambda a, b: matmul(a, b, p), lambda a: a % p
+    )
 
 
 def jacobian(factors: Factors, cells: Sequence[Cell], p: int) -> Residues:
@@ -194,46 +147,6 @@ def all_cells(network: Network, support: Mapping[str, np.ndarray] | None = None)
     ]
 
 
-def label_dimension_bound(network: Network) -> int:
-    """An upper bound, from counting, on the rank ρ of the whole Jacobian.
-
-    The labels are Y = A X with A a d×k matrix, k the number of inputs, so
-    ρ ≤ d·min(k, m); through a layer of width w the labels have rank at most w, a variety
-    of dimension w(d + k' − w) with k' = min(k, m); and ρ is at most the number of
-    parameters that matter (Theorem B.1: n(d + b) for recurrent nets).
-    """
-    inputs = network.input_shape[0]
-    effective = min(inputs, network.m)
-    bound = min(network.d * effective, network.parameters)
-    if isinstance(network, LinearRNN):
-        widths: tuple[int, ...] = (network.n,)
-        bound = min(bound, network.n * (network.d + network.b))
-    elif isinstance(network, LinearFeedForward):
-        widths = network.widths
-    else:
-        return bound
-    w = min(*widths, network.d, effective)
-    return min(bound, w * (network.d + effective - w))
-
-
-def entry_degree(network: Network) -> int:
-    """Degree of a Jacobian entry as a polynomial in all weights and samples."""
-    if isinstance(network, LinearRNN):
-        return network.T + 2
-    if isinstance(network, LinearFeedForward):
-        return network.layers
-    return 1
-
-
-def entry_norm(network: Network) -> int:
-    """Bound on the sum of absolute coefficients of a Jacobian entry."""
-    if isinstance(network, LinearRNN):
-        return network.T**2 * network.b * network.n ** (network.T + 1)
-    if isinstance(network, LinearFeedForward):
-        return reduce(lambda a, b: a * b, network.widths, network.q)
-    return 1
-
-
 def deficit_error(network: Network, rank_bound: int) -> Fraction:
     """Probability bound that one random prime and point show too small a rank.
 
@@ -243,8 +156,9 @@ def deficit_error(network: Network, rank_bound: int) -> Fraction:
     rank_bound : int
         Upper bound on the true generic rank.
     """
-    degree = rank_bound * entry_degree(network)
-    bits = rank_bound * (rank_bound.bit_length() + entry_norm(network).bit_length())
+    chain = need_chain(network)
+    degree = rank_bound * chain.entry_degree
+    bits = rank_bound * (rank_bound.bit_length() + chain.entry_norm.bit_length())
     # The last term is for the random combinations of `rank_at`.
     vanishing = Fraction(degree + rank_bound, 1 << 30)
     return vanishing + Fraction(bits // 30 + 1, PRIME_COUNT)
@@ -308,7 +222,7 @@ def generic_rank(
     -------
     GenericRank
     """
-    bound = min(len(cells), label_dimension_bound(network))
+    bound = min(len(cells), need_chain(network).label_dimension_bound)
     if upper is not None:
         bound = min(bound, upper)
     rng = random.Random(f"primes/{seed}")

@@ -20,6 +20,10 @@ with
 Lemmas D.3 and D.4 need no cuts of their own: a set of fixings they exclude leaves linear
 equations without solution, for which such a vector exists too; this stays right for a sample
 whose right-hand side is 0, where the lemmas do not hold.
+
+A unit whose column of W2 is zero (structural zeros allow it) reaches no output.  Its learnable
+weights, the *idle* ones, change nothing: they are left out of the equations and are 0 in a
+witness.
 """
 
 from __future__ import annotations
@@ -51,7 +55,7 @@ class ReluSystem:
     X, Y : ndarray of fmpq
         Samples (q×m) and labels (d×m).
     units : tuple of int
-        Units with learnable weights in W1, k of them.
+        Units with learnable weights in W1 that reach an output, k of them.
     cells : tuple of tuple of int
         For each of them the learnable columns of W1.
     c : ndarray of fmpq, k×m
@@ -62,6 +66,8 @@ class ReluSystem:
         Activations of the units with fixed rows; 0 for the others.
     second : tuple of (int, int)
         Learnable cells of W2.
+    idle : tuple of (int, int)
+        Learnable cells of W1 in units whose column of W2 is zero.
     """
 
     allocation: Allocation
@@ -74,6 +80,7 @@ class ReluSystem:
     G: np.ndarray
     hidden: np.ndarray
     second: tuple[tuple[int, int], ...]
+    idle: tuple[tuple[int, int], ...] = ()
 
     @property
     def W2(self) -> np.ndarray:
@@ -84,10 +91,6 @@ class ReluSystem:
     def pairs(self) -> tuple[int, int]:
         """k and m: shape of u and v."""
         return len(self.units), self.X.shape[1]
-
-    def weight_columns(self) -> list[tuple[str, int, int]]:
-        """The learnable cells in the allocation's order."""
-        return list(self.allocation.cells)
 
     def is_witness(self, values: Sequence[Any]) -> bool:
         """Whether these rational weights, put through the whole network, give the labels."""
@@ -117,11 +120,16 @@ class ReluSystem:
         if solution is None:
             return None
         place = dict(zip(order, solution, strict=True))
+        place |= {("W1", i, j): fmpq(0) for i, j in self.idle}
         values = [place[cell] for cell in self.allocation.cells]
         return values if self.is_witness(values) else None
 
     def has_one_solution(self, active: np.ndarray) -> bool:
         """Whether the linear equations of a pattern determine all learnable weights."""
+        return not self.idle and self._determines(active)
+
+    def _determines(self, active: np.ndarray) -> bool:
+        """Whether they determine all learnable weights but the idle ones."""
         rows, _, order = self._pattern_equations(active, np.zeros(self.pairs, bool))
         if not rows or len(rows) < len(order):
             return not order
@@ -146,7 +154,7 @@ class ReluSystem:
         solution = solve_rational(rows, right, len(order))
         if solution is None:
             return True
-        if not self.has_one_solution(active):
+        if not self._determines(active):
             return False
         place = dict(zip(order, solution, strict=True))
         k, m = self.pairs
@@ -328,7 +336,9 @@ def relu_system(
             "pattern are then bilinear, not linear, and cannot be decided by linear programs; "
             "let one of the two learn"
         )
-    units = tuple(sorted({i for i, _ in first}))
+    effective = {i for i, _ in first if any(value != 0 for value in weights["W2"][:, i])}
+    units = tuple(sorted(effective))
+    idle = tuple((i, j) for i, j in first if i not in effective)
     cells = tuple(tuple(j for i2, j in first if i2 == i) for i in units)
     W1, W2 = weights["W1"], np.array(weights["W2"], dtype=object)
     zero = fmpq(0)
@@ -345,7 +355,9 @@ def relu_system(
                 hidden[i, s] = h if h > 0 else zero
     for cell in second:
         W2[cell] = zero
-    return ReluSystem(allocation, weights, X, Y, units, cells, c, Y - W2 @ hidden, hidden, second)
+    return ReluSystem(
+        allocation, weights, X, Y, units, cells, c, Y - W2 @ hidden, hidden, second, idle
+    )
 
 
 def solve_rational(rows: list[list[Any]], right: list[Any], unknowns: int) -> list[Any] | None:

@@ -229,7 +229,7 @@ def audit(
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearFeedForward
+    >>> from algebra.networks.feedforward import LinearFeedForward
     >>> found = audit(LinearFeedForward(q=3, widths=(3,), d=2, m=2), "W1")
     >>> found.checked, found.theorems[1].says_maximal_but_minimal
     (126, 9)

@@ -46,7 +46,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from algebra.networks.base import LinearFeedForward, LinearRNN, Network
+from algebra.networks.base import Network
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budget_violations, rank_bound, violated_crosses
 from algebra.theorems.statements import (

@@ -25,7 +25,7 @@ References
 
 Examples
 --------
->>> from algebra.networks.base import LinearFeedForward
+>>> from algebra.networks.feedforward import LinearFeedForward
 >>> net = LinearFeedForward(q=3, widths=(3,), d=2, m=2)
 >>> cells = [("W1", 0, 1), ("W1", 0, 2), ("W1", 1, 0), ("W1", 2, 0)]
 >>> said = what_theorems_say(net, Allocation.from_cells(net, cells))
@@ -41,7 +41,9 @@ from typing import Any
 
 import numpy as np
 
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, Network
+from algebra.networks.base import Network
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 
 MAXIMAL, MINIMAL, SILENT = "maximal", "minimal", "silent"
@@ -139,47 +141,34 @@ class Theorem:
 
 def decoder(network: Network) -> tuple[str, ...]:
     """The matrix that is applied last: D of a linear RNN, the last layer."""
-    kinds = (LinearEstimator, LinearRNN, LinearFeedForward)
-    return (next(iter(network.shapes)),) if isinstance(network, kinds) else ()
+    return network.roles().get("decoder", ())
 
 
 def encoder(network: Network) -> tuple[str, ...]:
     """B of a linear RNN."""
-    return ("B",) if isinstance(network, LinearRNN) else ()
+    return network.roles().get("encoder", ())
 
 
 def recurrent(network: Network) -> tuple[str, ...]:
     """W of a linear RNN."""
-    return ("W",) if isinstance(network, LinearRNN) else ()
+    return network.roles().get("recurrent", ())
 
 
 def hidden_layers(network: Network) -> tuple[str, ...]:
     """All layers of a feed-forward net but the last."""
-    return tuple(network.shapes)[1:] if isinstance(network, LinearFeedForward) else ()
+    return network.roles().get("hidden layers", ())
 
 
 def wide_enough(network: Network) -> list[str]:
     """What is too narrow for "a fully-learned teacher can express any linear function"."""
-    found = []
-    if isinstance(network, LinearRNN):
-        for letters, value in (("Tb", network.T * network.b), ("Td", network.T * network.d)):
-            if value > network.n:
-                found.append(f"it needs {letters} ≤ n, but {letters} = {value}, n = {network.n}")
-    elif isinstance(network, LinearFeedForward):
-        for k, width in enumerate(network.widths):
-            if width < max(network.q, network.d):
-                found.append(
-                    f"it needs hidden layers of at least q = {network.q} and d = {network.d} "
-                    f"units, but widths[{k}] = {width}"
-                )
-    return found
+    return network.narrow()
 
 
 def _as_in_the_paper(network: Network) -> list[str]:
     found = wide_enough(network)
     inputs = network.input_shape[0]
     if network.m > inputs:
-        letters = "Tb" if isinstance(network, LinearRNN) else "q"
+        letters = "Tb" if recurrent(network) else "q"
         found.append(
             f"it needs m ≤ {letters} (independent samples), but m = {network.m}, "
             f"{letters} = {inputs}"

@@ -34,7 +34,10 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, Network
+from algebra.networks.base import Network
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from numeric.instances import Instance
 

@@ -206,7 +206,9 @@ class OptimizerEngine:
     @staticmethod
     def _exact(instance: Instance, loss: ReluLoss, ends: np.ndarray) -> tuple[float, ...] | None:
         system = relu_system(instance.allocation, *instance.exact)
-        for active in loss.inputs(ends) > 0:
+        learns = np.asarray(instance.allocation.masks["W1"]).any(axis=1)
+        kept = np.isin(np.flatnonzero(learns), system.units)
+        for active in (loss.inputs(ends) > 0)[:, kept]:
             values = system.solve_pattern(active, np.zeros(active.shape, bool))
             if values is not None:
                 return tuple(int(v.p) / int(v.q) for v in values)

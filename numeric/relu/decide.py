@@ -23,7 +23,7 @@ from algebra.relu.equations import ReluSystem, relu_system
 from numeric.instances import Instance
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import KEEP
-from numeric.relu.hull import hull_fits
+from numeric.relu.hull import hull_fits, learning_units
 from numeric.relu.pairs_kernel import search, start_tableau
 from numeric.relu.simplex import CANDIDATE, LIMIT, NO_MATCH
 
@@ -128,15 +128,14 @@ def decide(
     learns = set(instance.allocation.matrices)
     if not isinstance(instance.problem.network, ShallowReLU) or {"W1", "W2"} <= learns:
         relu_system(instance.allocation, *instance.exact)
-    if "W1" not in learns:
+    if "W1" not in learns or not len(learning_units(instance)):
         found = _decide_linear(instance)
     elif not hull_fits(instance):
         found = decide_pairs(instance, certify=certify, most_nodes=most_nodes)
     else:
         found = ReluDecision(UNDETERMINED)
         if not certify:
-            units = sum(count > 0 for count in instance.allocation.row_counts("W1"))
-            wide = instance.allocation.size >= 3 * units
+            wide = instance.allocation.size >= 3 * len(learning_units(instance))
             first = FIRST_NODES_WIDE if wide else FIRST_NODES
             found = decide_pairs(instance, most_nodes=min(first, most_nodes))
         if found.verdict == UNDETERMINED:
@@ -252,7 +251,7 @@ def decide_pairs(
 
 
 def _decide_linear(instance: Instance) -> ReluDecision:
-    """No learnable weight in W1: linear equations over Q, decided exactly."""
+    """No learnable weight in W1 reaches an output: linear equations over Q, decided exactly."""
     system = relu_system(instance.allocation, *instance.exact)
     empty = np.zeros((0, system.X.shape[1]), bool)
     one = ReluDecision(UNDETERMINED, system=system, nodes=1, note="linear")
@@ -278,7 +277,7 @@ def _equations(instance: Instance) -> tuple[np.ndarray, np.ndarray, int]:
     network = instance.problem.network
     W1, W2, X, Y = instance.weights["W1"], instance.weights["W2"], instance.X, instance.labels
     mask = np.asarray(instance.allocation.masks["W1"]) != 0
-    units = np.flatnonzero(mask.any(axis=1))
+    units = learning_units(instance)
     m, pairs = network.m, len(units) * network.m
     fixed = [i for i in range(len(mask)) if not mask[i].any()]
     G = Y - W2[:, fixed] @ np.maximum(W1[fixed] @ X, 0.0)

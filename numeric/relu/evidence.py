@@ -12,7 +12,7 @@ from algebra.relu.decision import decision_data
 from algebra.relu.verify import persists
 from numeric.instances import draw_instance, to_rational
 from numeric.relu.decide import decide_cells
-from numeric.relu.hull import hull_fits
+from numeric.relu.hull import hull_fits, learning_units
 
 # A smaller tree makes better evidence: larger ones are left for another instance.
 _MOST_NODES = 400
@@ -40,7 +40,7 @@ def refuted_instance(problem: Problem, seed: int, seconds: float) -> Mapping[str
     index = 0
     while index == 0 or time.monotonic() - began < seconds:
         instance = draw_instance(problem, seed, index)
-        if not hull_fits(instance):
+        if not len(learning_units(instance)) or not hull_fits(instance):
             return None
         found = decide_cells(instance, certify=True, most_nodes=_MOST_NODES)
         if found.leaves is not None and found.system is not None:

@@ -63,11 +63,20 @@ class Hull:
     costs: np.ndarray
 
 
+def learning_units(instance: Instance) -> np.ndarray:
+    """Units with learnable weights in W1 and a nonzero column of W2, ascending.
+
+    The others reach no output, so their learnable weights change nothing.
+    """
+    mask = np.asarray(instance.allocation.masks["W1"]) != 0
+    return np.flatnonzero(mask.any(axis=1) & (instance.weights["W2"] != 0).any(axis=0))
+
+
 def hull_fits(instance: Instance) -> bool:
     """Whether the columns of the hull program are few enough to keep a tree of tableaux."""
     network = instance.problem.network
     mask = np.asarray(instance.allocation.masks["W1"]) != 0
-    counts = [int(c) for c in mask.sum(axis=1) if c]
+    counts = [int(c) for c in mask[learning_units(instance)].sum(axis=1)]
     columns = sum(arrangement_size(c, network.m) for c in counts)
     rows = network.d * network.m + len(counts)
     return 8.0 * rows * columns * (len(counts) * network.m + 2) < _MOST_MEMORY
@@ -78,7 +87,7 @@ def hull(instance: Instance) -> Hull:
     network = instance.problem.network
     W1, W2, X, Y = instance.weights["W1"], instance.weights["W2"], instance.X, instance.labels
     mask = np.asarray(instance.allocation.masks["W1"]) != 0
-    units = np.flatnonzero(mask.any(axis=1))
+    units = learning_units(instance)
     fixed = np.flatnonzero(~mask.any(axis=1))
     k, m, d = len(units), network.m, network.d
     G = Y - W2[:, fixed] @ np.maximum(W1[fixed] @ X, 0.0)

@@ -12,9 +12,8 @@ from math import comb
 
 import numpy as np
 
-from algebra.networks.base import LinearRNN, Network
+from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.limits import limits_of_lines
 from algebra.ranks.budgets.lines import Line, Lines, Violation, budgets, line_cover, shortest_first
 
 # The search for crosses goes through all sets of lines while (sets × lines) stays below this.
@@ -60,7 +59,7 @@ def violated_crosses(allocation: Allocation) -> CrossSearch:
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearFeedForward
+    >>> from algebra.networks.feedforward import LinearFeedForward
     >>> net = LinearFeedForward(q=2, widths=(2,), d=2, m=2)
     >>> cells = [("W1", 0, 0), ("W1", 0, 1), ("W2", 0, 1), ("W2", 1, 1)]
     >>> for cross in violated_crosses(Allocation.from_cells(net, cells)).crosses:
@@ -136,15 +135,17 @@ class _Family:
 
 
 def _families(network: Network, names: tuple[str, ...]) -> Iterator[_Family]:
-    layers = limits_of_lines(network)
+    layers, linear = network.limits(), network.chain()
     lam, rho = {k: v.lam for k, v in layers.items()}, {k: v.rho for k, v in layers.items()}
     for chosen in dict.fromkeys([*((name,) for name in names), names] if names else []):
         D, M = max(layers[x].D for x in chosen), max(layers[x].M for x in chosen)
         yield _Family(chosen, lam, rho, D, M)
-    if isinstance(network, LinearRNN) and "W" in names:
-        n, T, b, d = network.n, network.T, network.b, network.d
+    if linear is not None and linear.recurrent in names:
+        assert linear.recurrent is not None
+        W, T, d = linear.recurrent, len(linear.steps), network.d
+        n, b = network.shapes[W][0], network.shapes[linear.names[-1]][1]
         ones = dict.fromkeys(layers, 1)
-        yield _Family(("W",), ones, ones, min(n, d), min(n, b), T)
+        yield _Family((W,), ones, ones, min(n, d), min(n, b), T)
         if len(names) > 1:
             yield _Family(names, ones, ones, d, b, T)
 

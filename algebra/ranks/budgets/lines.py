@@ -11,8 +11,9 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
+from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation, Cell
-from algebra.ranks.budgets.limits import limit_of_matrices, limits_of_lines, plural
+from algebra.ranks.budgets.limits import limit_of_matrices
 
 Line = tuple[str, int]
 Lines = tuple[Line, ...]
@@ -128,7 +129,7 @@ def budgets(allocation: Allocation) -> tuple[Budget, ...]:
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> net = LinearRNN(n=8, T=2, b=2, d=4, m=1)
     >>> for budget in budgets(Allocation.from_cells(net, [("W", 3, j) for j in range(4)]))[:3]:
     ...     print(budget)
@@ -137,7 +138,7 @@ def budgets(allocation: Allocation) -> tuple[Budget, ...]:
     row 3 of W has 4 learnable weights but takes part in only Tm = 2 equations
     """
     network, names = allocation.network, allocation.matrices
-    layers = limits_of_lines(network)
+    layers = network.limits()
     found = [Budget("total", names, (), (), allocation.size, *limit_of_matrices(network, names))]
     for name in names:
         rows, columns = allocation.row_counts(name), allocation.column_counts(name)

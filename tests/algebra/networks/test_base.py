@@ -12,14 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
-from algebra.networks.base import (
-    KINDS,
-    MAX_CELLS,
-    LinearEstimator,
-    LinearFeedForward,
-    LinearRNN,
-    ShallowReLU,
-)
+from algebra.networks.base import KINDS, MAX_CELLS
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 
 SIZE = st.integers(1, 4)
 PRIME = 2**31 - 1

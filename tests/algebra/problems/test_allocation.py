@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation, as_mask
 
 NET = LinearRNN(n=3, T=2, b=1, d=2, m=2)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem, load_problem, network_from_dict, problem_from_dict
 from algebra.problems.random_cells import RandomCells
 

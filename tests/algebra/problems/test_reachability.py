@@ -5,7 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.reachability import inputs_that_reach, labels_vanish
 
 NETS = [

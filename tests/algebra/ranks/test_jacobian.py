@@ -11,7 +11,10 @@ from flint import nmod_mat
 
 from algebra.errors import InputError
 from algebra.linalg.modular import rank
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.ranks import jacobian as module
 from algebra.ranks.jacobian import (
@@ -19,11 +22,8 @@ from algebra.ranks.jacobian import (
     all_cells,
     allocation_rank,
     deficit_error,
-    entry_degree,
-    entry_norm,
     generic_rank,
     jacobian,
-    label_dimension_bound,
     network_rank,
     random_point,
     rank_at,
@@ -183,8 +183,8 @@ def test_the_bound_on_the_dimension_of_labels_is_one(small_networks):
     for k, network in enumerate(networks):
         point = random_point(network, P, k)
         found = rank(full_jacobian(network, point, all_cells(network)), P)
-        assert found <= label_dimension_bound(network)
-        met += found == label_dimension_bound(network)
+        assert found <= network.label_dimension_bound
+        met += found == network.label_dimension_bound
     assert met > 0.98 * len(networks)
 
 
@@ -253,7 +253,7 @@ def test_many_cells_are_ranked_like_few(network, seed):
     """Sampling and random combinations of columns give the rank of the whole matrix."""
     rng = random.Random(seed)
     point = random_point(network, P, seed)
-    bound = label_dimension_bound(network)
+    bound = network.label_dimension_bound
     for cells in (all_cells(network), rng.sample(all_cells(network), 3 * bound + 65)):
         names = sorted({c[0] for c in cells})
         direct = rank(full_jacobian(network, point, cells), P)
@@ -330,8 +330,8 @@ def test_degree_and_norm_of_entries(network):
                 if not entry.is_zero:
                     degrees.add((name, entry.total_degree()))
                     norms.add(sum(abs(c) for c in entry.coeffs()))
-    assert max(degree for _, degree in degrees) == entry_degree(network)
-    assert max(norms) <= entry_norm(network)
+    assert max(degree for _, degree in degrees) == network.entry_degree
+    assert max(norms) <= network.entry_norm
 
 
 def test_an_empty_allocation_has_rank_0_for_certain():

@@ -4,7 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import allocation_rank, network_rank
 

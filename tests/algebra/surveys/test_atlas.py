@@ -10,7 +10,7 @@ import pytest
 
 from algebra.errors import InputError
 from algebra.families import certify
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.surveys.atlas import atlas

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import allocation_rank, network_rank
 from algebra.surveys.audit import _selections, audit

@@ -4,7 +4,10 @@ from itertools import combinations
 
 import pytest
 
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.jacobian import allocation_rank, network_rank

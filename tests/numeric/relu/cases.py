@@ -33,6 +33,14 @@ def random_problem(rng: np.random.Generator, *, surplus: int = 0) -> Problem:
             return problem(q, n, d, m, W1=mask.tolist())
 
 
+def with_idle_units(rng: np.random.Generator, case: Problem) -> Problem:
+    """The problem with structural zeros in W2: some units reach no output, some only a few."""
+    network = case.network
+    mask = (rng.random(network.shapes["W2"]) < 0.8).astype(int)
+    mask[:, rng.random(network.shapes["W2"][1]) < 0.4] = 0
+    return Problem(network, case.learnable, {"W2": mask.tolist()})
+
+
 def instances(case: Problem, count: int, seed: int = 0) -> list[Instance]:
     """Instances of a problem."""
     return [draw_instance(case, seed, index) for index in range(count)]

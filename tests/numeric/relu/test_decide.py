@@ -11,6 +11,8 @@ from algebra.errors import InputError
 from algebra.problems.problem import problem_from_dict
 from algebra.relu.decision import refutes, verify_decision
 from algebra.relu.equations import relu_system
+from numeric.counts import COMPLETE
+from numeric.engines.complementarity import ComplementarityEngine
 from numeric.engines.scip import scip_verdict
 from numeric.relu.decide import (
     MATCH,
@@ -20,7 +22,13 @@ from numeric.relu.decide import (
     decide_cells,
     decide_pairs,
 )
-from tests.numeric.relu.cases import brute_force, instances, problem, random_problem
+from tests.numeric.relu.cases import (
+    brute_force,
+    instances,
+    problem,
+    random_problem,
+    with_idle_units,
+)
 
 
 def _check(instance, found):
@@ -43,6 +51,42 @@ def test_brute_force_agrees_on_tiny_instances(part):
             found = decide(instance, certify=True)
             assert found.verdict == (MATCH if solutions or freedom else NONE)
             _check(instance, found)
+
+
+@pytest.mark.parametrize("part", range(2))
+@pytest.mark.filterwarnings("error")
+def test_units_without_effect_decide_nothing(part):
+    """Units whose column of W2 is zero: the answer is brute force's, and its file verifies."""
+    rng = np.random.default_rng(300 + part)
+    idle = 0
+    for _ in range(6):
+        case = with_idle_units(rng, random_problem(rng, surplus=int(rng.integers(0, 2))))
+        for instance in instances(case, 3, seed=part):
+            solutions, freedom = brute_force(instance)
+            found = decide(instance, certify=True)
+            assert found.verdict == (MATCH if solutions or freedom else NONE)
+            _check(instance, found)
+            assert verify_decision(found.certificate()).holds
+            idle += bool(relu_system(instance.allocation, *instance.exact).idle)
+    assert idle > 4
+
+
+@pytest.mark.filterwarnings("error")
+def test_counts_with_units_without_effect():
+    """Brute force finds as many solutions; an idle weight that learns leaves a continuum."""
+    rng = np.random.default_rng(17)
+    complete = 0
+    for _ in range(12):
+        case = with_idle_units(rng, random_problem(rng))
+        for instance in instances(case, 2):
+            solutions, freedom = brute_force(instance)
+            (found,) = ComplementarityEngine(complete=True).count_many([instance])
+            if found.status == COMPLETE:
+                assert (freedom, found.real) == (False, len(solutions))
+                complete += 1
+            else:
+                assert (freedom, found.real > 0) == (True, True)
+    assert complete > 8
 
 
 @pytest.mark.long

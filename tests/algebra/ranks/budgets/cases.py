@@ -7,7 +7,10 @@ import numpy as np
 from flint import nmod_mat
 from hypothesis import strategies as st
 
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budget_violations, budgets, rank_bound, rank_cover
 

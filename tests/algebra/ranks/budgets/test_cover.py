@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import (
     Violation,

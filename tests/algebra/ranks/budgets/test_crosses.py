@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 
 import algebra.ranks.budgets.crosses as crosses_module
-from algebra.networks.base import LinearFeedForward
+from algebra.networks.feedforward import LinearFeedForward
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.budgets.crosses import violated_crosses

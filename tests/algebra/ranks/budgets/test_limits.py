@@ -3,16 +3,15 @@
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import (
-    LinearEstimator,
-    LinearFeedForward,
-    LinearRNN,
-    Network,
-    ShallowReLU,
-)
+from algebra.networks.base import Network
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.limits import plural
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budgets, rank_bound, violated_crosses
-from algebra.ranks.budgets.limits import limit_of_matrices, limits_of_lines, plural
+from algebra.ranks.budgets.limits import limit_of_matrices
 from tests.algebra.ranks.budgets.cases import Jacobian, all_cells
 
 FEW_SAMPLES = LinearRNN(n=8, T=2, b=2, d=4, m=1)
@@ -75,10 +74,10 @@ def test_whole_matrices_stay_within_their_limit(network):
 
 def test_limits_in_words():
     """A limit names the letters of the paper whose product it is, with the right number."""
-    layer = limits_of_lines(LinearRNN(n=8, T=2, b=2, d=4, m=1))["W"]
+    layer = LinearRNN(n=8, T=2, b=2, d=4, m=1).limits()["W"]
     assert layer.row == (2, "Tm = 2 equations")
     assert layer.column == (4, "dm = 4 equations")
-    assert limits_of_lines(LinearEstimator(q=3, d=1, m=2))["W"].column == (1, "d = 1 equation")
+    assert LinearEstimator(q=3, d=1, m=2).limits()["W"].column == (1, "d = 1 equation")
     assert (plural(1, "row"), plural(2, "row")) == ("row", "rows")
 
 
@@ -86,7 +85,6 @@ def test_unknown_kinds_are_refused():
     """A network of a kind without known budgets raises InputError that names the kind."""
 
     class Other(Network):
-        kind = "odd"
         d = m = 1
         shapes = {"W": (1, 1)}  # noqa: RUF012
         input_shape = (1, 1)
@@ -94,6 +92,12 @@ def test_unknown_kinds_are_refused():
         def __post_init__(self):
             pass
 
-    allocation = Allocation.from_cells(Other(), [("W", 0, 0)])
+        def forward(self, weights, X, matmul=None):
+            raise NotImplementedError
+
+    # Set on the instance: a class with a kind enters itself in the registry.
+    other = Other()
+    other.kind = "odd"
+    allocation = Allocation.from_cells(other, [("W", 0, 0)])
     with pytest.raises(InputError, match="'odd'"):
         budgets(allocation)

@@ -4,7 +4,8 @@ import random
 
 import numpy as np
 
-from algebra.networks.base import LinearEstimator, LinearFeedForward
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import rank_cover
 from algebra.ranks.budgets.lines import Budget, budgets, line_cover, shortest_first

@@ -1,0 +1,329 @@
+r"""Linear networks are chains of matrix products, described once.
+
+States ``S_0, …, S_K`` follow from ``S_k = M_k S_{k-1}``; the labels are ``Y = D Z``.
+
+============ ======= ============== ======= =====================================
+network      S_0     M_k            D       Z
+============ ======= ============== ======= =====================================
+linear RNN   B       W, k = 1 … T   D       ``Σ_k S_k P_k``, P_k = U_{T-k+1}
+multi-layer  X       W_k, k < L     W_L     S_{L-1}
+estimator    X       none           W       X
+============ ======= ============== ======= =====================================
+
+U (Tb × columns) is what drives the steps, T blocks of b rows: the samples X themselves, unless a
+kind says otherwise (`ChainNetwork.drive`).  A kind that is a chain gives its sizes, its shapes
+and `Chain`; everything below follows.
+
+**Jacobian.**  Moving the cell (i, j) of a matrix moves the labels by
+:math:`\sum_s L_s[:, i] ⊗ R_s[j, :]`, with a term for each place s where the matrix stands
+(`ChainNetwork.tangents`):
+
+- where Z is the last state, L_s is the product of what follows, R_s the state before;
+- where all states are read, the sum over k is taken from the inside (Horner's scheme),
+  ``h_t = W h_{t-1} + B U_t``, Z = W h_T.  For W: L_s = D W^{T-s}, R_s = h_s; for B:
+  L_s = D W^{T-s+1}, R_s = U_s; for D: L = I, R = Z.
+
+**Sizes of the entries**, for the error bounds of ranks modulo a prime (`entry_degree`,
+`entry_norm`).  A label is a polynomial of degree K + 2 in weights and samples together (one more
+where S_0 is a weight matrix), a derivative has one degree less.  Its coefficients are 1 or, where
+a weight stands at several places, at most their number: the sum of absolute coefficients is at
+most the number of paths through the hidden units, times these.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Literal
+
+import numpy as np
+
+from algebra.networks.base import Axis, Matmul, Matrix, Network, NotKnown
+from algebra.networks.limits import MatrixLimits, least
+
+# The factors L (S×d×rows) and R (S×columns×label columns) of each matrix.
+Factors = dict[str, tuple[np.ndarray, np.ndarray]]
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Which matrix stands where in ``S_0 = start``, ``S_k = M_k S_{k-1}``, ``Y = D Z``.
+
+    Attributes
+    ----------
+    start : str or None
+        The matrix that is S_0; None where S_0 = X.
+    steps : tuple of str
+        M_1 … M_K by name; where all states are read they are one and the same matrix.
+    output : str
+        D.
+    reads : {"last", "all"}
+        Whether Z is the last state or the sum of all but the first, each times its input.
+
+    Examples
+    --------
+    >>> Chain("B", ("W",) * 3, "D", "all").recurrent
+    'W'
+    """
+
+    start: str | None
+    steps: tuple[str, ...]
+    output: str
+    reads: Literal["last", "all"]
+
+    def __post_init__(self) -> None:
+        if self.reads == "all":
+            good = self.start is not None and len(set(self.steps)) == 1
+        else:
+            good = self.start is None and len(set(self.steps)) == len(self.steps)
+        if not good:
+            raise TypeError(
+                f"{self}: a chain reads the last state of distinct steps from the samples, or "
+                "all states of one repeated step from a weight matrix"
+            )
+
+    @property
+    def recurrent(self) -> str | None:
+        """The matrix that acts at every step, where there is one."""
+        return self.steps[0] if self.reads == "all" else None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The weight matrices in the order in which they act last to first."""
+        first = () if self.start is None else (self.start,)
+        return tuple(dict.fromkeys((self.output, *reversed(self.steps), *first)))
+
+
+class ChainNetwork(Network):
+    """A network whose labels are a chain of matrix products: all that follows from `chain`."""
+
+    def chain(self) -> Chain:
+        raise NotImplementedError
+
+    @property
+    def steps(self) -> int:
+        """Number K of matrices between S_0 and the last state."""
+        return len(self.chain().steps)
+
+    @property
+    def step_inputs(self) -> int:
+        """Columns of S_0: the inputs of one step, or of the network."""
+        return self.shapes[self.chain().names[-1]][1]
+
+    @property
+    def inner_widths(self) -> tuple[int, ...]:
+        """Units of the hidden layers, from the input on; one layer in a recurrent net."""
+        chain = self.chain()
+        if chain.recurrent:
+            return (self.shapes[chain.recurrent][0],)
+        return tuple(self.shapes[name][0] for name in chain.steps)
+
+    @property
+    def input_shape(self) -> tuple[int, int]:
+        return (self.step_inputs * (self.steps if self.chain().recurrent else 1), self.m)
+
+    def drive(self, X: Matrix) -> Matrix:
+        """What drives the chain, U (inputs × label columns), a linear function of the samples."""
+        return X
+
+    def states(
+        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
+    ) -> list[Matrix]:
+        """The states as they are computed; the last one is what the output matrix reads.
+
+        Recurrent: h_1, …, h_T and ``W h_T``.  Else: the samples and the hidden layers.
+        """
+        chain, U = self.chain(), self.drive(X)
+        if chain.recurrent is None:
+            states = [U]
+            for name in chain.steps:
+                states.append(matmul(weights[name], states[-1]))
+            return states
+        assert chain.start is not None
+        W, B, b = weights[chain.recurrent], weights[chain.start], self.step_inputs
+        states = []
+        for t in range(self.steps):
+            h = matmul(B, U[t * b : (t + 1) * b])
+            if states:
+                h = h + matmul(W, states[-1])
+            states.append(h)
+        states.append(matmul(W, states[-1]))
+        return states
+
+    def forward(
+        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
+    ) -> Matrix:
+        return matmul(weights[self.chain().output], self.states(weights, X, matmul)[-1])
+
+    def tangents(
+        self,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        names: Sequence[str] | None = None,
+        matmul: Matmul = operator.matmul,
+        reduced: Callable[[Any], Any] = _same,
+    ) -> Factors:
+        """The factors L and R of the derivatives; see the module's text.
+
+        Parameters
+        ----------
+        weights : mapping of str to ndarray
+        X : ndarray
+        names : sequence of str, optional
+            Only these matrices.
+        matmul, reduced : callable, optional
+            Product of two matrices, and what brings a sum to its canonical form (modulo p).
+
+        Returns
+        -------
+        dict of str to (ndarray, ndarray)
+            L of shape (S, d, rows) and R of shape (S, columns, label columns) for each matrix.
+        """
+        chain = self.chain()
+        wanted = set(chain.names if names is None else names)
+        identity = np.eye(self.d, dtype=np.int64)
+        states = [reduced(state) for state in self.states(weights, X, matmul)]
+        factors: Factors = {}
+        if chain.output in wanted:
+            factors[chain.output] = (identity[None], states[-1][None])
+        left = reduced(weights[chain.output])
+        if chain.recurrent is None:
+            for k, name in reversed(list(enumerate(chain.steps))):
+                if name in wanted:
+                    factors[name] = (left[None], states[k][None])
+                left = matmul(left, weights[name])
+            return factors
+        W, B, T = chain.recurrent, chain.start, self.steps
+        if wanted & {W, B}:
+            # powers[k] = D W^k
+            powers = [left]
+            for _ in range(T):
+                powers.append(matmul(powers[-1], weights[W]))
+            if W in wanted:
+                factors[W] = (np.stack(powers[T - 1 :: -1]), np.stack(states[:-1]))
+            if B in wanted and B is not None:
+                U = self.drive(X).reshape(T, self.step_inputs, self.columns)
+                factors[B] = (np.stack(powers[T:0:-1]), U)
+        return factors
+
+    @property
+    def label_dimension_bound(self) -> int:
+        """An upper bound, from counting, on the rank ρ of the whole Jacobian.
+
+        The labels are Y = A U with A a d×k matrix, so ρ ≤ dκ, κ the rank of U; through a layer
+        of width w the labels have rank at most w, a variety of dimension w(d + κ − w); and ρ is
+        at most the number of parameters that matter (Theorem B.1: n(d + b) for recurrent nets).
+        """
+        kappa = self.independent_columns
+        bound = min(self.d * kappa, self.parameters)
+        if self.chain().recurrent:
+            bound = min(bound, self.inner_widths[0] * (self.d + self.step_inputs))
+        w = min(*self.inner_widths, self.d, kappa)
+        return min(bound, w * (self.d + kappa - w))
+
+    @property
+    def entry_degree(self) -> int:
+        """Degree of a Jacobian entry as a polynomial in all weights and samples."""
+        return self.steps + (2 if self.chain().recurrent else 1)
+
+    @property
+    def entry_norm(self) -> int:
+        """Bound on the sum of absolute coefficients of a Jacobian entry."""
+        if self.chain().recurrent:
+            T = self.steps
+            return int(T**2 * self.step_inputs * self.inner_widths[0] ** (T + 1))
+        return prod(self.inner_widths, start=self.step_inputs) if self.steps else 1
+
+    def axes(self) -> tuple[Axis, ...]:
+        chain = self.chain()
+        first, shapes = chain.names[-1], self.shapes
+        found = [Axis("outputs", self.d, ((chain.output, 0),))]
+        if chain.recurrent and chain.start:
+            places = ((chain.output, 1), (chain.recurrent, 0), (chain.recurrent, 1))
+            found.append(Axis("hidden units", self.inner_widths[0], (*places, (chain.start, 0))))
+        else:
+            names = [*chain.steps, chain.output]
+            for layer in range(len(chain.steps), 0, -1):
+                size = shapes[names[layer - 1]][0]
+                pair = ((names[layer], 1), (names[layer - 1], 0))
+                found.append(Axis(f"hidden layer {layer}", size, pair))
+        return (*found, Axis("inputs", shapes[first][1], ((first, 1),)))
+
+    def transposed(self) -> dict[str, str]:
+        """Which matrix each becomes: where U has full row rank and the chain its own mirror image.
+
+        Then the labels determine all products of the chain, and transposing these reads the
+        chain from the other end.
+        """
+        chain, shapes = self.chain(), self.shapes
+        if self.independent_columns < self.input_shape[0]:
+            return {}
+        becomes = dict(zip(chain.names, reversed(chain.names), strict=True))
+        fits = all(shapes[becomes[name]] == shape[::-1] for name, shape in shapes.items())
+        return becomes if fits else {}
+
+    def limits(self) -> dict[str, MatrixLimits]:
+        chain, d, m = self.chain(), self.d, self.columns
+        letter = self.column_letter
+        if chain.recurrent is None:
+            sizes = [("q", self.step_inputs)]
+            sizes += [(f"n{k}", n) for k, n in enumerate(self.inner_widths, 1)]
+            out = {}
+            for k, name in enumerate((*chain.steps, chain.output)):
+                row = least((letter, m), *sizes[: k + 1])
+                column = least(("d", d), *sizes[k + 1 :])
+                out[name] = MatrixLimits(row, column, 1, 1, column[0], row[0])
+            return out
+        n, T, b = self.inner_widths[0], self.steps, self.step_inputs
+        Tb, Tm, Td, dm = ("Tb", T * b), ("Tm", T * self.m), ("Td", T * d), (f"d{letter}", d * m)
+        D, M, column = min(d, n), self.independent_columns, least(Td, dm)
+        assert chain.start is not None
+        return {
+            chain.output: MatrixLimits(least((letter, m), Tb), least(("d", d)), 1, 1, d, min(n, M)),
+            chain.recurrent: MatrixLimits(least(Tb, Tm, dm), column, T, T, D, min(M, T * n)),
+            chain.start: MatrixLimits(least(Tm, dm), column, T, T, D, M),
+        }
+
+    def narrow(self) -> list[str]:
+        d, b = self.d, self.step_inputs
+        if self.chain().recurrent:
+            T, n = self.steps, self.inner_widths[0]
+            return [
+                f"it needs {letters} ≤ n, but {letters} = {value}, n = {n}"
+                for letters, value in (("Tb", T * b), ("Td", T * d))
+                if value > n
+            ]
+        return [
+            f"it needs hidden layers of at least q = {b} and d = {d} "
+            f"units, but widths[{k}] = {width}"
+            for k, width in enumerate(self.inner_widths)
+            if width < max(b, d)
+        ]
+
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        """The papers' parts of a feed-forward chain: the last matrix, and those before it."""
+        chain = self.chain()
+        return {"decoder": (chain.output,), "hidden layers": chain.names[1:]}
+
+
+def need_chain(network: Network) -> ChainNetwork:
+    """The network as a chain.
+
+    Raises
+    ------
+    NotKnown
+        Where it is none.
+    """
+    if isinstance(network, ChainNetwork):
+        return network
+    raise NotKnown(
+        network,
+        "the Jacobian and the lifted equations",
+        "they depend on the activation pattern, or are those of its lowered form",
+    )

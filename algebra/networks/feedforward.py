@@ -1,0 +1,52 @@
+"""Multi-layer linear networks: kind ``lffn``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from algebra.networks.chain import Chain, ChainNetwork
+
+
+@dataclass(frozen=True)
+class LinearFeedForward(ChainNetwork):
+    """Multi-layer linear network ``Y = W_L … W_1 X`` (paper 1, section 4).
+
+    Parameters
+    ----------
+    q : int
+        Inputs.
+    widths : sequence of int
+        Widths n_1, …, n_{L-1} of the hidden layers.
+    d, m : int
+        Outputs and samples.
+
+    Examples
+    --------
+    >>> LinearFeedForward(q=4, widths=(5, 6), d=3, m=2).shapes
+    {'W3': (3, 6), 'W2': (6, 5), 'W1': (5, 4)}
+    """
+
+    kind: ClassVar[str] = "lffn"
+    title: ClassVar[str] = "multi-layer linear"
+
+    q: int
+    widths: tuple[int, ...]
+    d: int
+    m: int
+
+    @property
+    def layers(self) -> int:
+        """Number L of weight matrices."""
+        return len(self.widths) + 1
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        sizes = [self.q, *self.widths, self.d]
+        return {
+            f"W{layer}": (sizes[layer], sizes[layer - 1]) for layer in range(self.layers, 0, -1)
+        }
+
+    def chain(self) -> Chain:
+        steps = tuple(f"W{layer}" for layer in range(1, self.layers))
+        return Chain(None, steps, f"W{self.layers}", "last")

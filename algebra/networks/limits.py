@@ -1,0 +1,48 @@
+"""Limits of matrices, rows and columns in words: how many equations weights take part in.
+
+Each kind of network gives its own (`Network.limits`); the bounds are proved in
+`algebra.ranks.budgets.cover` ("Reach" and "Lines" there).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# A bound, and the bound in words: (4, "Tb = 4 equations").
+Limit = tuple[int, str]
+
+# More than any bound: columns of a ReLU layer have none.
+NEVER = 10**9
+
+
+def plural(count: int, text: str) -> str:
+    """The noun with an s, where there is not one."""
+    return text + "s" * (count != 1)
+
+
+def least(*terms: tuple[str, int]) -> Limit:
+    """The smallest of some bounds, each given by its letters and its value."""
+    letters, value = min(terms, key=lambda term: term[1])
+    return value, plural(value, f"{letters} = {value} equation")
+
+
+@dataclass(frozen=True)
+class MatrixLimits:
+    """Limits of the lines of one matrix.
+
+    Attributes
+    ----------
+    row, column : Limit
+        Of one row and of one column (None: columns have no limit of their own).
+    lam, rho : int
+        How many dimensions a row and a column add on their side (λ and ρ).
+    D, M : int
+        Reach of the matrix: dimensions of its left and right factors.
+    """
+
+    row: Limit
+    column: Limit | None
+    lam: int
+    rho: int
+    D: int
+    M: int

@@ -1,0 +1,66 @@
+"""Shallow networks of rectified linear units: kind ``relu``."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from algebra.networks.base import Axis, Matmul, Matrix, Network
+from algebra.networks.limits import NEVER, MatrixLimits, least
+
+
+@dataclass(frozen=True)
+class ShallowReLU(Network):
+    """Shallow network ``Y = W2 relu(W1 X)`` (paper 1, section 5).
+
+    Parameters
+    ----------
+    q, n, d, m : int
+        Inputs, hidden units, outputs, samples.
+
+    Examples
+    --------
+    >>> ShallowReLU(q=6, n=8, d=4, m=6).shapes
+    {'W2': (4, 8), 'W1': (8, 6)}
+    """
+
+    kind: ClassVar[str] = "relu"
+    title: ClassVar[str] = "shallow ReLU"
+    is_linear: ClassVar[bool] = False
+
+    q: int
+    n: int
+    d: int
+    m: int
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        return {"W2": (self.d, self.n), "W1": (self.n, self.q)}
+
+    @property
+    def input_shape(self) -> tuple[int, int]:
+        return (self.q, self.m)
+
+    def forward(
+        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
+    ) -> Matrix:
+        hidden = matmul(weights["W1"], X)
+        # Multiplying by the 0/1 pattern keeps exact entries exact.
+        return matmul(weights["W2"], hidden * (hidden > 0))
+
+    def axes(self) -> tuple[Axis, ...]:
+        return (
+            Axis("outputs", self.d, (("W2", 0),)),
+            Axis("hidden layer 1", self.n, (("W2", 1), ("W1", 0))),
+            Axis("inputs", self.q, (("W1", 1),)),
+        )
+
+    def limits(self) -> dict[str, MatrixLimits]:
+        d, n, m = self.d, self.n, self.m
+        return {
+            "W2": MatrixLimits(least(("m", m)), least(("d", d)), 1, 1, d, min(n, m)),
+            # Units mask their samples differently: columns have no limit of their own.
+            "W1": MatrixLimits(least(("m", m)), None, 1, NEVER, min(n, d), m),
+        }
