@@ -43,7 +43,8 @@ def test_a_turned_instance_is_elsewhere(network, cells):
 def test_a_detour_keeps_its_distance(side):
     """Legs pass the bad point on the side asked for, no nearer than √3/2 of the radius."""
     corners = np.array(detour(np.zeros(1), np.ones(1), 0.6, 0.1, side)).ravel()
-    assert corners[0] == 0 and corners[-1] == 1
+    assert corners[0] == 0
+    assert corners[-1] == 1
     assert (side * corners[2:4].imag > 0.05).all()
     u = np.linspace(0, 1, 101)[:, None]
     legs = corners[:-1] + u * np.diff(corners)
