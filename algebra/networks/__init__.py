@@ -6,6 +6,7 @@ limits         Limits of matrices, rows and columns in words, as each kind gives
 linear         The linear estimator
 feedforward    Multi-layer linear networks
 recurrent      Linear recurrent networks
+sequence       Linear recurrent networks read out at every time step
 relu           Shallow networks of rectified linear units
 normalization  Networks whose normalization layers learn: frozen matrices, tunable scales and
                shifts

@@ -85,6 +85,8 @@ class Network(ABC):
         What it is called in a sentence.
     column_letter : str
         What the number of label columns is called in words.
+    drive_letter : str
+        What drives the first matrix in written equations: the samples X, or U.
     is_linear : bool
         Whether the labels are polynomials in the weights and linear in the samples.
     """
@@ -92,6 +94,7 @@ class Network(ABC):
     kind: ClassVar[str] = ""
     title: ClassVar[str] = ""
     column_letter: ClassVar[str] = "m"
+    drive_letter: ClassVar[str] = "X"
     is_linear: ClassVar[bool] = True
 
     d: int

@@ -208,7 +208,7 @@ class ChainNetwork(Network):
             if W in wanted:
                 factors[W] = (np.stack(powers[T - 1 :: -1]), np.stack(states[:-1]))
             if B in wanted and B is not None:
-                U = self.drive(X).reshape(T, self.step_inputs, self.columns)
+                U = self.drive(X).reshape(T, self.step_inputs, -1)
                 factors[B] = (np.stack(powers[T:0:-1]), U)
         return factors
 
@@ -325,5 +325,6 @@ def need_chain(network: Network) -> ChainNetwork:
     raise NotKnown(
         network,
         "the Jacobian and the lifted equations",
-        "they depend on the activation pattern, or are those of its lowered form",
+        "a linear network is needed: here they depend on the activation pattern, or are those "
+        "of the lowered network",
     )

@@ -31,7 +31,8 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.modular import random_prime
-from algebra.networks.base import LinearRNN, Network
+from algebra.networks.base import Network
+from algebra.networks.chain import need_chain
 from algebra.polynomials.msolve.process import MsolveMissing
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
 from algebra.polynomials.rings import Field, PrimeField
@@ -147,12 +148,13 @@ def preferred_forms(network: Network, allocation: Allocation) -> tuple[str, ...]
     if len(candidates) == 1:
         return candidates
     masks = allocation.masks
-    if isinstance(network, LinearRNN):
-        rows = sum(c > 0 for c in allocation.row_counts("W")) * network.T * network.b
-        columns = sum(c > 0 for c in allocation.column_counts("W")) * network.T * network.d
+    chain = need_chain(network)
+    if W := chain.chain().recurrent:
+        rows = sum(c > 0 for c in allocation.row_counts(W)) * network.input_shape[0]
+        columns = sum(c > 0 for c in allocation.column_counts(W)) * chain.steps * network.d
     else:
-        names = list(network.shapes)  # from the last layer to the first
-        rows = network.m * sum(int(masks[w].any(axis=1).sum()) for w in names[1:])
+        names = chain.chain().names  # from the last layer to the first
+        rows = network.columns * sum(int(masks[w].any(axis=1).sum()) for w in names[1:])
         columns = network.d * sum(int(masks[w].any(axis=0).sum()) for w in names[:-1])
     return candidates if rows <= columns else candidates[::-1]
 
@@ -194,27 +196,26 @@ def _known_solution(
     form: str,
 ) -> dict[str, int]:
     """Values of weights and auxiliary unknowns at the student that made the labels."""
-    network = allocation.network
+    network = need_chain(allocation.network)
+    chain = network.chain()
     values = {f"{n}_{i}_{j}": int(weights[n][i, j]) for n, i, j in allocation.cells}
     lifted: dict[str, np.ndarray] = {}
-    if isinstance(network, LinearRNN) and form in ("B", "D"):
-        W, steps = weights["W"], []
-        step = weights["B" if form == "B" else "D"]
-        for _ in range(network.T):
+    if chain.recurrent and chain.start and form in ("B", "D"):
+        W, steps = weights[chain.recurrent], []
+        step = weights[chain.start if form == "B" else chain.output]
+        for _ in range(network.steps):
             step = W @ step if form == "B" else step @ W
             steps.append(step)
         lifted["F"] = np.concatenate(steps[::-1], axis=1)
     elif form == "forward":
-        left = X
-        for layer in range(1, len(network.shapes)):
-            left = weights[f"W{layer}"] @ left
-            lifted[f"F{layer}"] = left
+        for layer, state in enumerate(network.states(weights, X)):
+            if layer:
+                lifted[f"F{layer}"] = state
     elif form == "backward":
         right = None
-        for layer in range(len(network.shapes), 0, -1):
-            matrix = weights[f"W{layer}"]
-            right = matrix if right is None else right @ matrix
-            lifted[f"G{layer}"] = right
+        for k, name in enumerate(chain.names):
+            right = weights[name] if right is None else right @ weights[name]
+            lifted[f"G{len(chain.names) - k}"] = right
     for prefix, array in lifted.items():
         for (i, j), value in np.ndenumerate(array):
             values[f"{prefix}_{i}_{j}"] = int(value)
@@ -255,7 +256,7 @@ def generic_root_count(
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     >>> generic_root_count(Allocation.rows(net, "W", [0])).value
     1
@@ -289,11 +290,12 @@ def core_dimension(allocation: Allocation) -> int | None:
     k rows of W that learn have k T b of them in the B form, k columns k T d in the D form;
     the labels fix as many as there are weights.
     """
-    network = allocation.network
-    if not isinstance(network, LinearRNN) or allocation.matrices != ("W",):
+    network = need_chain(allocation.network)
+    W = network.chain().recurrent
+    if W is None or allocation.matrices != (W,):
         return None
-    rows = sum(c > 0 for c in allocation.row_counts("W")) * network.T * network.b
-    columns = sum(c > 0 for c in allocation.column_counts("W")) * network.T * network.d
+    rows = sum(c > 0 for c in allocation.row_counts(W)) * network.input_shape[0]
+    columns = sum(c > 0 for c in allocation.column_counts(W)) * network.steps * network.d
     return max(0, min(rows, columns) - allocation.size)
 
 

@@ -38,7 +38,8 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearFeedForward, LinearRNN, Network
+from algebra.networks.base import Network
+from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.polynomials.rings import Ring, SymbolicRing, symbol
 from algebra.problems.allocation import Allocation
 
@@ -85,10 +86,10 @@ class PolynomialSystem:
 
 def forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
     """The lifted forms that fit a network and allocation; ("direct",) where none helps."""
-    _need_linear(network)
-    if isinstance(network, LinearRNN) and "W" in allocation.matrices:
+    chain = need_chain(network).chain()
+    if chain.recurrent in allocation.matrices:
         return ("B", "D")
-    if isinstance(network, LinearFeedForward) and len(allocation.matrices) > 1:
+    if chain.recurrent is None and len(allocation.matrices) > 1:
         return ("forward", "backward")
     return ("direct",)
 
@@ -125,8 +126,7 @@ def build_system(
     -------
     PolynomialSystem
     """
-    network = allocation.network
-    _need_linear(network)
+    network = need_chain(allocation.network)
     if form != "direct" and form not in forms(network, allocation):
         raise InputError(
             f"`form` ({form!r}) does not fit; choose from "
@@ -189,16 +189,8 @@ def symbolic_system(
         if support and name in support:
             weights[name] = np.where(np.asarray(support[name]) != 0, weights[name], 0)
     X = _symbols("X", network.input_shape)
-    Y = _symbols("Y", (network.d, network.m))
+    Y = _symbols("Y", (network.d, network.columns))
     return build_system(allocation, weights, X, Y, SymbolicRing(), form)
-
-
-def _need_linear(network: Network) -> None:
-    if not network.is_linear:
-        raise InputError(
-            f"a {network.title} network is not polynomial in its weights: its equations hold "
-            "for one activation pattern at a time"
-        )
 
 
 def _symbols(prefix: str, shape: tuple[int, int]) -> np.ndarray:
@@ -216,27 +208,24 @@ def _constants(ring: Ring, array: np.ndarray) -> np.ndarray:
 
 
 def _auxiliary_shapes(network: Network, form: str) -> dict[str, tuple[int, int]]:
-    if isinstance(network, LinearRNN):
-        if form == "B":
-            return {"F": (network.n, network.T * network.b)}
-        if form == "D":
-            return {"F": (network.d, network.n * network.T)}
-    if isinstance(network, LinearFeedForward):
-        if form == "forward":
-            return {
-                f"F{layer}": (width, network.m)
-                for layer, width in enumerate(network.widths, start=1)
-            }
-        if form == "backward":
-            return {
-                f"G{layer}": (network.d, width)
-                for layer, width in reversed(list(enumerate(network.widths, start=2)))
-            } | {"G1": (network.d, network.q)}
+    chain = need_chain(network)
+    widths, inputs = chain.inner_widths, network.input_shape[0]
+    if form == "B":
+        return {"F": (widths[0], inputs)}
+    if form == "D":
+        return {"F": (network.d, widths[0] * chain.steps)}
+    if form == "forward":
+        return {f"F{layer}": (width, network.columns) for layer, width in enumerate(widths, 1)}
+    if form == "backward":
+        numbered = reversed(list(enumerate(widths, start=2)))
+        return {f"G{layer}": (network.d, width) for layer, width in numbered} | {
+            "G1": (network.d, inputs)
+        }
     return {}
 
 
 def _matrix_equations(
-    network: Network,
+    network: ChainNetwork,
     form: str,
     student: Mapping[str, np.ndarray],
     lifted: Mapping[str, np.ndarray],
@@ -246,35 +235,38 @@ def _matrix_equations(
     """Label and value of each matrix equation of a form, as (left − right)."""
     if form == "direct":
         return [("Y", network.forward(student, X) - Y)]
-    if isinstance(network, LinearRNN):
-        F, W, B, D = lifted["F"], student["W"], student["B"], student["D"]
+    chain, U, letter = network.chain(), network.drive(X), network.drive_letter
+    if chain.recurrent and chain.start:
+        F, W, B = lifted["F"], student[chain.recurrent], student[chain.start]
+        D, b, T, n = student[chain.output], network.step_inputs, network.steps, len(W)
         if form == "B":
-            shifted = np.concatenate([F[:, network.b :], B], axis=1)
-            return [("W g_B(F) = F", W @ shifted - F), ("D F X = Y", D @ F @ X - Y)]
-        n, b, T = network.n, network.b, network.T
+            shifted = np.concatenate([F[:, b:], B], axis=1)
+            return [("W g_B(F) = F", W @ shifted - F), (f"D F {letter} = Y", D @ F @ U - Y)]
         steps = [F[:, t * n : (t + 1) * n] for t in range(T)]
         following = [*steps[1:], D]
         rows = np.concatenate(
             [after @ W - step for after, step in zip(following, steps, strict=True)]
         )
-        driven = np.concatenate([B @ X[t * b : (t + 1) * b] for t in range(T)])
-        return [("g_D(F) W = F", rows), ("F (I ⊗ B) X = Y", F @ driven - Y)]
-    assert isinstance(network, LinearFeedForward)
-    L = network.layers
+        driven = np.concatenate([B @ U[t * b : (t + 1) * b] for t in range(T)])
+        return [("g_D(F) W = F", rows), (f"F (I ⊗ B) {letter} = Y", F @ driven - Y)]
+    names = ("", *chain.steps, chain.output)
+    L = network.steps + 1
     equations = []
     if form == "forward":
-        left = X
+        left = U
         for layer in range(1, L):
-            product = student[f"W{layer}"] @ left
-            symbol_left = "X" if layer == 1 else f"F{layer - 1}"
-            equations.append((f"W{layer} {symbol_left} = F{layer}", product - lifted[f"F{layer}"]))
+            product = student[names[layer]] @ left
+            symbol_left = letter if layer == 1 else f"F{layer - 1}"
+            label = f"{names[layer]} {symbol_left} = F{layer}"
+            equations.append((label, product - lifted[f"F{layer}"]))
             left = lifted[f"F{layer}"]
-        equations.append((f"W{L} F{L - 1} = Y", student[f"W{L}"] @ left - Y))
+        equations.append((f"{names[L]} F{L - 1} = Y", student[names[L]] @ left - Y))
         return equations
-    right = student[f"W{L}"]
-    equations.append((f"W{L} = G{L}", right - lifted[f"G{L}"]))
+    right = student[names[L]]
+    equations.append((f"{names[L]} = G{L}", right - lifted[f"G{L}"]))
     for layer in range(L - 1, 0, -1):
-        right = lifted[f"G{layer + 1}"] @ student[f"W{layer}"]
-        equations.append((f"G{layer + 1} W{layer} = G{layer}", right - lifted[f"G{layer}"]))
-    equations.append(("G1 X = Y", lifted["G1"] @ X - Y))
+        right = lifted[f"G{layer + 1}"] @ student[names[layer]]
+        label = f"G{layer + 1} {names[layer]} = G{layer}"
+        equations.append((label, right - lifted[f"G{layer}"]))
+    equations.append((f"G1 {letter} = Y", lifted["G1"] @ U - Y))
     return equations

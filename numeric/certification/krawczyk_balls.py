@@ -44,7 +44,7 @@ def certify_exact(
         return Certified(kind, roots, radii)
     chosen = chain.independent_samples(instance.X)
     weights, X, Y = instance.exact
-    vector = chain.raw(weights, X[:, chosen], Y[:, chosen])
+    vector = chain.raw(weights, X[:, chosen], chain.label_columns(Y, chosen))
     saved = ctx.prec
     try:
         for number, root in enumerate(roots):

@@ -34,10 +34,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import Network
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.linear import LinearEstimator
-from algebra.networks.recurrent import LinearRNN
+from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.allocation import Allocation
 from numeric.instances import Instance
 
@@ -94,8 +91,8 @@ class Chain:
     offsets: dict[str, int] = field(repr=False)
 
     @property
-    def network(self) -> Network:
-        return self.allocation.network
+    def network(self) -> ChainNetwork:
+        return need_chain(self.allocation.network)
 
     @property
     def unknowns(self) -> int:
@@ -114,13 +111,20 @@ class Chain:
         coordinates (see the module's text).
         """
         network = self.network
-        Q, R = np.linalg.qr(X)
-        if R.shape[0] != R.shape[1]:
-            raise InputError(f"{X.shape[1]} samples of length {X.shape[0]} are dependent")
-        if Q.shape[0] == Q.shape[1] and self.read_all:
-            # As many samples as inputs: any basis does, the identity is cheapest.
-            Q, R = np.eye(len(X)), X
-        Y = np.linalg.solve(R.T, Y.T).T
+        U = network.drive(X)
+        if U.shape[0] == U.shape[1] and self.read_all:
+            # As many label columns as inputs: any basis does, the identity is cheapest.
+            drive = np.eye(len(U))
+            Y = np.linalg.solve(U.T, Y.T).T
+        else:
+            # A change of basis of the samples acts alike on each of their label columns, and
+            # keeps what drives the chain in the family that the kind allows.
+            Q, R = np.linalg.qr(X)
+            if R.shape[0] != R.shape[1]:
+                raise InputError(f"{X.shape[1]} samples of length {X.shape[0]} are dependent")
+            drive = network.drive(Q)
+            blocks = Y.reshape(-1, X.shape[1])
+            Y = np.linalg.solve(R.T, blocks.T).T.reshape(Y.shape)
         output = weights[self._output]
         if not self._learns(self._output) and output.shape[0] <= output.shape[1]:
             Qd, Rd = np.linalg.qr(output.T)
@@ -130,17 +134,8 @@ class Chain:
                 raise InputError(f"the rows of {self._output} are dependent: not generic")
             output, Y = Qd.T, np.linalg.solve(Rd.T, Y)
         parts: dict[str, Any] = {"Y": Y, self._output: output}
-        if isinstance(network, LinearRNN):
-            b, T = network.b, network.T
-            parts["P"] = np.concatenate(
-                [Q[(T - k) * b : (T - k + 1) * b].ravel() for k in range(1, T + 1)]
-            )
-            parts["W"], parts["B"] = weights["W"], weights["B"]
-        else:
-            parts["X"] = Q
-            for name, value in weights.items():
-                if name != self._output:
-                    parts[name] = value
+        parts |= {name: value for name, value in weights.items() if name != self._output}
+        parts |= self._driven(drive)
         vector = np.zeros(self.size, np.result_type(*parts.values()))
         for name, at in self.offsets.items():
             value = np.asarray(parts[name]).ravel()
@@ -159,40 +154,41 @@ class Chain:
 
         Learnable cells are 0 unless `keep_cells`.
         """
-        parts: dict[str, Any] = {**weights, "Y": Y}
-        if isinstance(self.network, LinearRNN):
-            b, T = self.network.b, self.network.T
-            parts["P"] = np.concatenate(
-                [X[(T - k) * b : (T - k + 1) * b].ravel() for k in range(1, T + 1)]
-            )
-        else:
-            parts["X"] = X
+        parts: dict[str, Any] = {**weights, "Y": Y, **self._driven(self.network.drive(X))}
         vector = np.concatenate([np.asarray(parts[name]).ravel() for name in self.offsets])
         if not keep_cells:
             vector[self.cells[:, 4]] = 0
         return vector
 
+    def _driven(self, U: np.ndarray) -> dict[str, np.ndarray]:
+        """What drives the chain as it stands in a parameter vector: P_1, …, P_K, or S_0."""
+        if not self.read_all:
+            return {"X": U}
+        return {"P": U.reshape(self.steps, self.columns, -1)[::-1]}
+
     @property
     def _output(self) -> str:
-        return next(iter(self.network.shapes))
+        return self.network.chain().output
 
     def _learns(self, name: str) -> bool:
         return name in self.allocation.matrices
 
     def independent_samples(self, X: np.ndarray) -> np.ndarray:
-        """Indices of m' independent columns of X (the first ones, where they are).
+        """Indices of samples whose labels determine those of all (the first ones, where they do).
 
         Raises
         ------
         InputError
-            Where X has fewer than m' independent columns.
+            Where X has too few independent columns.
         """
-        chosen = np.arange(self.samples)
-        if X.shape[1] > self.samples and np.linalg.cond(X[:, chosen]) > 1e4:
+        count = self.samples // self._repeats
+        drive, chosen = self.network.drive, np.arange(count)
+        if X.shape[1] > count and np.linalg.cond(drive(X[:, chosen])) > 1e4:
             import scipy.linalg
 
-            chosen = np.sort(scipy.linalg.qr(X, pivoting=True)[2][: self.samples])
-        if np.linalg.cond(X[:, chosen]) > 1e12:
+            # Where each sample drives several label columns the first of them tells.
+            chosen = np.sort(scipy.linalg.qr(drive(X)[:, : X.shape[1]], pivoting=True)[2][:count])
+        if np.linalg.cond(drive(X[:, chosen])) > 1e12:
             raise InputError(
                 f"the samples have rank below {self.samples}: this instance is not generic"
             )
@@ -201,7 +197,17 @@ class Chain:
     def parameters(self, instance: Instance) -> np.ndarray:
         """The (real) parameter vector of an instance."""
         chosen = self.independent_samples(instance.X)
-        return self.pack(instance.weights, instance.X[:, chosen], instance.labels[:, chosen])
+        Y = self.label_columns(instance.labels, chosen)
+        return self.pack(instance.weights, instance.X[:, chosen], Y)
+
+    def label_columns(self, Y: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Of all labels Y (d×columns) those of some samples (d×m'), in any ring."""
+        return Y.reshape(len(Y), self._repeats, -1)[:, :, chosen].reshape(len(Y), -1)
+
+    @property
+    def _repeats(self) -> int:
+        """Label columns of one sample."""
+        return self.network.columns // self.network.m
 
     def random(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """A random complex parameter vector and one root of it.
@@ -222,7 +228,7 @@ class Chain:
         weights = {n: gaussian(s, s[1] ** -0.5) for n, s in network.shapes.items()}
         for name, mask in self.support.items():
             weights[name] = weights[name] * mask
-        X = gaussian((network.input_shape[0], self.samples), 1.0)
+        X = gaussian((network.input_shape[0], self.samples // self._repeats), 1.0)
         Y = network.forward(weights, X)
         root = np.array([weights[name][i, j] for name, i, j in self.allocation.cells])
         return self.pack(weights, X, Y), root
@@ -268,7 +274,8 @@ def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None 
         number of independent label entries, or the Jacobian is generically singular (the
         allocation is minimal): then the roots of an instance are none or infinitely many.
     """
-    network = allocation.network
+    network = need_chain(allocation.network)
+    linear = network.chain()
     offsets: dict[str, int] = {}
     at = 0
 
@@ -278,36 +285,30 @@ def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None 
         at += length
         return offsets[name]
 
-    if isinstance(network, LinearRNN):
-        n, T, b, d = network.n, network.T, network.b, network.d
-        samples = min(network.m, T * b)
+    samples, d, shapes = network.independent_columns, network.d, network.shapes
+    inner = list(network.inner_widths)
+    kinds: dict[str, tuple[int, int]] = {linear.output: (IN_D, 0)}
+    if linear.recurrent and linear.start:
+        [n], T, b = inner, network.steps, network.step_inputs
         widths, columns, read_all = [n] * (T + 1), b, True
-        m_at = [0] + [place("W", n * n)] * T
-        s0_at, d_at = place("B", n * b), place("D", d * n)
+        m_at = [0] + [place(linear.recurrent, n * n)] * T
+        s0_at, d_at = place(linear.start, n * b), place(linear.output, d * n)
         p_start = place("P", T * b * samples)
         p_at = [0] + [p_start + k * b * samples for k in range(T)]
-        kinds = {"W": (IN_M, 0), "B": (IN_S0, 0), "D": (IN_D, 0)}
-    elif isinstance(network, LinearFeedForward | LinearEstimator):
-        inner = list(network.widths) if isinstance(network, LinearFeedForward) else []
-        names = list(network.shapes)[::-1]
-        samples = min(network.m, network.q)
-        widths, columns, read_all = [network.q, *inner], samples, False
-        d = network.d
-        m_at = [0] + [place(x, widths[k + 1] * widths[k]) for k, x in enumerate(names[:-1])]
-        s0_at, d_at = place("X", network.q * samples), place(names[-1], d * widths[-1])
-        p_at = [0] * len(widths)
-        kinds = {x: (IN_M, k + 1) for k, x in enumerate(names[:-1])} | {names[-1]: (IN_D, 0)}
+        kinds |= {linear.recurrent: (IN_M, 0), linear.start: (IN_S0, 0)}
     else:
-        raise InputError(
-            f"path tracking needs a linear network; a {network.title} has activation patterns"
-        )
+        q = network.step_inputs
+        widths, columns, read_all = [q, *inner], samples, False
+        m_at = [0] + [place(x, widths[k + 1] * widths[k]) for k, x in enumerate(linear.steps)]
+        s0_at, d_at = place("X", q * samples), place(linear.output, d * widths[-1])
+        p_at = [0] * len(widths)
+        kinds |= {x: (IN_M, k + 1) for k, x in enumerate(linear.steps)}
     y_at = place("Y", d * samples)
     cells = [
-        (*kinds[name], i, j, offsets[name] + i * network.shapes[name][1] + j)
+        (*kinds[name], i, j, offsets[name] + i * shapes[name][1] + j)
         for name, i, j in allocation.cells
     ]
-    inner_widths = widths[1:] if not isinstance(network, LinearRNN) else [network.n]
-    rank = min([d, samples, *inner_widths])
+    rank = min([d, samples, *inner])
     equations = [(a, s) for a in range(d) for s in range(samples) if a < rank or s < rank]
     if len(cells) != len(equations):
         raise InputError(

@@ -144,7 +144,7 @@ def paper_equations(chain: Chain, instance: Instance) -> Callable[[np.ndarray], 
     fsolve needs as many equations as unknowns.
     """
     chosen = chain.independent_samples(instance.X)
-    X, Y = instance.X[:, chosen], instance.labels[:, chosen]
+    X, Y = instance.X[:, chosen], chain.label_columns(instance.labels, chosen)
     rows, columns = chain.equations.T
     goal = Y[rows, columns]
     network = instance.problem.network

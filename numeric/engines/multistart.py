@@ -189,7 +189,8 @@ def _from_teacher(chain: Chain, instance: Instance, parameters: np.ndarray) -> n
     The path is real; it ends early where it meets a fold, which is no error.
     """
     chosen = chain.independent_samples(instance.X)
-    first = chain.pack(instance.teacher, instance.X[:, chosen], instance.labels[:, chosen])
+    labels = chain.label_columns(instance.labels, chosen)
+    first = chain.pack(instance.teacher, instance.X[:, chosen], labels)
     start = np.array([instance.teacher[name][i, j] for name, i, j in instance.allocation.cells])
     zero = np.zeros(1, np.int64)
     tracked = track(

@@ -1,0 +1,105 @@
+r"""Linear recurrent networks read out at every time step: kind ``lrnn-sequence``.
+
+.. math:: h_t = W h_{t-1} + B x_t, \quad Y_t = D W h_t, \quad t = 1, …, T, \quad h_0 = 0.
+
+The labels are the trajectories Y = (Y_1 | … | Y_T), d×Tm: column (t − 1)m + c is the output at
+step t for sample c.  As a chain it is the linear RNN (`algebra.networks.recurrent`), driven by
+more than the samples: with A_k = D W^k B,
+
+.. math:: Y_t = \sum_{s ≤ t} A_{t-s+1} X_s, \quad Y = (A_T | … | A_1) U, \quad
+          U_{s, t} = X_{s-(T-t)} \ (0 \text{ where } s ≤ T − t),
+
+U (Tb×Tm) being block triangular with X_1 on its diagonal.  So rank U = T·min(b, m) for generic
+samples, and
+
+- where m ≥ b, the labels determine A_1, …, A_T and nothing else matters: rank, number of
+  solutions and match probability are those of the linear RNN with the same n, T, b, d and Tb
+  or more samples.  Sequences need b samples for what last outputs need Tb for;
+- where m < b, the labels determine A_1, …, A_T on the spans that X_1, …, X_T reach.
+
+Symmetries and budgets carry over, for they speak of D, W, B and U alone: a row of W meets
+min(Tb, Tm) equations, a column Td.  The first paper's theorems are stated for the last output;
+they do not speak of this kind.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from algebra.networks.base import Matmul, Matrix
+from algebra.networks.chain import Chain, ChainNetwork
+
+
+@dataclass(frozen=True)
+class SequenceRNN(ChainNetwork):
+    """Linear recurrent network whose labels are the outputs ``D W h_t`` of all T steps.
+
+    The samples X are (Tb)×m, the labels d×Tm: first all samples at step 1, then at step 2, ….
+
+    Parameters
+    ----------
+    n, T, b, d, m : int
+        Hidden units, time steps, inputs a step, outputs a step, samples.
+
+    Examples
+    --------
+    >>> net = SequenceRNN(n=3, T=2, b=1, d=1, m=1)
+    >>> net.shapes, net.columns
+    ({'D': (1, 3), 'W': (3, 3), 'B': (3, 1)}, 2)
+    >>> net.drive(np.array([[5], [7]])).tolist()
+    [[0, 5], [5, 7]]
+    """
+
+    kind: ClassVar[str] = "lrnn-sequence"
+    title: ClassVar[str] = "linear RNN read at every step"
+    column_letter: ClassVar[str] = "Tm"
+    drive_letter: ClassVar[str] = "U"
+
+    n: int
+    T: int
+    b: int
+    d: int
+    m: int
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        return {"D": (self.d, self.n), "W": (self.n, self.n), "B": (self.n, self.b)}
+
+    def chain(self) -> Chain:
+        return Chain("B", ("W",) * self.T, "D", "all")
+
+    @property
+    def columns(self) -> int:
+        """Columns of the label matrix: m for each of the T steps."""
+        return self.T * self.m
+
+    @property
+    def independent_columns(self) -> int:
+        """Rank T·min(b, m) of U."""
+        return self.T * min(self.b, self.m)
+
+    def drive(self, X: Matrix) -> Matrix:
+        zero = X[: self.b] - X[: self.b]
+        blocks = [X[t * self.b : (t + 1) * self.b] for t in range(self.T)]
+        late = [[zero] * (self.T - 1 - t) + blocks[: t + 1] for t in range(self.T)]
+        return np.concatenate([np.concatenate(column) for column in late], axis=1)
+
+    def forward(
+        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
+    ) -> Matrix:
+        # Directly, step by step: the states of the chain are T times as wide.
+        D, W, B = weights["D"], weights["W"], weights["B"]
+        read, h, outputs = matmul(D, W), None, []
+        for t in range(self.T):
+            new = matmul(B, X[t * self.b : (t + 1) * self.b])
+            h = new if h is None else new + matmul(W, h)
+            outputs.append(matmul(read, h))
+        return np.concatenate(outputs, axis=1)
+
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        return {}
