@@ -87,6 +87,6 @@ def test_incomplete_search_stops():
     """A limit of edges is kept: the first two nodes have three."""
     network = LinearRNN(n=4, T=3, b=1, d=2, m=2)
     cells = [("W", i, i) for i in range(4)]
-    start = find_start(make_chain(Allocation.from_cells(network, cells)), 36, most_edges=1)
+    start = find_start(make_chain(Allocation.from_cells(network, cells)), 37, most_edges=1)
     assert start.source == INCOMPLETE
     assert start.loops == 3
