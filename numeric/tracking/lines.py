@@ -43,28 +43,22 @@ def turned(chain: Chain, parameters: np.ndarray, rng: np.random.Generator) -> np
     return p
 
 
-def detour(
-    first: np.ndarray, second: np.ndarray, at: float, radius: float, side: int
-) -> list[np.ndarray]:
-    """Corners of a way between two parameter vectors that passes t = `at` at a distance.
+def detour(at: np.ndarray, radius: np.ndarray, side: int) -> np.ndarray:
+    """Corners of ways from t = 0 to 1 that pass the real values `at` at a distance.
 
     Parameters
     ----------
-    first, second : ndarray of complex
-    at : float
-        The bad value of t, in (0, 1).
-    radius : float
-        Distance kept, less than both `at` and 1 − `at`.
+    at : ndarray of float, shape (·,)
+        Bad values of t, in (0, 1).
+    radius : ndarray of float, shape (·,)
+        Distances kept, less than both `at` and 1 − `at`.
     side : int
         1 or −1: on which side of the line.
 
     Returns
     -------
-    list of ndarray
-        From `first` to `second`, corners of half a hexagon in between.
+    ndarray of complex, shape (4, ·)
+        Half a hexagon about each.
     """
-    turns = radius * np.exp(1j * np.pi * np.array([3, 2, 1, 0]) / 3)
-    if side < 0:
-        turns = turns.conj()
-    way = second - first
-    return [first, *(first + (at + z) * way for z in turns), second]
+    turns = np.exp(1j * np.pi * np.array([3, 2, 1, 0]) / 3)
+    return at + np.multiply.outer(turns if side > 0 else turns.conj(), radius)

@@ -29,7 +29,6 @@ import numpy as np
 from algebra.errors import InputError
 from numeric.chains.chain import Chain
 from numeric.chains.lanes.linalg import LANES
-from numeric.tracking.lines import turned
 from numeric.tracking.trace_test import trace_test
 from numeric.tracking.tracker import DONE, Settings, track
 
@@ -253,9 +252,9 @@ class _Edge:
     the other end, `_OPEN` where it is not known and `_LOST` where tracking failed.
     """
 
-    def __init__(self, first: int, second: int, to: np.ndarray) -> None:
+    def __init__(self, first: int, second: int, turn: int) -> None:
         self.nodes = (first, second)
-        self.to = to
+        self.turn = turn
         self.images = (np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
@@ -320,11 +319,16 @@ class _Graph:
         if not jobs:
             return
         which = np.repeat(np.arange(len(jobs)), [len(pick) for _, _, pick in jobs])
-        ends = [self._ends(edge, way) for edge, way, _ in jobs]
+        # A turn belongs to the second node of an edge, whichever way it is gone.
+        turns = np.array([[edge.turn * way, edge.turn * (1 - way)] for edge, way, _ in jobs])
+        places = [(edge.nodes[way], edge.nodes[1 - way]) for edge, way, _ in jobs]
         starts = [self.nodes[edge.nodes[way]].roots[pick] for edge, way, pick in jobs]
         tracked = track(
-            self.chain, np.array([a for a, _ in ends]), np.array([b for _, b in ends]),
+            self.chain,
+            np.array([self.nodes[a].parameters for a, _ in places]),
+            np.array([self.nodes[b].parameters for _, b in places]),
             which, which, np.concatenate(starts), self.settings, self.threads,
+            first_turn=turns[:, 0], second_turn=turns[:, 1],
         )  # fmt: skip
         for k, (edge, way, pick) in enumerate(jobs):
             roots = np.where((tracked.status == DONE)[:, None], tracked.roots, np.nan)[which == k]
@@ -361,12 +365,7 @@ class _Graph:
         self.nodes.append(_Node(parameters, root[None]))
 
     def _join(self, first: int, second: int) -> None:
-        to = turned(self.chain, self.nodes[second].parameters, self.rng)
-        self.edges.append(_Edge(first, second, to))
-
-    def _ends(self, edge: _Edge, way: int) -> tuple[np.ndarray, np.ndarray]:
-        pair = (self.nodes[edge.nodes[0]].parameters, edge.to)
-        return pair if way == 0 else pair[::-1]
+        self.edges.append(_Edge(first, second, int(self.rng.integers(1, 2**31))))
 
     def _images(self, edge: _Edge, way: int) -> np.ndarray:
         """Images of the roots of one end, as many as are known now."""
