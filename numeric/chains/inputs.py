@@ -35,8 +35,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.networks.base import LinearRNN
-from numeric.chains.chain import Chain
+from numeric.chains.chain import IN_M, Chain
 
 
 @dataclass(frozen=True)
@@ -184,10 +183,10 @@ class Reduced:
 
 def inputs_form(chain: Chain) -> InputsForm | None:
     """The system in the free inputs, or None where it does not apply."""
-    network = chain.network
-    if not isinstance(network, LinearRNN) or chain.allocation.matrices != ("W",) or chain.support:
+    only_recurrent = bool((chain.cells[:, :2] == (IN_M, 0)).all())
+    if not (chain.read_all and only_recurrent) or chain.support:
         return None
-    n, T, b, d = network.n, network.T, network.b, network.d
+    n, T, b, d = int(chain.widths[0]), chain.steps, chain.columns, chain.network.d
     if chain.samples != T * b or len(chain.equations) != d * T * b:
         return None
     counts = np.bincount(chain.cells[:, 2], minlength=n)

@@ -9,7 +9,8 @@ import numba
 import numpy as np
 
 from numeric.chains.lanes import inputs
-from numeric.chains.lanes.linalg import LANES, OPTIONS, factor
+from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, factor
+from numeric.chains.lanes.simd import pair_add
 from numeric.tracking.pade import fit, predict, set_factors, take_units
 from numeric.tracking.steps import FLOOR, choose_steps, judge, keep, load, make_lanes
 
@@ -52,13 +53,18 @@ def _scales(ws, o, scale):
 
 @numba.njit(**OPTIONS)
 def _newton(ws, o, scale, pivots, pattern, t, fresh, size):
-    """One Newton step at `new_x`; its relative size goes to `size`."""
-    inputs.set_parameters(ws, o, t, o.new_x)
-    inputs.set_states(ws, o, o.new_x, o.new_states)
+    """One Newton step at `new_x`; its relative size goes to `size`.
+
+    Unknowns, parameters and residual are pairs of doubles: near infinity (a large eigenvalue R of
+    W, inputs like R^k) the equations cancel many digits.  The matrix is not: its factors give
+    each step to some digits, and that is enough.
+    """
+    inputs.pair_parameters(ws, o, t)
+    inputs.pair_states(ws, o)
     if fresh:
         inputs.set_matrix(ws, o, o.new_states, scale)
         factor(ws, o.matrix, o.unknowns, pivots, pattern, o.scratch)
-    inputs.residual(ws, o, o.new_states, o.step)
+    inputs.pair_residual(ws, o, o.step)
     inputs.solve_scaled(ws, o, pivots, pattern, o.step)
     size[:] = 0.0
     for v in range(o.unknowns):
@@ -66,11 +72,10 @@ def _newton(ws, o, scale, pivots, pattern, t, fresh, size):
         for lane in range(LANES):
             re = ws[o.step + v, 0, lane]
             im = ws[o.step + v, 1, lane]
-            ws[o.new_x + v, 0, lane] += re
-            ws[o.new_x + v, 1, lane] += im
             # NaN must not pass for small.
             now = (re * re + im * im) * scale[g, lane]
             size[lane] = now if not now <= size[lane] else size[lane]
+        pair_add(ws, o.new_x + v, o.step + v, o.low)
     for lane in range(LANES):
         size[lane] = np.sqrt(size[lane])
 
@@ -115,6 +120,7 @@ def track_inputs(
         choose_steps(lanes, order, options)
         set_factors(ws, o.phi, lanes.poles, lanes.h)
         predict(ws, o.phi, o.x, q, order, lanes.h, o.new_x)
+        clear(ws, o.new_x + o.low, q)
         _newton(ws, o, scale, pivots, pattern, lanes.aim, True, lanes.first)
         _newton(ws, o, scale, pivots, pattern, lanes.aim, False, lanes.second)
         ended += judge(lanes, order, options, outcome)

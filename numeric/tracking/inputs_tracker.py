@@ -85,6 +85,7 @@ class InputsLines:
         outcome: Outcome,
     ) -> None:
         """The kernel; fills roots and outcome."""
+        settings = settings.for_inputs
         table = make_table(self.form, settings.order)
         track_inputs(
             workspace(table.slots), table, settings.options, first, second, first_of, second_of,

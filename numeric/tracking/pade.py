@@ -94,9 +94,7 @@ def fit(ws, units, gram, size, c, error, rate):
     """
     for a in range(WINDOW):
         for b in range(a, min(a + DEGREE + 1, WINDOW)):
-            conjugate_dot(
-                ws, gram + a * WINDOW + b, units + a * size, units + b * size, size
-            )
+            conjugate_dot(ws, gram + a * WINDOW + b, units + a * size, units + b * size, size)
     A = np.zeros((DEGREE, DEGREE), np.complex128)
     x = np.zeros(DEGREE, np.complex128)
     length = np.zeros(DEGREE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from numeric.tracking.steps import Options
 
@@ -37,6 +37,15 @@ class Settings:
     most_steps: int = 500
     most_rejected: int = 60
     lifted: bool = False
+
+    @property
+    def for_inputs(self) -> Settings:
+        """The same care in the free inputs.
+
+        With residuals in pairs of doubles a second increment says how good the *matrix* is: it
+        may be larger.
+        """
+        return replace(self, order=self.order + 4, accuracy=self.accuracy * 100)
 
     @property
     def options(self) -> Options:

@@ -174,13 +174,10 @@ def judge(lanes, order, options, outcome):
         status = -1
         if at_end and (lanes.polished[lane] == 1 or second < 1e-12):
             status = DONE
-        elif not at_end and (
-            lanes.h[lane] < options.shortest or lanes.fails[lane] > _MOST_FAILS
-        ):
+        elif not at_end and (lanes.h[lane] < options.shortest or lanes.fails[lane] > _MOST_FAILS):
             status = STUCK
         elif not at_end and (
-            outcome.steps[p] >= options.most_steps
-            or outcome.rejected[p] >= options.most_rejected
+            outcome.steps[p] >= options.most_steps or outcome.rejected[p] >= options.most_rejected
         ):
             status = SLOW
         lanes.polished[lane] = 1 if at_end else 0

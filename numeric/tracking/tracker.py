@@ -208,15 +208,14 @@ class ChainLines:
         second_turn: np.ndarray,
     ) -> None:
         self.chain = chain
-        self.vectors = tuple(
-            np.array(
-                [
-                    turned(chain, p, np.random.default_rng(int(seed))) if seed else p
-                    for p, seed in zip(side, seeds, strict=True)
-                ]
-            ).reshape(-1, chain.size)
-            for side, seeds in ((first, first_turn), (second, second_turn))
-        )
+        self.vectors = (self._turned(first, first_turn), self._turned(second, second_turn))
+
+    def _turned(self, side: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        vectors = [
+            turned(self.chain, p, np.random.default_rng(int(seed))) if seed else p
+            for p, seed in zip(side, seeds, strict=True)
+        ]
+        return np.array(vectors, complex).reshape(-1, self.chain.size)
 
     def lifts(self, settings: Settings) -> int:
         """Number of states that come with an endpoint."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from numeric.chains.inputs import InputsForm
 from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, copy, solve
-from numeric.chains.lanes.simd import dot_add
+from numeric.chains.lanes.simd import dot_add, pair_dot_add, pair_line
 
 
 class Table(NamedTuple):
@@ -54,6 +54,9 @@ class Table(NamedTuple):
     units, gram, phi : int
         Room of `numeric.tracking.pade`.
     scratch, slots : int
+    low : int
+        Distance from a slot of `now`, `new_x`, `new_states` and `scratch` to that of its low
+        part, where it is a pair of doubles.
     """
 
     n: int
@@ -90,6 +93,7 @@ class Table(NamedTuple):
     phi: int
     scratch: int
     slots: int
+    low: int
 
 
 def make_table(form: InputsForm, order: int) -> Table:
@@ -106,21 +110,24 @@ def make_table(form: InputsForm, order: int) -> Table:
     groups = np.concatenate([form.cells[:, 0], rows + np.arange(T * e * b) // (e * b)])
     state = (T + 1) * n * b
     sizes = {
-        "now": form.size, "base": form.size, "slope": form.size,
+        "now": form.size, "new_x": q, "new_states": state, "scratch": 2,
+        "base": form.size, "slope": form.size,
         "x": (order + 1) * q, "states": (order + 1) * state,
-        "new_x": q, "new_states": state, "step": q, "rest": state, "gain": rows * T * e,
+        "step": q, "rest": state, "gain": rows * T * e,
         "matrix": q * q, "row_scale": q, "column_scale": q,
-        "units": 7 * q, "gram": 49, "phi": 3, "scratch": 2,
+        "units": 7 * q, "gram": 49, "phi": 3,
     }  # fmt: skip
     offsets, slots = {}, 0
     for name, size in sizes.items():
         offsets[name] = slots
         slots += size
+    low = slots
+    slots += offsets["base"]
     return Table(
         n=n, T=T, b=b, e=e, unknowns=q, parameters=form.size, order=order, weights=weights,
         rows=form.rows.astype(np.int64), cells=np.ascontiguousarray(form.cells), places=places,
         groups=groups.astype(np.int64), group_count=rows + T,
-        alpha=0, beta=state, fixed=state + T * n * e, slots=slots, **offsets,
+        alpha=0, beta=state, fixed=state + T * n * e, slots=slots, low=low, **offsets,
     )  # fmt: skip
 
 
@@ -230,9 +237,7 @@ def set_matrix(ws, o, s, scale):
                 im = ws[at, 1, lane] * f
                 ws[at, 0, lane] = re
                 ws[at, 1, lane] = im
-                ws[o.row_scale + i, 0, lane] = max(
-                    ws[o.row_scale + i, 0, lane], re * re + im * im
-                )
+                ws[o.row_scale + i, 0, lane] = max(ws[o.row_scale + i, 0, lane], re * re + im * im)
         for lane in range(LANES):
             ws[o.row_scale + i, 0, lane] = 1.0 / np.sqrt(ws[o.row_scale + i, 0, lane])
         for j in range(q):
@@ -302,3 +307,56 @@ def _subtract_scaled(ws, to, a, scale):
     for part in range(2):
         for lane in range(LANES):
             ws[to, part, lane] -= ws[scale, 0, lane] * ws[a, part, lane]
+
+
+@numba.njit(**OPTIONS)
+def pair_parameters(ws, o, t):
+    """`set_parameters` at `new_x` in pairs of doubles."""
+    for i in range(o.parameters):
+        pair_line(ws, o.now + i, o.base + i, o.slope + i, t, o.low)
+    for v in range(o.weights):
+        at = o.now + o.fixed + o.cells[v, 0] * o.n + o.cells[v, 1]
+        copy(ws, at, o.new_x + v, 1)
+        copy(ws, at + o.low, o.new_x + v + o.low, 1)
+
+
+@numba.njit(**OPTIONS)
+def pair_states(ws, o):
+    """`set_states` at `new_x` into `new_states` in pairs of doubles."""
+    n, b, e = o.n, o.b, o.e
+    size = (o.T + 1) * n * b
+    copy(ws, o.new_states, o.now + o.alpha, size)
+    copy(ws, o.new_states + o.low, o.now + o.alpha + o.low, size)
+    for k in range(1, o.T + 1):
+        for i in range(n):
+            for x in range(b):
+                for g in range(e):
+                    pair_dot_add(
+                        ws, o.new_states + (k * n + i) * b + x,
+                        o.now + o.beta + ((k - 1) * n + i) * e + g, -n * e,
+                        o.new_x + o.weights + g * b + x, e * b, k, o.low,
+                    )  # fmt: skip
+
+
+@numba.njit(**OPTIONS)
+def pair_residual(ws, o, to):
+    """`residual` at `new_states`, summed in pairs of doubles, rounded at the end."""
+    n, b = o.n, o.b
+    for i in range(len(o.rows)):
+        for k in range(1, o.T + 1):
+            for x in range(b):
+                at = o.places[i, (k - 1) * b + x]
+                f = o.new_states + (k * n + o.rows[i]) * b + x
+                for part in range(2):
+                    for lane in range(LANES):
+                        ws[o.scratch, part, lane] = -ws[f, part, lane]
+                        ws[o.scratch + o.low, part, lane] = -ws[f + o.low, part, lane]
+                pair_dot_add(
+                    ws, o.scratch, o.now + o.fixed + i * n, 1,
+                    o.new_states + (k - 1) * n * b + x, b, n, o.low,
+                )  # fmt: skip
+                for part in range(2):
+                    for lane in range(LANES):
+                        ws[to + at, part, lane] = (
+                            -ws[o.row_scale + at, 0, lane] * ws[o.scratch, part, lane]
+                        )

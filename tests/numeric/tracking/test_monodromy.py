@@ -9,8 +9,7 @@ from algebra.errors import InputError
 from algebra.networks.base import LinearRNN
 from algebra.problems.allocation import Allocation
 from numeric.chains.chain import make_chain
-from numeric.tracking.monodromy import GIVEN, INCOMPLETE, StartSystem, find_start, match, transport
-from numeric.tracking.tracker import Settings
+from numeric.tracking.monodromy import GIVEN, INCOMPLETE, StartSystem, find_start, match
 from tests.numeric.chains.cases import cases
 
 CASES = cases()
@@ -70,17 +69,6 @@ def test_blocks_of_a_decomposable_fibre():
     assert start.blocks() == [2, 2]
     cycle = StartSystem(np.zeros(1), np.zeros((3, 1)), np.array([[1, 2, 0]]), GIVEN, 0)
     assert cycle.blocks() == []
-
-
-def test_transport_keeps_every_root():
-    """Roots tracked to another instance stay distinct roots."""
-    allocation, roots = CASES[7]
-    chain = make_chain(allocation)
-    start = find_start(chain, roots)
-    parameters, moved = transport(chain, start, np.random.default_rng(1), Settings())
-    assert len(moved) == roots
-    for root in moved:
-        assert np.abs(chain.residual_at(parameters, root)).max() < 1e-6
 
 
 def test_incomplete_search_stops():
