@@ -6,6 +6,7 @@ certificates/   What a verdict, its evidence and a check are; how a verdict is r
 design/         Allocations chosen for a purpose, with proofs that nothing is better
 errors          What an error is, and what its message is made of: values shown on one short line
 families        The families of networks: inspect, certify and verify go through the one that fits
+identify/       Which weights do the data determine?
 linalg/         Linear algebra over GF(p) and Q; it knows no network
 linear/         The family of networks that are chains of matrices: inspect, certify, verify
 matroids/       Least-cost bases of linear matroids under caps; it knows no network

@@ -7,6 +7,10 @@ inside another ends no later.  The limit belongs to the thread and the call (a
 `contextvars.ContextVar`), as a cancel scope does in trio, so that the functions between the
 verb and the loop need no argument for it and cannot forget to hand it on.
 
+Code that asks nothing is reached too where it can be: in the main thread, where nobody else uses
+the alarm clock (SIGALRM), an alarm raises `OutOfTime` a moment after the end, as Ctrl-C would.
+It waits for a compiled call to return; such calls are kept short.
+
 What a caller does when time is up is its own affair: a verdict becomes "undecided" with what
 was tried, a count "undetermined".  `OutOfTime` never means "there is none".
 
@@ -23,6 +27,8 @@ inf
 from __future__ import annotations
 
 import math
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +37,8 @@ from dataclasses import dataclass
 
 from algebra.errors import InputError, Unfinished, shown
 
+# Seconds that loops have to notice by themselves before the alarm rings.
+_GRACE = 0.5
 # The moment of the monotonic clock at which the work must end.
 _END: ContextVar[float] = ContextVar("end", default=math.inf)
 
@@ -64,7 +72,7 @@ class Limits:
     @property
     def basis(self) -> float:
         """Seconds for one Gröbner basis: half, so that the other ways have their chance."""
-        return self.seconds / 2
+        return min(self.seconds / 2, 1e6)
 
 
 def positive_seconds(value: float, name: str, *, zero: bool = False) -> float:
@@ -103,11 +111,46 @@ def within(seconds: float) -> Iterator[None]:
     ----------
     seconds : float
     """
-    token = _END.set(min(_END.get(), time.monotonic() + seconds))
+    before = _END.get()
+    token = _END.set(min(before, time.monotonic() + seconds))
+    armed = _END.get() < before and _arm()
     try:
         yield
     finally:
+        if armed:
+            _disarm()
         _END.reset(token)
+        if armed and not math.isinf(before):
+            _arm()
+
+
+def _arm() -> bool:
+    """Set the alarm to a moment after the end; False where it is not ours to set."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    if signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL and not _is_ours():
+        return False
+    left = _END.get() - time.monotonic()
+    if math.isinf(left):
+        return False
+    signal.signal(signal.SIGALRM, _ring)
+    signal.setitimer(signal.ITIMER_REAL, max(left, 0.0) + _GRACE)
+    return True
+
+
+def _is_ours() -> bool:
+    return signal.getsignal(signal.SIGALRM) is _ring
+
+
+def _disarm() -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _ring(number: int, frame: object) -> None:
+    # An inner limit caught, or work that must be finished: then there is time again.
+    if is_over():
+        raise OutOfTime("the time limit is over")
 
 
 @contextmanager
@@ -143,4 +186,7 @@ def check_time() -> None:
     OutOfTime
     """
     if time.monotonic() >= _END.get():
+        if threading.current_thread() is threading.main_thread() and _is_ours():
+            # Who catches this puts together what is known: the alarm must not break in there.
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
         raise OutOfTime("the time limit is over")

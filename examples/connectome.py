@@ -30,9 +30,9 @@ import networkx as nx
 import numpy as np
 
 import matchprob as mp
-from matchprob.api.repair import draw_repair
 from matchprob.report import pictures
 from matchprob.report.design import draw_masks
+from matchprob.report.repair import draw_repair
 
 DATA = Path(__file__).parent / "data"
 INPUTS, READOUTS = 2, 4
@@ -105,10 +105,10 @@ def main() -> None:
     }
     print(f"{len(graph)} neurons, {graph.number_of_edges()} synapses; {problem.network}")
 
-    found, made = mp.design(problem, costs=costs, caps=CAPS)
-    few, _ = mp.design(problem, costs=costs, goal="neurons")
+    found = mp.design(problem, costs=costs, caps=CAPS)
+    few = mp.design(problem, costs=costs, goal="neurons")
     print(f"cheapest under the caps: {found.allocation.size} synapses, {found.cost} contacts")
-    print(f"  optimal: {found.is_optimal} ({found.proof})")
+    print(f"  optimal: {found.is_optimal} ({found.design.proof})")
     print(f"fewest neurons: {few.value} of {len(graph)} receive what learns (bound {few.bound})")
 
     cheap = sorted(costs, key=lambda c: (costs[c], c))[: found.allocation.size]
@@ -124,11 +124,11 @@ def main() -> None:
                 f"    {names[out[2]]}->{names[out[1]]} no, {names[into[2]]}->{names[into[1]]} yes"
             )
 
-    spare, _ = mp.design(problem, costs=costs, caps=CAPS, budget=found.allocation.size + 6)
+    spare = mp.design(problem, costs=costs, caps=CAPS, budget=found.allocation.size + 6)
     lost = mp.robust(problem.with_allocation(spare.allocation), seconds=10.0)
     print(f"with 6 synapses to spare: {lost}; {len(lost.coloops)} are indispensable each")
 
-    (folder / "connectome_design.toml").write_text(made.to_toml(), encoding="utf-8")
+    (folder / "connectome_design.toml").write_text(found.problem.to_toml(), encoding="utf-8")
     words = ("no synapse", "synapse, fixed", "synapse that learns")
     before = problem.allocation.cells
     figure = draw_masks(problem.network, before, found.allocation.cells, words)

@@ -68,8 +68,8 @@ def main() -> None:
             print(
                 f"  more {line}, more often MP > 0: {yes(alive)}; more often MP = 1: {yes(surely)}"
             )
-        few, _ = mp.design(mp.Problem(network, {}), goal="neurons", matrices=["W"])
-        wide, _ = mp.design(mp.Problem(network, {}), goal="spread", matrices=["W"])
+        few = mp.design(mp.Problem(network, {}), goal="neurons", matrices=["W"])
+        wide = mp.design(mp.Problem(network, {}), goal="spread", matrices=["W"])
         for name, found in (("fewest rows", few), ("most spread", wide)):
             verdict = mp.certify(mp.Problem.of(found.allocation), search=1.0)
             print(f"  {name}: {found.allocation}: {verdict.verdict}, {verdict.rule}")

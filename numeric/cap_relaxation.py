@@ -17,39 +17,38 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, vstack
 
 from algebra.linalg.modular import echelon
-from algebra.matroids.lagrangian import SCALE, Hint, Relax, System
+from algebra.matroids.capped import CappedProblem
+from algebra.matroids.lagrangian import SCALE, Hint, Relax
 
 _ROUNDS, _TOLERANCE = 60, 1e-7
 # Cuts that were slack for so many rounds in a row are dropped.
 _MOST_CUTS = 6_000
+# Bits of a cost that the linear program sees.
+_BITS = 40
 
 
 class CapRelaxation:
     """Hints for the branch and bound of one problem; rank inequalities are kept between calls.
 
+    Costs beyond 40 bits are divided by a power of two first, and the multipliers multiplied by
+    it: doubles hold them, and only the quality of the hint depends on what is rounded off.
+
     Parameters
     ----------
-    columns, p, systems, costs, size
-        As for `algebra.matroids.branch_and_bound.capped_basis`.
+    problem : CappedProblem
     """
 
-    def __init__(
-        self,
-        columns: np.ndarray,
-        p: int,
-        systems: Sequence[System],
-        costs: Sequence[int],
-        size: int,
-    ) -> None:
+    def __init__(self, problem: CappedProblem) -> None:
+        columns, p, systems, costs, size = problem
         self.columns, self.p, self.size = columns, p, size
-        self.costs = np.array([float(c) for c in costs])
+        largest = max((abs(int(c)) for c in costs), default=0)
+        self.shift = max(0, largest.bit_length() - _BITS)
+        self.costs = np.array([float(int(c) >> self.shift) for c in costs])
         self.systems = [(np.array(g, np.int64), np.array(k, np.int64)) for g, k in systems]
         E = columns.shape[1]
         blocks = [
@@ -76,11 +75,14 @@ class CapRelaxation:
         return self._hint(duals, x)
 
     def _hint(self, duals: np.ndarray, x: np.ndarray) -> Hint:
-        whole = np.maximum(0, np.rint(duals * SCALE)).astype(np.int64)
-        ends = np.cumsum([len(cap) for _, cap in self.systems])[:-1]
-        lines = tuple(tuple(part.tolist()) for part in np.split(whole, ends))
+        # Python's integers: what proves that there is no basis may be beyond 64 bits.
+        whole = [max(0, int(v)) << self.shift for v in np.rint(duals * SCALE)]
+        lines, start = [], 0
+        for _, cap in self.systems:
+            lines.append(tuple(whole[start : start + len(cap)]))
+            start += len(cap)
         values = np.clip(np.rint(x * SCALE), 0, SCALE).astype(np.int64)
-        return Hint(lines, tuple(values.tolist()))
+        return Hint(tuple(lines), tuple(values.tolist()))
 
     def _solve(
         self, state: np.ndarray, *, elastic: bool
@@ -149,8 +151,6 @@ class CapRelaxation:
         return flats
 
 
-def linear_relaxation(
-    columns: np.ndarray, p: int, systems: Sequence[System], costs: Sequence[int], size: int
-) -> Relax:
-    """The relaxation of one problem, for `algebra.design.cheapest.least_cost`."""
-    return CapRelaxation(columns, p, systems, costs, size)
+def linear_relaxation(problem: CappedProblem) -> Relax:
+    """The relaxation of one problem, for `algebra.matroids.optimum.optimum`."""
+    return CapRelaxation(problem)

@@ -3,7 +3,9 @@ matter.
 
 certificate  A verdict and its evidence: the object, its names and its plain form
 checks       What verification finds: one result for each statement of a certificate
-evidence     Evidence of a certificate as plain data, and reasons in words
+claim        What the file of a certificate claims: the envelope all families share
 family       What a family of networks must be able to do, and what it may use
+fields       Fields of a file read with their exact types, each refusal with its place
+reading      Proof files read: JSON text to plain data to exact values, under limits
 vanishing    Structural zeros that leave no path: the certificate and its check
 """

@@ -1,7 +1,8 @@
 """What verification finds: one result for each statement of a certificate.
 
-Each check ends as *proved*, *probable* (with its error bound), *trusted* (with what is
-taken on trust) or *failed* (with the place in the certificate).
+Each check ends as *proved*, *probable* (with its error bound, where there is one), *trusted* (with
+what is taken on trust), *unchecked* (words and other fields that nothing rests on) or *failed*
+(with the place in the certificate).  *Unfinished* says which limit ended the work.
 """
 
 from __future__ import annotations
@@ -11,9 +12,25 @@ from dataclasses import dataclass
 from typing import Any
 
 PROVED, PROBABLE, TRUSTED, FAILED = "proved", "probable", "trusted", "failed"
+UNCHECKED = "unchecked"
+# A limit was met: nothing is said of the statement.
+UNFINISHED = "unfinished"
 
 # Takes place, status and text of what was found.
 Say = Callable[[str, str, str], None]
+
+_STRENGTH = (PROVED, PROBABLE, TRUSTED, FAILED)
+
+
+def weakest(*statuses: str) -> str:
+    """The status of a statement that rests on statements of these.
+
+    Examples
+    --------
+    >>> weakest("proved", "trusted", "probable")
+    'trusted'
+    """
+    return max(statuses, key=_STRENGTH.index)
 
 
 @dataclass(frozen=True)
@@ -25,7 +42,7 @@ class Check:
     place : str
         Where in the certificate it stands.
     status : str
-        "proved", "probable", "trusted" or "failed".
+        "proved", "probable", "trusted", "unchecked" or "failed".
     text : str
     """
 
@@ -50,8 +67,14 @@ class Verification:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing failed."""
-        return all(check.status != FAILED for check in self.checks)
+        """Whether nothing failed, and all was checked."""
+        return all(check.status not in (FAILED, UNFINISHED) for check in self.checks)
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a limit was met before anything failed: then nothing is known."""
+        statuses = {check.status for check in self.checks}
+        return UNFINISHED in statuses and FAILED not in statuses
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
@@ -61,15 +84,40 @@ class Verification:
             "checks": [{"place": c.place, "status": c.status, "text": c.text} for c in self.checks],
         }
 
+    @property
+    def _outcome(self) -> str:
+        if self.is_unfinished:
+            return "not finished: nothing is known"
+        return "holds" if self.holds else "DOES NOT HOLD"
+
     def __str__(self) -> str:
-        lines = [f"{self.verdict}: " + ("holds" if self.holds else "DOES NOT HOLD")]
+        lines = [f"{self.verdict}: " + self._outcome]
         lines += [f"  {c.status:9s} {c.place}: {c.text}" for c in self.checks]
         return "\n".join(lines)
 
 
 class CheckFailed(Exception):
-    """A statement that does not hold, and its place in the certificate."""
+    """A statement that does not hold, or cannot be read, and its place in the certificate."""
 
     def __init__(self, place: str, text: str) -> None:
         super().__init__(text)
         self.place = place
+
+
+class Checklist:
+    """The checks of one certificate, as they are made."""
+
+    def __init__(self) -> None:
+        self.checks: list[Check] = []
+
+    def say(self, place: str, status: str, text: str) -> None:
+        """Note what was found at a place."""
+        self.checks.append(Check(place, status, text))
+
+    def run(self, verdict: str, check: Callable[[], None]) -> Verification:
+        """Make checks until one fails; an error that is no `CheckFailed` is a bug, and passes."""
+        try:
+            check()
+        except CheckFailed as failure:
+            self.say(failure.place, FAILED, str(failure))
+        return Verification(verdict, tuple(self.checks))

@@ -13,4 +13,9 @@ reasons     Why a design is impossible, in words with numbers that can be checke
 repair      The fewest weights to move so that an allocation is not minimal, or is certified
             maximal
 robustness  How many learnable weights may be lost before the match probability drops to 0
+evidence    What proves a design's bounds: frozen, of exact types, written to a file and read from
+            it
+goals       The goals a design may have, each in one place: its search, its proof, a line of help
+result      A chosen allocation, how good it is, and how far that is proved
+verify      The proof of a design checked, from the file alone
 """

@@ -17,18 +17,20 @@ References
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import lcm
+from math import isfinite, lcm
 
 import numpy as np
 
-from algebra.errors import InputError
+from algebra.errors import InputError, Unfinished
 from algebra.linalg.modular import random_prime, random_residues
-from algebra.matroids.intersection import Tableau
+from algebra.matroids.capped import CappedProblem, Dual, System
+from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.ranks.budgets.limits import plural
@@ -47,8 +49,26 @@ Line = tuple[str, int]
 LINES = ("row", "column", "matrix")
 
 
-class SearchUnfinished(RuntimeError):
+# Digits of a price's numerator and denominator, and of a whole number in a proof.
+MOST_DIGITS = 1_000
+
+
+class SearchUnfinished(Unfinished):
     """A search ended at its time limit without an answer; the message says what is known."""
+
+
+class NoDesign(InputError):
+    """No allocation meets a demand; the message says why.
+
+    Attributes
+    ----------
+    dual : Dual or None
+        What proves it.
+    """
+
+    def __init__(self, message: str, dual: Dual | None = None) -> None:
+        super().__init__(message)
+        self.dual = dual
 
 
 # Points are added until the error bound of an optimum is below this.
@@ -64,6 +84,52 @@ def line_of(cell: Cell, line: str) -> Line:
 def line_name(line: str, key: Line) -> str:
     """A row, column or matrix in words."""
     return key[0] if line == "matrix" else f"{line} {key[1]} of {key[0]}"
+
+
+_NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?(?:/(\d+))?", re.ASCII)
+
+
+def exact_price(value: object) -> Fraction:
+    """A price as an exact rational, of a length that can be computed with.
+
+    Parameters
+    ----------
+    value : Fraction, int, float or str
+        A text is a decimal number, with or without an exponent, or a fraction a/b.
+
+    Raises
+    ------
+    InputError
+        Where it is none of these, not finite, or has more than 1,000 digits: "1e1000000000" is
+        refused before it is written out.
+
+    Examples
+    --------
+    >>> exact_price("2.5e-1"), exact_price("1/3"), exact_price(2)
+    (Fraction(1, 4), Fraction(1, 3), Fraction(2, 1))
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
+        raise InputError(f"{value!r} is no price: give a number, or a text such as '5/2'")
+    if isinstance(value, str):
+        shown = repr(value if len(value) <= 40 else value[:37] + "…")
+        parts = _NUMBER.fullmatch(value.strip())
+        if len(value) > 2 * MOST_DIGITS + 10:
+            raise InputError(f"the price {shown} has more than {MOST_DIGITS} digits")
+        if parts is None or not (parts[2] or parts[3]):
+            raise InputError(f"{shown} is no number")
+        if parts[5] is not None and not (parts[3] is None and parts[4] is None):
+            raise InputError(f"{shown} is no number: a fraction is a/b with whole a and b")
+        if parts[5] is not None and not int(parts[5]):
+            raise InputError(f"{shown} is no number: it divides by 0")
+        if len(parts[4] or "") > 6 or abs(int(parts[4] or 0)) > MOST_DIGITS:
+            raise InputError(f"the price {shown} has more than {MOST_DIGITS} digits")
+        value = value.strip()
+    elif isinstance(value, float) and not isfinite(value):
+        raise InputError(f"the price {value!r} is not finite")
+    exact = Fraction(value)
+    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MOST_DIGITS * 10 // 3:
+        raise InputError(f"a price has more than {MOST_DIGITS} digits")
+    return exact
 
 
 @dataclass(frozen=True)
@@ -133,13 +199,15 @@ class Demand:
         keys = [line_of(cell, line) for cell in self.free]
         index = {key: k for k, key in enumerate(dict.fromkeys(keys))}
         used = Counter(line_of(cell, line) for cell in self.must)
+        # A cap beyond the number of weights is none.
+        number = min(number, len(self.cells))
         return [index[key] for key in keys], [number - used[key] for key in index]
 
     def line_keys(self, line: str) -> list[Line]:
         """The lines that `groups` numbers."""
         return list(dict.fromkeys(line_of(cell, line) for cell in self.free))
 
-    def all_groups(self) -> list[tuple[list[int], list[int]]]:
+    def all_groups(self) -> list[System]:
         """`groups` of every kind of cap; one group of all where there is none."""
         if not self.caps:
             return [([0] * len(self.free), [len(self.free)])]
@@ -169,9 +237,16 @@ class Demand:
             table = np.concatenate([table, rows])
         if not self.must:
             return table
-        tableau = Tableau(table, p)
-        tableau.exchange((), range(len(self.free), len(order)))
-        return tableau.table[sorted(tableau.free), : len(self.free)]
+        free = len(self.free)
+        matroid, rank = LinearMatroid(table, p).contract(range(free, len(order)))
+        if rank < len(self.must):
+            raise ArithmeticError("weights that must learn are dependent at a random point: a bug")
+        return matroid.columns[:, :free]
+
+    def problem(self, p: int, number: int) -> CappedProblem:
+        """The choice among the free weights at a point."""
+        columns = self.columns(p, number)
+        return CappedProblem(columns, p, self.all_groups(), self.costs, self.wanted)
 
 
 def demand(
@@ -180,7 +255,7 @@ def demand(
     allowed: Sequence[Cell] | None = None,
     forbidden: Sequence[Cell] = (),
     must: Sequence[Cell] = (),
-    costs: Mapping[Cell, Fraction] | None = None,
+    costs: Mapping[Cell, Fraction | float | str] | None = None,
     caps: Mapping[str, int] | None = None,
     budget: int | None = None,
     support: Mapping[str, np.ndarray] | None = None,
@@ -198,8 +273,8 @@ def demand(
         Weights that must not learn.
     must : sequence of cells, optional
         Weights that learn in any case.
-    costs : mapping of cell to Fraction, optional
-        1 for those not named.
+    costs : mapping of cell to number, optional
+        Exact (see `exact_price`); 1 for those not named.
     caps : mapping, optional
         At most so many in each "row", "column", "matrix".
     budget : int, optional
@@ -214,7 +289,6 @@ def demand(
         Where the demand contradicts itself.
     """
     cells, fixed = _cells(network, allowed, forbidden, must, support)
-    prices = {cell: Fraction((costs or {}).get(cell, 1)) for cell in cells}
     for cell in costs or {}:
         if cell[0] not in network.shapes:
             raise InputError(f"`costs`: there is no matrix `{cell[0]}` in a {network.title}")
@@ -224,6 +298,7 @@ def demand(
                 f"`costs`: {cell[0]}[{cell[1]}, {cell[2]}] is outside {cell[0]} "
                 f"({rows}×{columns}, 0-based)"
             )
+    prices = {cell: exact_price((costs or {}).get(cell, 1)) for cell in cells}
     whole = network_rank(network, support, seed).rank
     if not whole:
         raise InputError("every label is 0 (structural zeros): no weight needs to learn")
@@ -248,6 +323,8 @@ def demand(
         if line not in LINES:
             raise InputError(f"`caps`: {line!r} must be one of " + ", ".join(LINES))
     for line, number in limits:
+        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+            raise InputError(f"`caps` ({line}: {number!r}) must be a whole number")
         if number < 0:
             raise InputError(f"`caps` ({line}: {number}) must not be negative")
         for key, count in Counter(line_of(cell, line) for cell in sorted(fixed)).items():

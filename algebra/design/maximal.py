@@ -24,21 +24,25 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from algebra.design.cheapest import Design, RelaxationMaker, allocation_of, cheapest, made
-from algebra.design.demand import TARGET, Demand, SearchUnfinished, line_of
-from algebra.design.odd_counts import Judge, Ruling
+from algebra.design.cheapest import cheapest
+from algebra.design.demand import TARGET, Demand, NoDesign, SearchUnfinished, line_of
+from algebra.design.evidence import CountedRoots, MaximalEvidence
+from algebra.design.goals import SearchOptions
+from algebra.design.odd_counts import Parity, ParityCounter
 from algebra.design.ranked import ranked_bases
+from algebra.design.result import Design, allocation_of, design_of
 from algebra.errors import InputError
 from algebra.linalg.modular import echelon
-from algebra.matroids.intersection import greedy
-from algebra.networks.base import LinearRNN
+from algebra.matroids.linear import LinearMatroid
+from algebra.matroids.optimum import RelaxationMaker
+from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.systems.root_count import RootCounter
 
@@ -48,7 +52,25 @@ _WIDER, _WIDE_SETS, _WIDE_RANKS = 3, 20, 8
 _SHARES = (0.15, 0.4, 0.6)
 
 
-class NoneMaximal(InputError):
+@dataclass(frozen=True)
+class Wording:
+    """How the designs that come before are spoken of.
+
+    Attributes
+    ----------
+    singular, plural : str
+    """
+
+    singular: str
+    plural: str
+
+
+BY_COST = Wording("design that costs less", "cheaper designs")
+# Where the price counts moves (`algebra.design.repair`).
+BY_MOVES = Wording("allocation that is nearer", "nearer or as near allocations")
+
+
+class NoneMaximal(NoDesign):
     """All designs were counted, and none is certified maximal."""
 
 
@@ -56,11 +78,14 @@ class NoneMaximal(InputError):
 class _Best:
     cost: Fraction | None = None
     allocation: Allocation | None = None
-    text: str = ""
+    known: Parity | None = None
+    # Even root counts of designs met on the way.
+    even: dict[tuple[Cell, ...], CountedRoots] = field(default_factory=dict)
 
-    def offer(self, cost: Fraction, allocation: Allocation, text: str) -> None:
+    def keep(self, cost: Fraction, allocation: Allocation, known: Parity) -> None:
+        """Keep what is cheaper than the best so far."""
         if self.cost is None or cost < self.cost:
-            self.cost, self.allocation, self.text = cost, allocation, text
+            self.cost, self.allocation, self.known = cost, allocation, known
 
 
 def cheapest_maximal(
@@ -70,7 +95,8 @@ def cheapest_maximal(
     seconds: float = 60.0,
     timeout: float = 3.0,
     fallback: RootCounter | None = None,
-    judge: Callable[[Allocation], Ruling] | None = None,
+    parity: Callable[[Allocation], Parity] | None = None,
+    wording: Wording = BY_COST,
 ) -> Design:
     """The cheapest design that is certified maximal.
 
@@ -85,8 +111,10 @@ def cheapest_maximal(
         Seconds for one root count.
     fallback : callable, optional
         Counts roots where msolve is missing or too slow.
-    judge : callable, optional
-        Rules on allocations; a `Judge` by default.
+    parity : callable, optional
+        Finds whether an allocation's root count is odd; a `ParityCounter` by default.
+    wording : Wording, optional
+        Of the text of the proof.
 
     Returns
     -------
@@ -107,80 +135,126 @@ def cheapest_maximal(
     >>> cheapest_maximal(asked).proof.startswith("maximal: N = 1")
     True
     """
-    judge = judge or Judge(asked, timeout, fallback)
+    parity = parity or ParityCounter(asked, timeout, fallback)
     # Refuses, with a reason, what is impossible.
-    free = cheapest(asked, "maximal", relaxation, seconds)
+    free = cheapest(asked, relaxation, seconds, goal="maximal")
     began = time.monotonic()
     form_ends, wide_ends, exchange_ends = (began + share * seconds for share in _SHARES)
     best = _Best()
     for design in _forms(asked, relaxation, form_ends):
         if best.cost is None or design.cost < best.cost:
-            ruling = judge(design.allocation)
-            if ruling.odd:
-                best.offer(design.cost, design.allocation, ruling.text)
+            known = parity(design.allocation)
+            if known.odd:
+                best.keep(design.cost, design.allocation, known)
     if best.cost is None or best.cost > free.cost:
-        _wider(asked, judge, best, wide_ends)
+        _wider(asked, parity, best, wide_ends)
     if best.allocation is not None and best.cost != free.cost:
-        _exchange(asked, judge, best, best.allocation, exchange_ends)
+        _exchange(asked, parity, best, best.allocation, exchange_ends)
     points: list[tuple[int, int]] = []
-    error, bound, notes = Fraction(1), None, ""
+    error, bound = Fraction(1), None
+    reached: _Reached | None = None
     for p, number in asked.points():
         if error < TARGET:
             break
         points.append((p, number))
         error *= asked.point_error
-        reached, notes = _in_order(asked, judge, best, p, number, began + seconds)
-        bound = reached if bound is None else min(bound, reached)
+        reached = _in_order(asked, parity, best, p, number, began + seconds)
+        bound = reached.cost if bound is None else min(bound, reached.cost)
     assert bound is not None
+    assert reached is not None
     if best.allocation is None:
-        if notes == _ALL:
+        if reached.is_complete:
             raise NoneMaximal(
                 "no allocation under these demands is certified maximal: the root counts of all "
                 "that are not minimal were found, and are even"
             )
         raise SearchUnfinished(
             f"no allocation that is certified maximal was found in {seconds:g} s: allow more with "
-            f"--seconds, or loosen the demands ({notes})"
+            f"--seconds, or loosen the demands ({reached.text(wording)})"
         )
     assert best.cost is not None
-    return made(
-        asked, best.allocation, "maximal", error, points, f"maximal: {best.text}; {notes}",
-        bound=min(bound, best.cost),
+    assert best.known is not None
+    bound = min(bound, best.cost)
+    evidence = None
+    if bound == best.cost:
+        evidence = MaximalEvidence(best.known.roots, tuple(best.even.values()))
+    return design_of(
+        asked, best.allocation, "maximal", error, points, bound=bound, cost_bound=bound,
+        proof=f"maximal: {best.known.text}; {reached.text(wording)}",
+        certificate=best.known.text, evidence=evidence,
     )  # fmt: skip
 
 
-_ALL = "every other design that costs less has even root counts"
+@dataclass(frozen=True)
+class _Reached:
+    """How far the designs were counted in the order of their cost.
+
+    Attributes
+    ----------
+    cost : Fraction
+        Every design that costs less has an even root count.
+    counted, unknown : int
+        Designs gone through, and those of them whose roots could not be counted in time.
+    is_late : bool
+        Whether the search was stopped before the best design, or the last one, was reached.
+    """
+
+    cost: Fraction
+    counted: int
+    unknown: int
+    is_late: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        return not self.is_late and not self.unknown
+
+    def text(self, wording: Wording) -> str:
+        if self.is_late:
+            return f"{self.counted} {wording.plural} were counted, not all there are"
+        if self.unknown:
+            return f"the roots of {self.unknown} {wording.plural} could not be counted in time"
+        return f"every other {wording.singular} has even root counts"
 
 
 def _in_order(
-    asked: Demand, judge: Callable[[Allocation], Ruling], best: _Best, p: int, number: int,
+    asked: Demand, parity: Callable[[Allocation], Parity], best: _Best, p: int, number: int,
     ends: float,
-) -> tuple[Fraction, str]:  # fmt: skip
-    """Count designs in the order of their cost; the cost reached, and what that means."""
+) -> _Reached:  # fmt: skip
+    """Count designs in the order of their cost, as far as the best one known or the time goes."""
     fixed = asked.cost(sorted(asked.must))
-    open_cost, unknown = None, 0
-    cost = None
-    for counted, (units, elements) in enumerate(ranked_bases(asked, asked.columns(p, number), p)):
-        cost = Fraction(units, asked.unit) + fixed
-        if best.cost is not None and cost >= best.cost:
-            break
-        if _late(judge, ends):
-            text = f"{counted} cheaper designs were counted, not all there are"
-            return min(cost, open_cost if open_cost is not None else cost), text
-        allocation = allocation_of(asked, elements)
-        ruling = judge(allocation)
-        if ruling.odd:
-            best.offer(cost, allocation, ruling.text)
-            break
-        if ruling.odd is None:
-            unknown += 1
-            open_cost = cost if open_cost is None else open_cost
-    if open_cost is not None:
-        return open_cost, f"the roots of {unknown} cheaper designs could not be counted in time"
-    if best.cost is None:
-        # No more designs: a bound that nothing can reach.
-        return (cost or Fraction(0)) + 1, _ALL
-    return best.cost, _ALL
+    problem = asked.problem(p, number)
+    # What is reached where nothing is in the way: the cost of the last design gone through.
+    cost = Fraction(problem.floor, asked.unit) + fixed
+    first_unknown: Fraction | None = None
+    unknown = counted = 0
+
+    def reached(upto: Fraction, late: bool = False) -> _Reached:
+        upto = upto if first_unknown is None else min(upto, first_unknown)
+        return _Reached(upto, counted, unknown, late)
+
+    ranked = ranked_bases(asked, problem.columns, p)
+    try:
+        for units, elements in ranked:
+            cost = Fraction(units, asked.unit) + fixed
+            if best.cost is not None and cost >= best.cost:
+                break
+            if _late(parity, ends):
+                return reached(cost, late=True)
+            allocation = allocation_of(asked, elements)
+            known = parity(allocation)
+            counted += 1
+            if known.odd:
+                best.keep(cost, allocation, known)
+                break
+            if known.odd is False:
+                best.even[known.roots.cells] = known.roots
+            else:
+                unknown += 1
+                first_unknown = cost if first_unknown is None else first_unknown
+    except SearchUnfinished:
+        return reached(cost, late=True)
+    # No more designs: a bound that nothing can reach.
+    return reached(cost + 1 if best.cost is None else best.cost)
 
 
 def _forms(asked: Demand, relaxation: RelaxationMaker | None, ends: float) -> Iterator[Design]:
@@ -191,15 +265,14 @@ def _forms(asked: Demand, relaxation: RelaxationMaker | None, ends: float) -> It
         inside = [c for c in asked.cells if c[0] == name]
         if len(names) > 1 and (design := _inside(asked, inside, {}, relaxation)) is not None:
             yield design
-    if not isinstance(network, LinearRNN):
-        return
+    recurrent = _recurrent(network)
     for line, full in _lines(network):
         if asked.equations % full or dict(asked.caps).get(line, full) < full:
             continue
         for lines in islice(_line_sets(asked, line, full, asked.equations // full), _FORM_TRIES):
             if time.monotonic() > ends:
                 return
-            inside = [c for c in asked.cells if c[0] == "W" and line_of(c, line) in lines]
+            inside = [c for c in asked.cells if c[0] == recurrent and line_of(c, line) in lines]
             design = _inside(asked, inside, {line: full}, relaxation)
             if design is not None:
                 yield design
@@ -215,55 +288,66 @@ def _inside(
     both = {**dict(asked.caps), **caps}
     part = replace(asked, cells=tuple(cells), caps=tuple(both.items()))
     try:
-        return cheapest(part, "maximal", relaxation, 10.0)
+        return cheapest(part, relaxation, 10.0, goal="maximal")
     except (InputError, SearchUnfinished):
         return None
 
 
-def _lines(network: LinearRNN) -> Iterator[tuple[str, int]]:
-    """Rows and columns, and how many weights count in one."""
-    yield "row", network.T * min(network.b, network.m)
-    yield "column", network.T * min(network.d, network.m)
+def _recurrent(network: Network) -> str | None:
+    """The matrix that acts at every step, where there is one."""
+    chain = network.chain()
+    return None if chain is None else chain.recurrent
 
 
-def _wider(asked: Demand, judge: Callable[[Allocation], Ruling], best: _Best, ends: float) -> None:
+def _lines(network: Network) -> Iterator[tuple[str, int]]:
+    """Rows and columns of the recurrent matrix, and how many weights count in one."""
+    chain = network.chain()
+    if chain is not None and chain.recurrent is not None:
+        T, b = len(chain.steps), network.shapes[chain.names[-1]][1]
+        yield "row", T * min(b, network.m)
+        yield "column", T * min(network.d, network.columns)
+
+
+def _wider(asked: Demand, parity: Callable[[Allocation], Parity], best: _Best, ends: float) -> None:
     """A few more rows (or columns) than the form has: cheaper, and few roots."""
-    if not isinstance(asked.network, LinearRNN) or asked.extra:
+    if asked.extra:
         return
+    name = _recurrent(asked.network)
     p, number = next(asked.points())
     for more in range(_WIDER):
         for line, full in _lines(asked.network):
             want = -(-asked.equations // full) + more
             for lines in islice(_line_sets(asked, line, full, want), _WIDE_SETS):
-                cells = [c for c in asked.cells if c[0] == "W" and line_of(c, line) in lines]
+                cells = [c for c in asked.cells if c[0] == name and line_of(c, line) in lines]
                 if not asked.must <= set(cells):
                     continue
                 part = replace(asked, cells=tuple(cells))
                 ranked = ranked_bases(part, part.columns(p, number), p)
                 for units, elements in islice(ranked, _WIDE_RANKS):
-                    if _late(judge, ends):
+                    if _late(parity, ends):
                         return
                     cost = Fraction(units, part.unit) + asked.cost(sorted(asked.must))
                     if best.cost is not None and cost >= best.cost:
                         break
                     allocation = allocation_of(part, elements)
-                    ruling = judge(allocation)
-                    if ruling.odd:
-                        best.offer(cost, allocation, ruling.text)
+                    known = parity(allocation)
+                    if known.odd:
+                        best.keep(cost, allocation, known)
                         break
 
 
 def _line_sets(asked: Demand, line: str, full: int, want: int) -> Iterator[frozenset[Any]]:
     """Sets of lines of W with enough weights, in the order of a lower bound on their cost."""
     p, number = next(asked.points())
-    columns = replace(asked, must=frozenset()).columns(p, number)
+    matroid = LinearMatroid(replace(asked, must=frozenset()).columns(p, number), p)
     place = {cell: k for k, cell in enumerate(asked.cells)}
     needed = {line_of(cell, line) for cell in asked.must}
     priced: list[tuple[Fraction, Any]] = []
-    for key in dict.fromkeys(line_of(c, line) for c in asked.cells if c[0] == "W"):
-        cells = [c for c in asked.cells if c[0] == "W" and line_of(c, line) == key]
+    name = _recurrent(asked.network)
+    for key in dict.fromkeys(line_of(c, line) for c in asked.cells if c[0] == name):
+        cells = [c for c in asked.cells if c[0] == name and line_of(c, line) == key]
         cells.sort(key=lambda c: (c not in asked.must, asked.prices[c]))
-        basis = greedy(columns, p, [place[c] for c in cells], full)
+        basis = matroid.greedy([place[c] for c in cells], full)
         if len(basis) == full:
             priced.append((asked.cost([asked.cells[k] for k in basis]), key))
     priced.sort(key=lambda entry: (entry[1] not in needed, entry[0]))
@@ -288,13 +372,13 @@ def _line_sets(asked: Demand, line: str, full: int, want: int) -> Iterator[froze
                 heapq.heappush(heap, (cost - priced[place_in][0] + priced[after][0], new))
 
 
-def _late(judge: Callable[[Allocation], Ruling], ends: float) -> bool:
-    """Whether there is no time for another ruling, as long as the slowest so far."""
-    return time.monotonic() + getattr(judge, "slowest", 0.0) > ends
+def _late(parity: Callable[[Allocation], Parity], ends: float) -> bool:
+    """Whether there is no time for another count, as long as the slowest so far."""
+    return time.monotonic() + getattr(parity, "slowest", 0.0) > ends
 
 
 def _exchange(
-    asked: Demand, judge: Callable[[Allocation], Ruling], best: _Best, start: Allocation,
+    asked: Demand, parity: Callable[[Allocation], Parity], best: _Best, start: Allocation,
     ends: float,
 ) -> None:  # fmt: skip
     """One weight for a cheaper one, as long as the allocation stays certified."""
@@ -304,7 +388,7 @@ def _exchange(
     place = {cell: k for k, cell in enumerate(asked.free)}
     basis = sorted(place[c] for c in start.cells if c in place)
     improved = True
-    while improved and not _late(judge, ends):
+    while improved and not _late(parity, ends):
         improved = False
         rest = [e for e in range(len(asked.free)) if e not in set(basis)]
         table, _ = echelon(columns[:, basis + rest], p)
@@ -315,7 +399,7 @@ def _exchange(
             if entry and asked.costs[x] < asked.costs[y]
         ]
         for gain, y, x in sorted(swaps):
-            if _late(judge, ends):
+            if _late(parity, ends):
                 return
             new = sorted({*basis, x} - {y})
             if not all(
@@ -324,10 +408,18 @@ def _exchange(
             ):
                 continue
             allocation = allocation_of(asked, new)
-            ruling = judge(allocation)
-            if ruling.odd:
+            known = parity(allocation)
+            if known.odd:
                 assert best.cost is not None
                 cost = best.cost + Fraction(gain, asked.unit)
-                best.offer(cost, allocation, ruling.text)
+                best.keep(cost, allocation, known)
                 basis, improved = new, True
                 break
+
+
+def search(asked: Demand, options: SearchOptions) -> Design:
+    """The search of goal "maximal"."""
+    return cheapest_maximal(
+        asked, relaxation=options.relaxation, seconds=options.seconds, timeout=options.timeout,
+        fallback=options.fallback,
+    )  # fmt: skip

@@ -6,32 +6,67 @@ row is also what Theorem 3.5 counts.  With ``line="column"`` the weights *from* 
 counted instead.  In a recurrent net row i of W and row i of B are the same neuron, and so are
 column j of W and column j of D.
 
-For a set R of lines let f(R) be the rank of the Jacobian's columns in them: a polymatroid rank
-function, so what a line adds never grows as R does.  With R chosen and no other line adding more
-than g_1 ≥ g_2 ≥ … , at least k more are needed where g_1 + … + g_k ≥ wanted - f(R) first holds.
-Caps can only ask for more.  Among as many lines the cheaper allocation wins; its cost is at
-least that of the cheapest weights, so many in all, from so many lines, each line's own
-dependences and cap kept and those between lines forgotten (a small knapsack).  The search is
-exact; stopped early it says what is proved.
+The bound.  Let a *group* be the weights of one line of one matrix, and c_g its cap (its number of
+weights where there is none).  In place of a group of more than c_g columns take c_g random
+combinations of them over GF(p): the *compressed* columns, and let f(U) be the rank of those of
+the neurons U.
+
+*Theorem.*  Let B be a design, independent at the random point, with neurons U.  Then
+f(U) ≥ |B| except with a probability of at most |B|/p, whatever else is asked of designs.
+
+*Proof.*  B has at most c_g weights of each group g, so some choice of the combinations has B's
+columns among the compressed ones of U, and then some minor of |B| rows and columns of these is
+not zero.  As a polynomial in the coefficients it is of degree at most |B| (1 in each column), so
+at uniformly random coefficients it vanishes with a probability of at most |B|/p
+(Schwartz and Zippel).  ∎
+
+(For generic coefficients f is the polymatroid of the groups' ranks reduced by the vector of caps,
+f(U) = min_S r(S) + c(U - S); see [1]_, Section 48.3.  With caps it is wrong to cut the rank of the
+chosen lines alone: what the others add is then more than what they add to the chosen lines' whole
+span.)
+
+f is the rank function of columns, so what a neuron adds never grows with U.  With C chosen and
+no other neuron adding more than g_1 ≥ g_2 ≥ … , a set U ⊇ C with f(U) ≥ wanted has at least k
+more, k the first number with g_1 + … + g_k ≥ wanted - f(C).  Take for B the best design of all,
+which does not depend on the random point: the search never excludes its neurons unless B is
+missed at this point or by these combinations.
+
+Among as many neurons the cheaper allocation wins; its cost is at least that of the cheapest
+weights, so many in all, from so many neurons, each neuron's own dependences and cap kept and
+those between neurons forgotten (a small knapsack).  The search is exact; stopped early it says
+what is proved.  Its leaves are its proof: `neuron_bound` finds their bounds again.
+
+References
+----------
+.. [1] A. Schrijver, Combinatorial Optimization, Springer 2003, Section 48.3 (reductions of
+   polymatroids).
 """
 
 from __future__ import annotations
 
 import heapq
+import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from algebra.design.cheapest import Design, RelaxationMaker, allocation_of, cheapest, made
+from algebra.design.cheapest import cheapest
 from algebra.design.demand import TARGET, Demand
+from algebra.design.evidence import NeuronEvidence, NeuronLeaf
+from algebra.design.goals import SearchOptions
+from algebra.design.result import Design, allocation_of, design_of
 from algebra.errors import InputError
-from algebra.linalg.modular import rank as rank_of
-from algebra.matroids.branch_and_bound import capped_basis
-from algebra.matroids.intersection import CommonBasis, common_basis, greedy
-from algebra.networks.base import LinearRNN, Network
+from algebra.linalg.modular import matmul, random_residues
+from algebra.matroids.branch_and_bound import covers
+from algebra.matroids.capped import DualError
+from algebra.matroids.linear import LinearMatroid
+from algebra.matroids.optimum import Optimum, RelaxationMaker, optimum
+from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 
 # Rounds of the heuristic, and the price of a line that was not used.
@@ -40,12 +75,23 @@ _REWEIGHTINGS, _SHARP = 12, 720_720
 _KEPT = 40
 # This part of the time is for settling the cost once the number of lines is.
 _COST_SHARE = 5
-# Which neurons the rows and the columns of a recurrent net's matrices are.
-_POPULATIONS = {
-    "row": {"D": "output", "W": "hidden", "B": "hidden"},
-    "column": {"D": "hidden", "W": "hidden", "B": "input"},
-}
-_FAR = np.iinfo(np.int64).max // 4
+# Costs whose sums are below this are added up in 64 bits, larger ones in Python's integers.
+_WORD = 1 << 61
+
+# Number of neurons, then cost in units of the demand.
+Rating = tuple[int, int]
+
+
+class _Best(NamedTuple):
+    """The best design so far."""
+
+    neurons: int
+    cost: int
+    elements: tuple[int, ...]
+
+    @property
+    def rating(self) -> Rating:
+        return self.neurons, self.cost
 
 
 def neuron_of(network: Network, cell: Cell, line: str = "row") -> tuple[str, int]:
@@ -58,91 +104,136 @@ def neuron_of(network: Network, cell: Cell, line: str = "row") -> tuple[str, int
     index : int
     """
     name, i, j = cell
-    if isinstance(network, LinearRNN):
-        name = _POPULATIONS[line][name]
-    return name, i if line == "row" else j
+    return network.population(name, line), i if line == "row" else j
 
 
-@dataclass(frozen=True)
-class _Node:
-    chosen: frozenset[int]
-    banned: frozenset[int]
+class Neurons:
+    """The neurons of a demand at one random point, and bounds on how many have to learn.
 
+    Parameters
+    ----------
+    asked : Demand
+    line : {"row", "column"}
+    p, number : int
+        The point.
 
-class _Search:
-    """Branch and bound at one random point."""
+    Attributes
+    ----------
+    names : list of (str, int)
+        The neurons in which a free weight may learn, in the order of the free weights.
+    start : frozenset of int
+        Those in which something must learn.
+    base : int
+        Neurons in which something must learn and nothing else may.
+    """
 
-    def __init__(
-        self, asked: Demand, line: str, columns: np.ndarray, p: int,
-        relaxation: RelaxationMaker | None,
-    ) -> None:  # fmt: skip
-        self.asked, self.columns, self.p, self.relaxation = asked, columns, p, relaxation
+    def __init__(self, asked: Demand, line: str, p: int, number: int) -> None:
+        self.asked, self.problem = asked, asked.problem(p, number)
         keys = [neuron_of(asked.network, cell, line) for cell in asked.free]
-        names = list(dict.fromkeys(keys))
-        self.lines = [np.flatnonzero([k == name for k in keys]) for name in names]
-        # Lines in which something must learn are touched already.
+        self.names = list(dict.fromkeys(keys))
+        place = {name: k for k, name in enumerate(self.names)}
+        self.members: list[list[int]] = [[] for _ in self.names]
+        for e, key in enumerate(keys):
+            self.members[place[key]].append(e)
         touched = {neuron_of(asked.network, cell, line) for cell in asked.must}
-        self.start = frozenset(k for k, name in enumerate(names) if name in touched)
-        self.base = len(touched - set(names))
-        self.limits = [asked.size] * len(names)
-        own = dict(asked.caps).get(line)
-        if own is not None:
-            # A neuron's cap is that of its lines, which are in different matrices, together.
-            group, left = asked.groups(line, own)
-            self.limits = [
-                sum(left[g] for g in {group[e] for e in members}) for members in self.lines
-            ]
-        self.systems = asked.all_groups()
-        self.quotients: dict[frozenset[int], tuple[np.ndarray, int]] = {}
-        self.prefixes = [self._prefix(k) for k in range(len(names))]
+        self.start = frozenset(k for k, name in enumerate(self.names) if name in touched)
+        self.base = len(touched - set(self.names))
+        columns, owner = self._compress(line, p, number)
+        self.compressed = LinearMatroid(columns, p)
+        self.columns_of = [np.flatnonzero(owner == k) for k in range(len(self.names))]
+        self.quotients: dict[frozenset[int], tuple[LinearMatroid, int]] = {}
 
-    def _prefix(self, k: int) -> np.ndarray:
-        """Cost of the cheapest 0, 1, 2, … independent weights of a line."""
+    def _compress(self, line: str, p: int, number: int) -> tuple[np.ndarray, np.ndarray]:
+        """Compressed columns, and the neuron of each."""
+        asked, columns = self.asked, self.problem.columns
+        owner = np.zeros(columns.shape[1], np.int64)
+        for k, members in enumerate(self.members):
+            owner[members] = k
+        own = dict(asked.caps).get(line)
+        if own is None:
+            return columns, owner
+        group, left = asked.groups(line, own)
+        lines = np.array(group, np.int64)
+        rng = random.Random(f"compress/{p}/{number}")
+        parts, owners = [np.zeros((len(columns), 0), np.int64)], [owner[:0]]
+        for g, cap in enumerate(left):
+            inside = np.flatnonzero(lines == g)
+            part = columns[:, inside]
+            if len(inside) > cap:
+                part = matmul(part, random_residues((len(inside), cap), p, rng), p)
+            parts.append(part)
+            owners.append(np.full(part.shape[1], owner[inside[0]]))
+        return np.concatenate(parts, axis=1), np.concatenate(owners)
+
+    @property
+    def miss(self) -> Fraction:
+        """Bound on the probability that the best design is missed at this point."""
+        return self.asked.point_error + Fraction(self.asked.wanted, self.problem.p)
+
+    @cached_property
+    def prefixes(self) -> list[list[int]]:
+        """Cost of the cheapest 0, 1, 2, … independent weights of each neuron, its caps kept."""
         costs = self.asked.costs
-        order = sorted((int(e) for e in self.lines[k]), key=costs.__getitem__)
-        basis = greedy(self.columns, self.p, order, min(self.limits[k], len(order)))
-        return np.cumsum([0, *(costs[e] for e in basis)])
+        found = []
+        for members, columns in zip(self.members, self.columns_of, strict=True):
+            order = sorted(members, key=costs.__getitem__)
+            basis = self.problem.matroid.greedy(order, min(len(columns), len(order)))
+            sums = [0]
+            for e in basis:
+                sums.append(sums[-1] + costs[e])
+            found.append(sums)
+        return found
+
+    @cached_property
+    def far(self) -> int:
+        """More than any weights cost together."""
+        return sum(abs(cost) for cost in self.asked.costs) + 1
 
     def count(self, chosen: frozenset[int]) -> int:
-        """Lines touched."""
+        """Neurons that learn where all of these do."""
         return self.base + len(chosen)
 
-    def elements(self, lines: frozenset[int]) -> np.ndarray:
-        """The free weights in some lines."""
-        if not lines:
-            return np.zeros(0, np.int64)
-        return np.sort(np.concatenate([self.lines[k] for k in lines]))
+    def elements(self, chosen: frozenset[int]) -> list[int]:
+        """The free weights of some neurons."""
+        return sorted(e for k in chosen for e in self.members[k])
 
-    def quotient(self, chosen: frozenset[int]) -> tuple[np.ndarray, int]:
-        """Columns with some lines projected away, and the rank of these lines."""
+    def quotient(self, chosen: frozenset[int]) -> tuple[LinearMatroid, int]:
+        """The compressed columns with some neurons projected away, and the rank of these."""
         if chosen not in self.quotients:
-            # Most nodes add one line to another node's.
+            # Most nodes add one neuron to another node's.
             less = next((chosen - {k} for k in chosen if chosen - {k} in self.quotients), None)
-            if less is None:
-                made = _quotient(self.columns, self.elements(chosen), self.p)
-            else:
-                table, found = self.quotients[less]
-                table, more = _quotient(table, self.elements(chosen - less), self.p)
-                made = table, found + more
+            whole, found = (self.compressed, 0) if less is None else self.quotients[less]
+            new = [int(e) for k in chosen - (less or frozenset()) for e in self.columns_of[k]]
+            made, more = whole.contract(new)
             if len(self.quotients) >= _KEPT:
                 self.quotients.pop(next(iter(self.quotients)))
-            self.quotients[chosen] = made
+            self.quotients[chosen] = made, found + more
         return self.quotients[chosen]
 
-    def gains(self, node: _Node) -> tuple[int, dict[int, int]]:
-        """Rank of the chosen lines, and what each open line would add to it."""
-        table, found = self.quotient(node.chosen)
-        found = min(found, sum(min(self.limits[k], len(self.lines[k])) for k in node.chosen))
-        adds = {}
-        for k, members in enumerate(self.lines):
-            if k not in node.chosen and k not in node.banned:
-                gain = rank_of(table[:, members], self.p) if len(table) else 0
-                adds[k] = min(gain, self.limits[k])
-        return found, adds
+    def open(self, leaf: NeuronLeaf) -> list[int]:
+        """Neurons neither chosen nor banned."""
+        closed = {*leaf.chosen, *leaf.banned}
+        return [k for k in range(len(self.names)) if k not in closed]
 
-    def bound(self, node: _Node) -> tuple[int, int] | None:
-        """A lower bound for (lines, cost); None where the node has no design."""
-        found, adds = self.gains(node)
+    def gains(self, leaf: NeuronLeaf) -> tuple[int, dict[int, int]]:
+        """f of the chosen neurons, and what each open one would add to it."""
+        matroid, found = self.quotient(frozenset(leaf.chosen))
+        some = len(matroid.columns) > 0
+        return found, {k: matroid.rank(self.columns_of[k]) if some else 0 for k in self.open(leaf)}
+
+    def bound(self, leaf: NeuronLeaf) -> Rating | None:
+        """A lower bound for (neurons, cost) of the leaf's designs; None where it has none.
+
+        A leaf with a dual solution says that the chosen neurons may do alone: designs that
+        touch just these cost what the dual solution proves, all others touch more.
+        """
+        chosen = frozenset(leaf.chosen)
+        if leaf.dual is not None:
+            cost = leaf.dual.bound(self.problem.inside(self.elements(chosen)))
+            if cost is not None:
+                return self.count(chosen), cost
+            return (self.count(chosen) + 1, self.problem.floor) if self.open(leaf) else None
+        found, adds = self.gains(leaf)
         need, more = self.asked.wanted - found, 0
         for gain in sorted(adds.values(), reverse=True):
             if need <= 0:
@@ -151,120 +242,205 @@ class _Search:
             more += 1
         if need > 0:
             return None
-        left = self.elements(node.chosen | set(adds))
-        if rank_of(self.columns[:, left], self.p) < self.asked.wanted:
+        left = [int(e) for k in (*chosen, *adds) for e in self.columns_of[k]]
+        if self.compressed.rank(left) < self.asked.wanted:
             return None
-        return self.count(node.chosen) + more, self.least(node, more, list(adds))
+        cost = self.least(chosen, more, list(adds))
+        return None if cost is None else (self.count(chosen) + more, cost)
 
-    def least(self, node: _Node, more: int, open_lines: list[int]) -> int:
-        """Least cost of enough weights of the chosen lines and `more` others."""
-        table = np.full((more + 1, self.asked.wanted + 1), _FAR)
+    def least(self, chosen: frozenset[int], more: int, others: list[int]) -> int | None:
+        """Least cost of enough weights of the chosen neurons and at most `more` others.
+
+        None where there are not enough.
+        """
+        wanted, far = self.asked.wanted, self.far
+        table = np.full((more + 1, wanted + 1), far, np.int64 if far < _WORD else object)
         table[0, 0] = 0
-        for k in [*node.chosen, *open_lines]:
-            shift = 0 if k in node.chosen else 1
+        for k in [*chosen, *others]:
+            shift = 0 if k in chosen else 1
             new = table.copy()
-            for taken, cost in enumerate(self.prefixes[k]):
-                if not taken or taken > self.asked.wanted:
+            for taken, cost in enumerate(self.prefixes[k][: wanted + 1]):
+                if not taken:
                     continue
-                source = table[: more + 1 - shift, : self.asked.wanted + 1 - taken]
+                source = table[: more + 1 - shift, : wanted + 1 - taken]
                 target = new[shift:, taken:]
-                np.minimum(target, np.where(source < _FAR, source + cost, _FAR), out=target)
+                np.minimum(target, np.where(source < far, source + cost, far), out=target)
             table = new
-        return int(table[:, self.asked.wanted].min())
+        least = int(table[:, wanted].min())
+        return None if least == far else least
+
+
+def neuron_bound(
+    asked: Demand, line: str, p: int, number: int, leaves: Sequence[NeuronLeaf]
+) -> tuple[Rating | None, Fraction]:
+    """The (neurons, cost) that no design falls below, from the leaves alone.
+
+    Parameters
+    ----------
+    asked : Demand
+    line : {"row", "column"}
+    p, number : int
+        A random point.
+    leaves : sequence of NeuronLeaf
+
+    Returns
+    -------
+    rating : (int, int) or None
+        Neurons, and cost of the free weights in units of the demand: no design has fewer
+        neurons, and none of as many costs less.  None where there is no design at all.
+    error : Fraction
+        Bound on the probability that this is wrong.
+
+    Raises
+    ------
+    DualError
+        Where the leaves do not cover all sets of neurons.
+    """
+    return _least(Neurons(asked, line, p, number), leaves)
+
+
+def _least(neurons: Neurons, leaves: Sequence[NeuronLeaf]) -> tuple[Rating | None, Fraction]:
+    known = range(len(neurons.names))
+    for leaf in leaves:
+        if not all(k in known for k in (*leaf.chosen, *leaf.banned)):
+            raise DualError("a leaf names a neuron that does not exist")
+    # Every set of neurons that learn has those in which something must.
+    conditions = [
+        (frozenset(leaf.chosen) - neurons.start, frozenset(leaf.banned)) for leaf in leaves
+    ]
+    if any(leaf.banned and neurons.start & set(leaf.banned) for leaf in leaves):
+        raise DualError("a leaf bans a neuron in which something must learn")
+    if not covers(conditions):
+        raise DualError("the leaves of the search do not cover all sets of neurons")
+    full = [replace(leaf, chosen=tuple({*leaf.chosen, *neurons.start})) for leaf in leaves]
+    ratings = [rating for leaf in full if (rating := neurons.bound(leaf)) is not None]
+    return min(ratings, default=None), neurons.miss
+
+
+class _Search:
+    """Branch and bound at one random point."""
+
+    def __init__(
+        self, neurons: Neurons, relaxation: RelaxationMaker | None, ends: float, cost_ends: float
+    ) -> None:
+        self.neurons, self.relaxation = neurons, relaxation
+        self.ends, self.cost_ends = ends, cost_ends
+        self.solved: dict[frozenset[int], Optimum] = {}
 
     def touched(self, elements: Sequence[int]) -> list[int]:
-        """How many of some elements lie in each line."""
-        inside = np.zeros(self.columns.shape[1], bool)
-        inside[list(elements)] = True
-        return [int(inside[members].sum()) for members in self.lines]
+        """How many of some elements lie in each neuron."""
+        inside = set(elements)
+        return [sum(e in inside for e in members) for members in self.neurons.members]
 
-    def concentrate(
-        self, best: tuple[int, int, tuple[int, ...]], ends: float
-    ) -> tuple[int, int, tuple[int, ...]]:
-        """Fewer lines by repeated solution, each line the cheaper the more it was used.
+    def rated(self, elements: Sequence[int]) -> _Best:
+        """A design with its rating."""
+        used = {k for k, n in enumerate(self.touched(elements)) if n}
+        costs = self.neurons.asked.costs
+        return _Best(
+            self.neurons.count(self.neurons.start | used), sum(costs[e] for e in elements),
+            tuple(elements),
+        )  # fmt: skip
 
-        Then lines are closed one by one, the emptiest first, where a design is left.
+    def solve(self, chosen: frozenset[int], prices: Sequence[int] | None = None) -> Optimum:
+        """The cheapest design inside some neurons, by cost or by a price of each neuron.
+
+        Its elements are numbered as all free weights are.
         """
-        everything = frozenset(range(len(self.lines)))
-        used = [len(members) for members in self.lines]
+        if prices is None and chosen in self.solved:
+            return self.solved[chosen]
+        inside = self.neurons.elements(chosen)
+        problem = self.neurons.problem.inside(inside)
+        if prices is not None:
+            of = {e: price for k, price in enumerate(prices) for e in self.neurons.members[k]}
+            problem = problem._replace(costs=[of[e] for e in inside])
+        left = max(0.1, self.ends - time.monotonic())
+        found = optimum(problem, self.relaxation, left)
+        if found.elements is not None:
+            found = replace(found, elements=tuple(inside[e] for e in found.elements))
+        if prices is None:
+            self.solved[chosen] = found
+        return found
+
+    def concentrate(self, best: _Best, ends: float) -> _Best:
+        """Fewer neurons by repeated solution, each one the cheaper the more it was used.
+
+        Then neurons are closed one by one, the emptiest first, where a design is left.
+        """
+        neurons = self.neurons
+        everything = frozenset(range(len(neurons.names)))
+        used = [len(members) for members in neurons.members]
         for _ in range(_REWEIGHTINGS):
             if time.monotonic() > ends:
                 return best
-            price = [0 if k in self.start else _SHARP // (1 + used[k]) for k in range(len(used))]
+            price = [0 if k in neurons.start else _SHARP // (1 + n) for k, n in enumerate(used)]
             found = self.solve(everything, price)
-            if found is None:
+            if found.elements is None:
                 return best
-            best = min(best, self.rated(found[1]))
-            now = self.touched(found[1])
+            best = min(best, self.rated(found.elements))
+            now = self.touched(found.elements)
             if now == used:
                 break
             used = now
-        counts = self.touched(best[2])
-        lines = frozenset(k for k, count in enumerate(counts) if count) | self.start
-        for k in sorted(lines - self.start, key=counts.__getitem__):
+        counts = self.touched(best.elements)
+        lines = frozenset(k for k, count in enumerate(counts) if count) | neurons.start
+        for k in sorted(lines - neurons.start, key=counts.__getitem__):
             if time.monotonic() > ends:
                 break
             found = self.solve(lines - {k})
-            if found is not None:
+            if found.elements is not None:
                 lines -= {k}
-                best = min(best, self.rated(found[1]))
+                best = min(best, self.rated(found.elements))
         return best
 
-    def rated(self, elements: Sequence[int]) -> tuple[int, int, tuple[int, ...]]:
-        """Lines touched, cost, elements."""
-        lines = self.start | {k for k, n in enumerate(self.touched(elements)) if n}
-        return self.count(lines), sum(self.asked.costs[e] for e in elements), tuple(elements)
+    def branch(self, best: _Best) -> tuple[_Best, list[NeuronLeaf]]:
+        """The best design of this point, and leaves that cover all others."""
+        neurons = self.neurons
+        leaves: list[NeuronLeaf] = []
+        root = NeuronLeaf(tuple(sorted(neurons.start)), ())
+        heap: list[tuple[Rating, int, int, NeuronLeaf]] = []
 
-    def solve(
-        self, chosen: frozenset[int], prices: Sequence[int] | None = None
-    ) -> tuple[int, tuple[int, ...]] | None:
-        """The cheapest design inside some lines, by cost or by a price of each line.
-
-        None where there is none.
-        """
-        inside = self.elements(chosen)
-        wanted = self.asked.wanted
-        if len(inside) < wanted or rank_of(self.columns[:, inside], self.p) < wanted:
-            return None
-        columns = self.columns[:, inside]
-        costs = [self.asked.costs[e] for e in inside]
-        if prices is not None:
-            of_line = np.zeros(self.columns.shape[1], np.int64)
-            for members, price in zip(self.lines, prices, strict=True):
-                of_line[members] = price
-            costs = [int(of_line[e]) for e in inside]
-        systems = [([g[e] for e in inside], caps) for g, caps in self.systems]
-        if len(systems) == 1:
-            found = common_basis(columns, self.p, *systems[0], costs, wanted)
-            if not isinstance(found, CommonBasis):
-                return None
-            return found.cost, tuple(int(inside[e]) for e in found.elements)
-        task = (columns, self.p, systems, costs, wanted)
-        relax = self.relaxation(*task) if self.relaxation else None
-        capped = capped_basis(*task, relax=relax)
-        if capped.elements is None or capped.cost is None:
-            return None
-        return capped.cost, tuple(int(inside[e]) for e in capped.elements)
-
-
-def _quotient(columns: np.ndarray, inside: np.ndarray, p: int) -> tuple[np.ndarray, int]:
-    """Columns with some of them projected away, and the rank of those."""
-    table, left = np.array(columns), np.ones(len(columns), bool)
-    for e in inside:
-        rows = np.flatnonzero(left & (table[:, e] != 0))
-        if not len(rows):
-            continue
-        left[rows[0]] = False
-        pivot = table[rows[0]] * pow(int(table[rows[0], e]), -1, p) % p
-        others = rows[1:]
-        table[others] = (table[others] - table[others, e][:, None] * pivot % p) % p
-    return table[left], len(left) - int(left.sum())
+        count = 0
+        rating = neurons.bound(root)
+        if rating is None:
+            # Only at an unlucky point, where the design known is dependent.
+            return best, [root]
+        heap.append((rating, 0, 0, root))
+        while heap:
+            bound, _, _, leaf = heapq.heappop(heap)
+            if bound >= best.rating:
+                leaves.append(leaf)
+                continue
+            late = self.ends if bound[0] < best.neurons else min(self.ends, self.cost_ends)
+            if time.monotonic() > late:
+                leaves += [leaf, *(entry[3] for entry in heap)]
+                break
+            chosen = frozenset(leaf.chosen)
+            found = self.solve(chosen)
+            if found.elements is not None:
+                best = min(best, self.rated(found.elements))
+            _, adds = neurons.gains(leaf)
+            if found.elements is not None or not adds:
+                # All other designs of this node touch more neurons.
+                leaves.append(replace(leaf, dual=found.dual))
+                continue
+            # The most useful neuron; among those the one that is cheap for what it adds.
+            k = max(adds, key=lambda k: (adds[k], -neurons.prefixes[k][-1], -k))
+            for child in (
+                replace(leaf, chosen=(*leaf.chosen, k)),
+                replace(leaf, banned=(*leaf.banned, k)),
+            ):
+                value = neurons.bound(child)
+                count += 1
+                if value is None or max(bound, value) >= best.rating:
+                    leaves.append(child)
+                else:
+                    heapq.heappush(heap, (max(bound, value), -len(child.chosen), count, child))
+        return best, leaves
 
 
 def fewest_neurons(
     asked: Demand,
     line: str = "row",
-    *,
     relaxation: RelaxationMaker | None = None,
     seconds: float = 60.0,
 ) -> Design:
@@ -276,119 +452,82 @@ def fewest_neurons(
     line : {"row", "column"}
         Neurons that receive or that send.
     relaxation : callable, optional
-        As for `algebra.design.cheapest.least_cost`.
+        As for `algebra.design.cheapest.cheapest`.
     seconds : float, optional
         Time for the search.
 
     Returns
     -------
     Design
-        `value` is the number of lines; `bound` what is proved.
+        `value` is the number of neurons; `bound` and `cost_bound` what is proved.
 
     Raises
     ------
-    InputError
+    NoDesign
         Where there is no design at all.
 
     Examples
     --------
     >>> from algebra.design.demand import demand
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> fewest_neurons(demand(LinearRNN(n=4, T=4, b=1, d=2, m=4))).value
     Fraction(2, 1)
     """
     if line not in ("row", "column"):
         raise InputError(f"`line` ({line!r}) must be row or column")
     # Refuses, with a reason, what is impossible; and is a first solution.
-    first = cheapest(asked, "neurons", relaxation, seconds)
-    chosen = [k for k, cell in enumerate(asked.free) if cell in set(first.allocation.cells)]
-    best = (0, 0, tuple(chosen))
-    bound: int | None = None
+    first = cheapest(asked, relaxation, seconds, goal="neurons")
+    place = {cell: k for k, cell in enumerate(asked.free)}
+    elements = tuple(place[cell] for cell in first.allocation.cells if cell in place)
+    best: _Best | None = None
+    leaves: list[NeuronLeaf] = []
+    proved: Rating | None = None
     points: list[tuple[int, int]] = []
     error = Fraction(1)
-    settled = True
     began = time.monotonic()
     for p, number in asked.points():
         if error < TARGET:
             break
         points.append((p, number))
-        error *= asked.point_error
-        search = _Search(asked, line, asked.columns(p, number), p, relaxation)
-        best = search.rated(best[2])
+        neurons = Neurons(asked, line, p, number)
+        error *= neurons.miss
+        if best is not None:
+            now, _ = _least(neurons, leaves)
+            if now is None or (proved is not None and now >= proved):
+                continue
+        search = _Search(neurons, relaxation, began + seconds, began + seconds / _COST_SHARE)
+        best = search.rated(elements) if best is None else search.rated(best.elements)
         if len(points) == 1:
             best = search.concentrate(best, began + seconds / 2)
-        found, least, done = _branch(search, best, began + seconds, began + seconds / _COST_SHARE)
-        best = min(best, search.rated(found[2]))
-        bound = least if bound is None else min(bound, least)
-        settled = settled and done
-    assert bound is not None
-    noun = f"neurons that {'receive' if line == 'row' else 'send'} what learns"
-    proof = f"a search of the neurons at {len(points)} random points leaves nothing smaller"
-    if bound == best[0]:
+        found, new_leaves = search.branch(best)
+        best = min(best, found)
+        now, _ = _least(neurons, new_leaves)
+        now = best.rating if now is None else min(now, best.rating)
+        if proved is None or now < proved:
+            proved, leaves = now, new_leaves
+    assert best is not None
+    assert proved is not None
+    fixed = asked.cost(sorted(asked.must))
+    cost = Fraction(best.cost, asked.unit) + fixed
+    cost_bound = cost if proved == best.rating else Fraction(proved[1], asked.unit) + fixed
+    if proved[0] < best.neurons:
+        proof = "the search was stopped by its time limit"
+    else:
+        proof = f"a search of the neurons at {len(points)} random points leaves nothing smaller"
         proof += (
             ", nor as many at less cost"
-            if settled
+            if cost_bound == cost
             else "; whether as many can cost less was not settled in the time given"
         )
-    else:
-        proof = "the search was stopped by its time limit"
-    allocation = allocation_of(asked, best[2])
-    return made(
-        asked, allocation, "neurons", error, points, proof,
-        value=Fraction(best[0]), bound=Fraction(bound), measure=noun,
+    return design_of(
+        asked, allocation_of(asked, best.elements), "neurons", error, points,
+        value=Fraction(best.neurons), bound=Fraction(proved[0]), proof=proof,
+        measure=f"neurons that {'receive' if line == 'row' else 'send'} what learns", line=line,
+        cost_bound=cost_bound if proved[0] == best.neurons else Fraction(0),
+        evidence=NeuronEvidence(tuple(leaves)),
     )  # fmt: skip
 
 
-def _branch(
-    search: _Search, best: tuple[int, int, tuple[int, ...]], ends: float, cost_ends: float
-) -> tuple[tuple[int, int, tuple[int, ...]], int, bool]:
-    """The best of one point, the least number of lines that is still possible, whether done."""
-    root = _Node(search.start, frozenset())
-    first = search.bound(root)
-    if first is None:
-        # Only at an unlucky point, where the design known is dependent.
-        return best, best[0], True
-    heap: list[tuple[tuple[int, int], int, int, _Node]] = [(first, 0, 0, root)]
-    count = 0
-    while heap:
-        bound, _, _, node = heapq.heappop(heap)
-        if bound >= best[:2]:
-            return best, best[0], True
-        if time.monotonic() > (ends if bound[0] < best[0] else cost_ends):
-            return best, min(bound[0], best[0]), False
-        found = search.solve(node.chosen)
-        if found is not None:
-            lines = search.count(node.chosen)
-            best = min(best, (lines, found[0], found[1]))
-            continue
-        _, adds = search.gains(node)
-        if not adds:
-            continue
-        # The most useful line; among those the one that is cheap for what it adds.
-        k = max(adds, key=lambda k: (adds[k], -int(search.prefixes[k][-1]), -k))
-        for child in (
-            _Node(node.chosen | {k}, node.banned),
-            _Node(node.chosen, node.banned | {k}),
-        ):
-            value = search.bound(child)
-            if value is None:
-                continue
-            count += 1
-            value = max(bound, value)
-            if value < best[:2]:
-                heapq.heappush(heap, (value, -len(child.chosen), count, child))
-    return best, best[0], True
-
-
-def touched_neurons(design: Design, line: str = "row") -> list[tuple[str, int]]:
-    """The neurons that learn in a design.
-
-    Examples
-    --------
-    >>> from algebra.design.demand import demand
-    >>> from algebra.networks.base import LinearEstimator
-    >>> touched_neurons(fewest_neurons(demand(LinearEstimator(q=3, d=1, m=2))))
-    [('W', 0)]
-    """
-    allocation = design.allocation
-    return sorted({neuron_of(allocation.network, cell, line) for cell in allocation.cells})
+def search(asked: Demand, options: SearchOptions) -> Design:
+    """The search of goal "neurons"."""
+    return fewest_neurons(asked, options.line, options.relaxation, options.seconds)

@@ -1,7 +1,6 @@
-"""Quick rulings on many allocations: certified maximal, or not, by an odd root count.
+"""Many allocations, quickly: certified maximal, or not, by an odd root count.
 
-A full certificate (`algebra.certificates.certificate`) also looks for instances without real
-solutions; a
+A full certificate (`algebra.linear.certify`) also looks for instances without real solutions; a
 search among hundreds of allocations only asks for N, and asks once for each orbit of the renamings
 of units.
 """
@@ -13,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from algebra.design.demand import Demand
+from algebra.design.evidence import CountedRoots
 from algebra.errors import InputError
 from algebra.polynomials.msolve.process import MsolveMissing, find_msolve
 from algebra.problems.allocation import Allocation, Cell
@@ -24,7 +24,7 @@ _LARGEST_GROUP, _PARTS = 2_000, 12
 
 
 @dataclass(frozen=True)
-class Ruling:
+class Parity:
     """What is known of one allocation.
 
     Attributes
@@ -33,14 +33,27 @@ class Ruling:
         Whether an odd root count certifies it as maximal; None where counting failed.
     text : str
         In words.
+    roots : CountedRoots
+        What was counted; of an odd one the odd count alone.
     """
 
     odd: bool | None
     text: str
+    roots: CountedRoots
 
 
-class Judge:
-    """Rules on allocations by their root counts, once for each orbit.
+def renamings(asked: Demand) -> SymmetryGroup | None:
+    """The renamings of units, which change no root count; None where they are too many."""
+    names = [n for n in asked.network.shapes if any(c[0] == n for c in asked.cells)]
+    try:
+        group = SymmetryGroup(asked.network, names, asked.support)
+    except InputError:
+        return None
+    return group if group.order <= _LARGEST_GROUP else None
+
+
+class ParityCounter:
+    """Finds whether root counts are odd, once for each orbit of allocations.
 
     Parameters
     ----------
@@ -59,29 +72,22 @@ class Judge:
             self.fallback = None
         except MsolveMissing:
             self.fallback = fallback
-        self.known: dict[tuple[Cell, ...], Ruling] = {}
-        # Seconds of the slowest ruling so far: on large nets one may outlast a search.
+        self.known: dict[tuple[Cell, ...], Parity] = {}
+        # Seconds of the slowest count so far: on large nets one may outlast a search.
         self.slowest = 0.0
-        self.group: SymmetryGroup | None = None
-        try:
-            names = [n for n in asked.network.shapes if any(c[0] == n for c in asked.cells)]
-            group = SymmetryGroup(asked.network, names, asked.support)
-            if group.order <= _LARGEST_GROUP:
-                self.group = group
-        except InputError:
-            pass
+        self.group = renamings(asked)
 
-    def __call__(self, allocation: Allocation) -> Ruling:
-        """The ruling of an allocation that is not minimal."""
+    def __call__(self, allocation: Allocation) -> Parity:
+        """The parity of an allocation that is not minimal."""
         if self.group is not None:
             allocation = self.group.canonical(allocation)
         if allocation.cells not in self.known:
             began = time.monotonic()
-            self.known[allocation.cells] = self._rule(allocation)
+            self.known[allocation.cells] = self._count(allocation)
             self.slowest = max(self.slowest, time.monotonic() - began)
         return self.known[allocation.cells]
 
-    def _rule(self, allocation: Allocation) -> Ruling:
+    def _count(self, allocation: Allocation) -> Parity:
         asked = self.asked
         parts: Iterator[tuple[Cell, ...]] = iter([allocation.cells])
         if allocation.size > asked.equations:
@@ -99,8 +105,10 @@ class Judge:
                 continue
             if roots.value % 2:
                 where = "" if part.size == allocation.size else f"{part.size} of the weights have "
-                return Ruling(True, f"{where}N = {roots.value}, {roots.how}")
-            even.append(roots.value)
-        if failed:
-            return Ruling(None, failed)
-        return Ruling(False, "N = " + ", ".join(map(str, even)))
+                counted = CountedRoots(allocation.cells, ((cells, roots.value),))
+                return Parity(True, f"{where}N = {roots.value}, {roots.how}", counted)
+            even.append((cells, roots.value))
+        counted = CountedRoots(allocation.cells, tuple(even))
+        if failed or not even:
+            return Parity(None, failed or "no part of it was found", counted)
+        return Parity(False, "N = " + ", ".join(str(n) for _, n in even), counted)

@@ -1,37 +1,126 @@
-r"""The proof that a design is cheapest, as plain data that somebody else can check.
+r"""The proof of a design as plain data: a file that somebody else can check.
 
-It holds the demand, the weights chosen, and the dual solution: a weight splitting (one kind of
-cap or none) or the leaves of a branch and bound with their multipliers.  The check draws its own
-random points, so it does not rest on those of the search: at each of them the dual solution must
-show, by greedy runs, that no design costs less.  A design that is cheaper and generic would have
-to be dependent at all of these points (`algebra.design.demand`).
+It holds the demand, the weights chosen, what is claimed of them, and the evidence from which
+`algebra.design.verify` proves the claim.  What is claimed:
+
+========  =======================================================================================
+cheapest  no allocation that is not minimal costs less than `cost`
+spread    none has a smaller fullest line than `value`; of those of this value none costs less
+          than `cost_bound`
+neurons   none touches fewer neurons than `value`; of those of this value none costs less than
+          `cost_bound`
+maximal   the design has an odd root count, so that its MP = 1; none that costs less than `cost`
+          has an odd root count
+========  =======================================================================================
+
+Each among the allocations of `size` weights of `problem` that contain `must` and keep `caps`.
+
+Version 1 had the goals "cheapest" and "spread" alone, and no evidence that nothing is more
+spread, which is then searched anew.  It is still read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
-from algebra.certificates.checks import FAILED, PROBABLE, PROVED, Check, CheckFailed, Verification
-from algebra.design.cheapest import Design, float_text
-from algebra.design.demand import TARGET, Demand, demand
-from algebra.errors import InputError
-from algebra.matroids.branch_and_bound import capped_basis, certified_bound
-from algebra.matroids.intersection import CommonBasis, Shortage, common_basis, is_optimal
-from algebra.matroids.lagrangian import Leaf
-from algebra.problems.allocation import Allocation
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.fields import Fields, items, whole
+from algebra.design.demand import LINES, Demand, demand, exact_price
+from algebra.design.evidence import (
+    CostEvidence,
+    Evidence,
+    MaximalEvidence,
+    NeuronEvidence,
+    SpreadEvidence,
+    cells,
+    dual_from_dict,
+)
+from algebra.design.result import Design
+from algebra.errors import InputError, shown
+from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem, problem_from_dict
-from algebra.ranks.jacobian import allocation_rank
 
-FORMAT, VERSION = "matchprob-design", 1
+FORMAT, VERSION = "matchprob-design", 2
+# What the evidence of a goal is; the lines it may speak of.
+_EVIDENCE: dict[str, tuple[type[Evidence], tuple[str, ...]]] = {
+    "cheapest": (CostEvidence, ("",)),
+    "spread": (SpreadEvidence, LINES),
+    "neurons": (NeuronEvidence, ("row", "column")),
+    "maximal": (MaximalEvidence, ("",)),
+}
 
 
-def design_to_dict(asked: Demand, found: Design) -> dict[str, Any]:
+@dataclass(frozen=True)
+class DesignProof:
+    """A claim about a design, and its evidence.
+
+    Attributes
+    ----------
+    problem : Problem
+        Its allocation is everything that may learn.
+    must : tuple of cells
+    prices : tuple of Fraction
+        Of the problem's cells, in their order.
+    caps : tuple of (str, int)
+    size : int
+    goal : str
+    line : str
+        Of goals "spread" and "neurons".
+    design : tuple of cells
+    cost, value, cost_bound : Fraction
+    evidence : Evidence
+    searched_anew : bool
+        Of version 1: that nothing is more spread has to be found without evidence.
+    """
+
+    problem: Problem
+    must: tuple[Cell, ...]
+    prices: tuple[Fraction, ...]
+    caps: tuple[tuple[str, int], ...]
+    size: int
+    goal: str
+    line: str
+    design: tuple[Cell, ...]
+    cost: Fraction
+    value: Fraction
+    cost_bound: Fraction
+    evidence: Evidence
+    searched_anew: bool = False
+
+    def demand(self, seed: int) -> Demand:
+        """The demand, its caps in the order of the file (that of the evidence)."""
+        names = self.problem.allocation.cells
+        asked = demand(
+            self.problem.network, allowed=names, must=self.must,
+            costs=dict(zip(names, self.prices, strict=True)), caps=dict(self.caps),
+            budget=self.size, support=self.problem.support, seed=seed,
+        )  # fmt: skip
+        return replace(asked, caps=self.caps)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "problem": self.problem.to_dict(),
+            "must": [list(cell) for cell in self.must],
+            "prices": [str(price) for price in self.prices],
+            "caps": dict(self.caps),
+            "size": self.size,
+            "goal": self.goal,
+            "line": self.line,
+            "design": [list(cell) for cell in self.design],
+            "cost": str(self.cost),
+            "value": str(self.value),
+            "cost_bound": str(self.cost_bound),
+            "evidence": self.evidence.to_dict(),
+        }
+
+
+def proof_of(asked: Demand, found: Design) -> DesignProof:
     """The proof of a design.
 
     Parameters
@@ -39,163 +128,133 @@ def design_to_dict(asked: Demand, found: Design) -> dict[str, Any]:
     asked : Demand
         Without the cap that goal "spread" found itself.
     found : Design
-        Of the goals "cheapest" and "spread".
+        Of a goal whose optimum can be proved, and optimal.
+
+    Raises
+    ------
+    InputError
+        Where there is nothing to prove.
     """
-    if not found.evidence:
-        raise InputError(f"a design of goal {found.goal!r} has no proof of this form")
-    if not found.measure and not found.is_optimal:
-        raise InputError("the design is not proved to be cheapest: allow the search more time")
+    if found.evidence is None or found.goal not in _EVIDENCE:
+        raise InputError(
+            f"a design of goal {found.goal!r} has no proof; the goals that have one: "
+            + ", ".join(_EVIDENCE)
+        )
+    if not found.is_optimal:
+        raise InputError(
+            f"the design is not proved to be the best (value {found.value}, bound "
+            f"{found.bound}): allow the search more time"
+        )
     everything = Allocation.from_cells(asked.network, asked.cells)
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "problem": Problem.of(everything, support=asked.support).to_dict(),
-        "must": [list(cell) for cell in sorted(asked.must)],
-        "prices": [str(asked.prices[cell]) for cell in asked.cells],
-        "caps": dict(found.caps),
-        "size": asked.size,
-        "goal": found.goal,
-        "spread": found.measure.rpartition(" ")[2] if found.goal == "spread" else None,
-        "design": [list(cell) for cell in found.allocation.cells],
-        "cost": str(found.cost),
-        "evidence": dict(found.evidence),
-    }
+    return DesignProof(
+        Problem.of(everything, support=asked.support), tuple(sorted(asked.must)),
+        tuple(asked.prices[cell] for cell in asked.cells), found.caps, asked.size, found.goal,
+        found.line, found.allocation.cells, found.cost, found.value, found.cost_bound,
+        found.evidence,
+    )  # fmt: skip
 
 
-def verify_design(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
-    """Check the proof of a design.
+def read_proof(data: object) -> DesignProof:
+    """Read a proof.
 
     Parameters
     ----------
     data : mapping
-        What `design_to_dict` makes.
-    seed : int, optional
-        The points follow from it.
+        What `DesignProof.to_dict` makes, of version 1 or 2.
 
-    Returns
-    -------
-    Verification
-
-    Examples
-    --------
-    >>> from algebra.design.cheapest import cheapest
-    >>> from algebra.networks.base import LinearEstimator
-    >>> asked = demand(LinearEstimator(q=3, d=2, m=2), caps={"column": 2})
-    >>> verify_design(design_to_dict(asked, cheapest(asked))).holds
-    True
+    Raises
+    ------
+    InputError
+        Where it is no proof of this format at all.
+    CheckFailed
+        Where a field is not of its form, with its place.
     """
-    if data.get("format") != FORMAT or data.get("version") != VERSION:
-        raise InputError(f"this is not a proof of a design: `format` is not {FORMAT!r}, 1")
-    checks: list[Check] = []
-    with suppress(_Stop):
-        asked, chosen = _step(checks, "design", lambda: _design(data, seed, checks))
-        _step(checks, "evidence", lambda: _optimal(data, asked, chosen, checks))
-        if data.get("spread"):
-            _step(checks, "spread", lambda: _spread(data, asked, checks))
-    return Verification(f"{data.get('goal')} design", tuple(checks))
-
-
-class _Stop(Exception):
-    """A check failed: those after it would rest on it."""
-
-
-def _step(checks: list[Check], place: str, action: Any) -> Any:
-    try:
-        return action()
-    except CheckFailed as failure:
-        checks.append(Check(failure.place, FAILED, str(failure)))
-    except InputError as error:
-        checks.append(Check(place, FAILED, str(error)))
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
-        checks.append(Check(place, FAILED, f"malformed: {type(error).__name__}: {error}"))
-    raise _Stop
-
-
-def _design(data: Mapping[str, Any], seed: int, checks: list[Check]) -> tuple[Demand, Allocation]:
-    """The demand, and that the design meets it."""
-    problem = problem_from_dict(data["problem"])
-    cells = problem.allocation.cells
-    prices = dict(zip(cells, map(Fraction, data["prices"]), strict=True))
-    must = [(str(n), int(i), int(j)) for n, i, j in data["must"]]
-    asked = demand(
-        problem.network, allowed=cells, must=must, costs=prices, caps=dict(data["caps"]),
-        budget=data["size"], support=problem.support, seed=seed,
-    )  # fmt: skip
-    chosen = Allocation.from_cells(problem.network, [(n, i, j) for n, i, j in data["design"]])
-    if not set(must) <= set(chosen.cells) <= set(cells):
-        raise CheckFailed("design", "weights learn that may not, or others must and do not")
-    if chosen.size != asked.size:
-        raise CheckFailed("design", f"has {chosen.size} weights, {asked.size} were asked for")
-    place = {cell: k for k, cell in enumerate(asked.free)}
-    free = [place[cell] for cell in chosen.cells if cell in place]
-    for (line, number), (group, left) in zip(asked.caps, asked.all_groups(), strict=False):
-        counts = np.bincount([group[k] for k in free], minlength=len(left))
-        if (counts > np.array(left)).any():
-            raise CheckFailed("caps", f"more than {number} weights in a {line}")
-    cost = asked.cost(chosen.cells)
-    if cost != Fraction(data["cost"]):
-        raise CheckFailed("cost", f"says {data['cost']}, the prices add up to {cost}")
-    rank = allocation_rank(chosen, asked.support, asked.equations, seed)
-    if rank.rank < asked.equations:
-        raise CheckFailed("design", f"is minimal: rank {rank.rank} of {asked.equations}")
-    checks.append(
-        Check("design", PROVED, f"meets the demand at cost {cost}, not minimal (rank {rank.rank})")
-    )
-    return asked, chosen
-
-
-def _optimal(
-    data: Mapping[str, Any], asked: Demand, chosen: Allocation, checks: list[Check]
-) -> None:
-    """At points of our own the dual solution leaves nothing cheaper."""
-    evidence = data["evidence"]
-    place = {cell: k for k, cell in enumerate(asked.free)}
-    elements = tuple(sorted(place[c] for c in chosen.cells if c in place))
-    cost = sum(asked.costs[k] for k in elements)
-    systems = asked.all_groups()
-    error, count = Fraction(1), 0
-    for p, number in asked.points():
-        if error < TARGET:
-            break
-        columns = asked.columns(p, number)
-        if evidence["kind"] == "splitting":
-            scale = int(evidence["scale"])
-            first = np.array(evidence["first"], np.int64)
-            whole = np.array([c * scale for c in asked.costs], np.int64)
-            basis = CommonBasis(elements, cost, first, whole - first, scale)
-            good = len(systems) == 1 and is_optimal(columns, p, *systems[0], asked.costs, basis)
-        else:
-            leaves = [
-                Leaf(tuple(inside), tuple(outside), tuple(map(tuple, lines)))
-                for inside, outside, lines in evidence["leaves"]
-            ]
-            task = (columns, p, systems, asked.costs, asked.wanted)
-            good = certified_bound(*task, leaves, cost) == cost
-        if not good:
-            raise CheckFailed("evidence", "the dual solution does not show that nothing is cheaper")
-        error *= asked.point_error
-        count += 1
-    text = f"nothing is cheaper at {count} new points; error at most {float_text(error)}"
-    checks.append(Check("evidence", PROBABLE, text))
-
-
-def _spread(data: Mapping[str, Any], asked: Demand, checks: list[Check]) -> None:
-    """With a cap of one less there is no design."""
-    line = str(data["spread"])
-    number = dict(asked.caps)[line]
-    caps = tuple((kind, k - (kind == line)) for kind, k in asked.caps)
-    if number <= 1 or any(k < 0 for _, k in caps):
-        checks.append(Check("spread", PROVED, f"a {line} with a weight has at least one"))
-        return
-    less = replace(asked, caps=caps)
-    p, at = next(less.points())
-    columns, systems = less.columns(p, at), less.all_groups()
-    if len(systems) == 1:
-        found = common_basis(columns, p, *systems[0], less.costs, less.wanted)
-        none = isinstance(found, Shortage)
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise InputError(f"this is not the proof of a design: `format` is not {FORMAT!r}")
+    version = data.get("version")
+    if type(version) is not int or version not in (1, 2):
+        raise InputError(
+            f"design proof version {shown(version)}; this program reads versions 1 and {VERSION}"
+        )
+    fields = Fields(data)
+    for name in ("format", "version"):
+        fields.raw(name)
+    problem = _problem(fields.table("problem"))
+    must = cells(fields.raw("must"), "must")
+    prices = tuple(_price(v, f"prices[{k}]") for k, v in enumerate(fields.items("prices")))
+    if len(prices) != problem.allocation.size:
+        raise CheckFailed(
+            "prices", f"are {len(prices)}, {problem.allocation.size} weights may learn"
+        )
+    caps = _caps(fields.table("caps"))
+    size, goal = fields.whole("size", 0), fields.text("goal")
+    design = cells(fields.raw("design"), "design")
+    cost = _price(fields.raw("cost"), "cost")
+    if version == 1:
+        if goal not in ("cheapest", "spread"):
+            raise CheckFailed("goal", f"is {shown(goal)}; version 1 has cheapest and spread")
+        line = fields.raw("spread")
+        if line not in (LINES if goal == "spread" else (None,)):
+            raise CheckFailed("spread", f"is {shown(line)}, for goal {goal!r}")
+        dual = dual_from_dict(fields.raw("evidence"), "evidence")
+        evidence: Evidence = CostEvidence(dual)
+        line, value, cost_bound = line or "", cost, cost
+        if goal == "spread":
+            evidence, value = SpreadEvidence(dual, None), Fraction(dict(caps).get(line, 0))
     else:
-        none = capped_basis(columns, p, systems, less.costs, less.wanted).elements is None
-    if not none:
-        raise CheckFailed("spread", f"a cap of {number - 1} in a {line} admits a design")
-    text = f"no design with {number - 1} in a {line}; error at most {float_text(less.point_error)}"
-    checks.append(Check("spread", PROBABLE, text))
+        if goal not in _EVIDENCE:
+            raise CheckFailed("goal", f"is {shown(goal)}, none of " + ", ".join(_EVIDENCE))
+        form, lines = _EVIDENCE[goal]
+        line = fields.text("line")
+        if line not in lines:
+            raise CheckFailed("line", f"is {shown(line)}, for goal {goal!r}")
+        value = _price(fields.raw("value"), "value")
+        cost_bound = _price(fields.raw("cost_bound"), "cost_bound")
+        evidence = form.from_dict(fields.raw("evidence"))
+    fields.finish()
+    if goal == "spread" and line not in dict(caps):
+        raise CheckFailed("caps", f"has no cap of a {line}, the value of goal 'spread'")
+    return DesignProof(
+        problem, must, prices, caps, size, goal, line, design, cost, value, cost_bound, evidence,
+        searched_anew=version == 1,
+    )  # fmt: skip
+
+
+def _caps(fields: Fields) -> tuple[tuple[str, int], ...]:
+    """Caps in the order of the file."""
+    caps = tuple((str(kind), fields.whole(kind, 0)) for kind in fields)
+    for kind, _ in caps:
+        if kind not in LINES:
+            raise CheckFailed("caps", f"has {shown(kind)}, none of " + ", ".join(LINES))
+    return caps
+
+
+def _problem(fields: Fields) -> Problem:
+    """The problem, whole in itself: no file names, and no laws (nothing rests on them)."""
+    tables = {"network": fields.raw("network"), "learnable": _masks(fields.table("learnable"))}
+    if fields.has("support"):
+        tables["support"] = _masks(fields.table("support"))
+    fields.finish()
+    try:
+        return problem_from_dict(tables)
+    except InputError as error:
+        raise CheckFailed("problem", f"is none: {error}") from None
+
+
+def _masks(fields: Fields) -> dict[str, Any]:
+    """Matrices of 0 and 1."""
+    masks = {name: fields.raw(name) for name in fields}
+    for name, mask in masks.items():
+        for i, row in enumerate(items(mask, fields.at(name))):
+            for j, entry in enumerate(items(row, f"{fields.at(name)}[{i}]")):
+                whole(entry, f"{fields.at(name)}[{i}][{j}]", 0, 1)
+    return masks
+
+
+def _price(value: object, place: str) -> Fraction:
+    if not isinstance(value, str):
+        raise CheckFailed(place, f"must be an exact number as text, not {shown(value)}")
+    try:
+        return exact_price(value)
+    except InputError as error:
+        raise CheckFailed(place, str(error)) from None

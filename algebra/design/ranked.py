@@ -20,10 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.design.demand import Demand
+from algebra.design.demand import Demand, SearchUnfinished
 from algebra.linalg.modular import echelon
-from algebra.matroids.branch_and_bound import capped_basis
-from algebra.matroids.intersection import CommonBasis, Tableau, common_basis, greedy
+from algebra.matroids.capped import CappedProblem
+from algebra.matroids.linear import LinearMatroid
+from algebra.matroids.optimum import optimum
 
 Ranked = tuple[int, tuple[int, ...]]
 
@@ -57,6 +58,11 @@ def ranked_bases(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]
     elements : tuple of int
         Positions among the free weights.
 
+    Raises
+    ------
+    SearchUnfinished
+        Where several kinds of caps make one step too long a search.
+
     Examples
     --------
     >>> from fractions import Fraction
@@ -74,7 +80,7 @@ def ranked_bases(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]
 def _exchanging(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]:
     costs, size = asked.costs, asked.wanted
     order = sorted(range(len(costs)), key=costs.__getitem__)
-    first = greedy(columns, p, order, size)
+    first = LinearMatroid(columns, p).greedy(order, size)
     if len(first) < size:
         return
     none: frozenset[int] = frozenset()
@@ -130,25 +136,18 @@ def _solve(
     asked: Demand, columns: np.ndarray, p: int, inside: frozenset[int], outside: frozenset[int]
 ) -> Ranked | None:
     """The cheapest design with and without some elements, under the caps."""
-    tableau = Tableau(columns, p)
-    tableau.exchange((), sorted(inside))
     left = [e for e in range(columns.shape[1]) if e not in inside and e not in outside]
-    table = tableau.table[sorted(tableau.free)][:, left]
+    rest = LinearMatroid(columns, p).contract(sorted(inside))[0].restrict(left)
     systems = []
     for group, caps in asked.all_groups():
         used = np.bincount([group[e] for e in inside], minlength=len(caps)).tolist()
         systems.append(([group[e] for e in left], [c - u for c, u in zip(caps, used, strict=True)]))
     costs = [asked.costs[e] for e in left]
     wanted = asked.wanted - len(inside)
+    found = optimum(CappedProblem(rest.columns, p, systems, costs, wanted))
+    if found.is_infeasible:
+        return None
+    if found.elements is None or found.bound is None or found.cost != found.bound:
+        raise SearchUnfinished("the designs under these caps could not be put in order of cost")
     own = sum(asked.costs[e] for e in inside)
-    if len(systems) == 1:
-        found = common_basis(table, p, *systems[0], costs, wanted)
-        if not isinstance(found, CommonBasis):
-            return None
-        chosen, cost = found.elements, found.cost
-    else:
-        capped = capped_basis(table, p, systems, costs, wanted)
-        if capped.elements is None or capped.cost is None:
-            return None
-        chosen, cost = capped.elements, capped.cost
-    return own + cost, tuple(sorted({*inside, *(left[k] for k in chosen)}))
+    return own + found.bound, tuple(sorted({*inside, *(left[k] for k in found.elements)}))

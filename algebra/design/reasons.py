@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from algebra.design.demand import Demand, line_name
-from algebra.matroids.branch_and_bound import CappedBasis, counting_reason
+from algebra.matroids.branch_and_bound import Tree, counting_reason
 from algebra.matroids.intersection import Shortage, common_basis
+from algebra.matroids.optimum import Optimum
 from algebra.ranks.budgets.limits import plural
 
 
@@ -36,24 +37,23 @@ def shortage_text(found: Shortage, asked: Demand) -> str:
     )
 
 
-def crossing_text(asked: Demand, found: CappedBasis) -> str:
+def crossing_text(asked: Demand, found: Optimum) -> str:
     """Why no allocation keeps several kinds of caps: one kind alone, or how they count."""
     p, number = next(asked.points())
-    columns = asked.columns(p, number)
     for cap in asked.caps:
         alone = replace(asked, caps=(cap,))
-        ((groups, caps),) = alone.all_groups()
-        short = common_basis(columns, p, groups, caps, asked.costs, asked.wanted)
+        short = common_basis(alone.problem(p, number))
         if isinstance(short, Shortage):
             return shortage_text(short, alone)
-    systems = asked.all_groups()
+    problem = asked.problem(p, number)
     kept = " and ".join(
         f"at most {plural(number, f'{number} weight')} in a {line}" for line, number in asked.caps
     )
-    for leaf in found.leaves:
+    assert isinstance(found.dual, Tree)
+    for leaf in found.dual.leaves:
         if leaf.inside or leaf.outside:
             continue
-        reason = counting_reason(columns, p, systems, asked.wanted, leaf.multipliers)
+        reason = counting_reason(problem, leaf.multipliers)
         if reason is None:
             continue
         lines, needed, left = reason

@@ -19,10 +19,12 @@ from fractions import Fraction
 from math import floor
 from typing import Any
 
-from algebra.design.cheapest import Design, RelaxationMaker, cheapest, float_text
+from algebra.design.cheapest import cheapest
 from algebra.design.demand import Demand
-from algebra.design.maximal import cheapest_maximal
+from algebra.design.maximal import BY_MOVES, cheapest_maximal
+from algebra.design.result import Design, float_text
 from algebra.errors import InputError
+from algebra.matroids.optimum import RelaxationMaker
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.jacobian import allocation_rank
 from algebra.systems.root_count import RootCounter
@@ -32,7 +34,7 @@ NOT_MINIMAL, MAXIMAL = "not minimal", "maximal"
 
 @dataclass(frozen=True)
 class Repair:
-    """An allocation mended.
+    """An allocation and the nearest one that meets the goal.
 
     Attributes
     ----------
@@ -152,31 +154,35 @@ def repair(
     design: Design
     if goal == MAXIMAL:
         design = cheapest_maximal(
-            moved, relaxation=relaxation, seconds=seconds, timeout=timeout, fallback=fallback
-        )
+            moved, relaxation=relaxation, seconds=seconds, timeout=timeout, fallback=fallback,
+            wording=BY_MOVES,
+        )  # fmt: skip
     else:
-        design = cheapest(moved, "repair", relaxation, seconds)
+        design = cheapest(moved, relaxation, seconds, goal="repair")
     after = design.allocation
     moves = len(set(after.cells) - old)
     bound = min(moves, max(0, floor((design.bound + total) / move)))
-    proof = design.proof.replace("design that costs less", "allocation that is nearer")
-    proof = proof.replace("cheaper designs", "nearer or as near allocations")
     return Repair(
         before, after, goal, moves, bound, asked.cost(after.cells),
-        _reason(before, asked, goal, moves), proof, design.error,
+        _reason(before, asked, goal, moves, bound), design.proof, design.error,
     )  # fmt: skip
 
 
-def _reason(before: Allocation, asked: Demand, goal: str, moves: int) -> str:
+def _reason(before: Allocation, asked: Demand, goal: str, moves: int, bound: int) -> str:
     rank = allocation_rank(before, asked.support, asked.equations, asked.seed).rank
     lack = asked.equations - rank
     if not moves:
         return "nothing has to move"
     if goal == MAXIMAL and not lack:
+        if bound < moves:
+            return (
+                f"with so many moves it is certified maximal; whether {_at_least(bound)} suffice "
+                "was not settled: not all nearer allocations were counted"
+            )
         return (
-            "no allocation that shares more weights with this one is certified maximal"
+            "no allocation that shares more weights with this one has an odd root count"
             if moves > 1
-            else "it is not certified maximal itself"
+            else "its own root count is not odd"
         )
     text = (
         f"{before.size} learnable weights take part in {rank} of {asked.equations} independent "
@@ -184,8 +190,16 @@ def _reason(before: Allocation, asked: Demand, goal: str, moves: int) -> str:
     )
     if moves > lack:
         text += (
-            f"; {lack} new ones could mend that, {moves} are needed to keep to the demands"
+            f"; {lack} new ones could mend that, {_needed(moves, bound)} to keep to the demands"
             if goal == NOT_MINIMAL
-            else f"; {lack} new ones could mend that, {moves} are needed for a maximal one"
+            else f"; {lack} new ones could mend that, {_needed(moves, bound)} for a maximal one"
         )
     return text
+
+
+def _needed(moves: int, bound: int) -> str:
+    return f"{moves} are needed" if bound == moves else f"{moves} were found"
+
+
+def _at_least(bound: int) -> str:
+    return "fewer" if bound <= 1 else f"{bound} or more of them"

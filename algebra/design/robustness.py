@@ -43,8 +43,8 @@ from typing import Any
 
 import numpy as np
 
-from algebra.design.cheapest import float_text
 from algebra.design.demand import line_name, line_of
+from algebra.design.result import float_text
 from algebra.errors import InputError
 from algebra.linalg.modular import echelon, inverses, random_prime
 from algebra.problems.allocation import Allocation, Cell

@@ -1,12 +1,15 @@
 r"""The family of networks that are chains of matrices: inspect, certify, verify.
 
-certify         Verdicts on linear networks, with evidence that somebody else can check
-derivatives     Forward-mode derivatives over GF(p): matrices of dual numbers value + ε·tangent,
-                ε² = 0
-inspect         Inspection: which equations an allocation leads to, and how they hang together
-recount         The generic root count made again, by other routes: for verification
-verify          Certificates checked again, from scratch and as far as possible by other means
-verify_witness  A witness without real solutions, checked: rebuilt from its rationals, counted by
-                Sturm
-witness         Rational instances solved exactly: the witness that a match can fail
+certify           Verdicts on linear networks, with evidence that somebody else can check
+derivatives       Forward-mode derivatives over GF(p): matrices of dual numbers value + ε·tangent,
+                  ε² = 0
+evidence          Evidence for a verdict: written as plain data, read with exact types
+inspect           Inspection: which equations an allocation leads to, and how they hang together
+reachable         Is the teacher itself among the students?  A rule for MP = 1, with its proof
+recount           The generic root count made again, by other routes: for verification
+verify            Certificates checked again, from scratch and as far as possible by other means
+verify_reachable  The claim that the teacher is a student, checked at a point of its own
+verify_witness    A witness without real solutions, with the theorem that it proves: rebuilt from
+                  its rationals, counted by Sturm
+witness           Rational instances solved exactly: the witness that a match can fail
 """

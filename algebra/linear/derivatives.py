@@ -62,3 +62,14 @@ class _Dual:
 
     def __getitem__(self, key: Any) -> _Dual:
         return replace(self, value=self.value[key], tangent=self.tangent[key])
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        # NumPy's protocol for arrays that are not its own: `np.concatenate` of such matrices.
+        if function is not np.concatenate:
+            return NotImplemented
+        [blocks] = args
+        value, tangent = (
+            np.concatenate([getattr(block, part) for block in blocks], **kwargs)
+            for part in ("value", "tangent")
+        )
+        return _Dual(value, tangent, self.p)

@@ -24,7 +24,12 @@ from algebra.systems.elimination import CoreSystem, eliminate
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.inspection import BlockSummary, FormReport, Inspection
 from algebra.systems.root_count import preferred_forms
-from algebra.systems.system import PolynomialSystem, build_system, unknown_count
+from algebra.systems.system import (
+    PolynomialSystem,
+    build_system,
+    symbolic_system,
+    unknown_count,
+)
 
 # Forms with more unknowns than this are described by their sizes only.
 LARGEST = 1500
@@ -151,3 +156,14 @@ def _without_identities(system: PolynomialSystem) -> PolynomialSystem:
 
 def _sizes(part: Any) -> tuple[int, int]:
     return len(part.equations), len(part.unknowns)
+
+
+def linear_equations(
+    found: Inspection, support: Mapping[str, np.ndarray]
+) -> tuple[str, list[tuple[str, Any]]] | None:
+    """The equations of the first form of a report, in SymPy."""
+    if not found.forms:
+        return None
+    system = symbolic_system(found.allocation, found.forms[0].form, support)
+    pairs = list(zip(system.labels, system.equations, strict=True))
+    return f"Equations of the {system.form} form", pairs

@@ -7,13 +7,13 @@ blocks, by msolve modulo a new prime; where msolve is missing or too slow, numer
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-import sympy
-from sympy.polys.orderings import grevlex
 
 from algebra.linalg.modular import random_prime
+from algebra.networks.chain import need_chain
 from algebra.polynomials.msolve.process import MsolveMissing
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
 from algebra.problems.allocation import Allocation
@@ -22,6 +22,73 @@ from algebra.systems.root_count import RootCounter, RootCountError, modular_core
 
 # SymPy's Gröbner bases are quick enough below these sizes.
 _SYMPY_UNKNOWNS, _SYMPY_ROOTS = 3, 8
+
+
+@dataclass(frozen=True)
+class Recount:
+    """The generic root count as it was found again.
+
+    Attributes
+    ----------
+    value : int or None
+        None where no route came to an end.
+    how : str
+        The route, or why there is none.
+    is_proved : bool
+        Whether it is a proof; else a count modulo a prime, or a numerical one.
+    at_least : int or None
+        Where no route came to an end, solutions that were found all the same.
+    """
+
+    value: int | None
+    how: str
+    is_proved: bool = False
+    at_least: int | None = None
+
+
+def recount_again(
+    target: Allocation,
+    support: Mapping[str, np.ndarray],
+    used: Sequence[int],
+    *,
+    seed: int,
+    timeout: float,
+    fallback: RootCounter | None = None,
+) -> Recount:
+    """N of ρ weights of rank ρ by another route than `algebra.systems.root_count` takes.
+
+    Where one matrix learns that acts once, the labels are affine in the weights; of full rank,
+    they have N = 1: a proof.
+
+    Parameters
+    ----------
+    target : Allocation
+    support : mapping of str to mask
+    used : sequence of int
+        Primes that the certificate has used.
+    seed : int
+        Primes and instances follow from it.
+    timeout : float
+        Seconds for each Gröbner basis.
+    fallback : callable, optional
+        Counts where msolve is missing or does not finish.
+
+    Returns
+    -------
+    Recount
+    """
+    if (
+        len(target.matrices) == 1
+        and target.matrices[0] != need_chain(target.network).chain().recurrent
+    ):
+        text = f"the labels are affine in {target.matrices[0]}, of full rank"
+        return Recount(1, text, is_proved=True)
+    p = prime_not_in(used, random.Random(f"recount/{seed}"))
+    first = preferred_forms(target.network, target)[0]
+    core, _ = modular_core(target, p, seed, first, support)
+    if core.is_linear:
+        return Recount(1, f"elimination of a random instance modulo {p} leaves no equation")
+    return recount(target, support, core, p, seed=seed, timeout=timeout, fallback=fallback)
 
 
 def recount(
@@ -33,8 +100,8 @@ def recount(
     seed: int,
     timeout: float,
     fallback: RootCounter | None = None,
-) -> tuple[int | None, str]:
-    """N by another route than `algebra.systems.root_count` takes.
+) -> Recount:
+    """N from the cores of a random instance modulo p, small ones by SymPy.
 
     Parameters
     ----------
@@ -53,15 +120,21 @@ def recount(
 
     Returns
     -------
-    count : int or None
-        None where no route came to an end.
-    how : str
-        The route, or why there is none.
+    Recount
+
+    Notes
+    -----
+    A core whose blocks were put aside might have roots that lead to no weights: those without
+    deferred blocks come first.  A core that elimination solves counts for 1, one of unknowns
+    without equations for nothing.
     """
-    if len(core.unknowns) <= _SYMPY_UNKNOWNS and core.bezout <= _SYMPY_ROOTS:
-        return sympy_degree(core, p), f"modulo {p} by SymPy's Gröbner basis"
-    routes = [(core, "the same form")]
     plain, _ = modular_core(target, p, seed, core.system.form, support, defer=False)
+    for system in (plain, core):
+        if system.equations and _is_small(system):
+            count = sympy_degree(system, p)
+            if count:
+                return Recount(count, f"modulo {p} by SymPy's Gröbner basis")
+    routes = [(core, "the same form")]
     if len(plain.unknowns) <= 2 * len(core.unknowns):
         routes.insert(0, (plain, f"the {core.system.form} form, no block deferred"))
     for form in preferred_forms(target.network, target):
@@ -71,15 +144,24 @@ def recount(
         if len(other.unknowns) <= 2 * len(core.unknowns):
             routes.insert(0, (other, f"the {form} form"))
     for system, how in routes:
+        if system.is_linear:
+            return Recount(1, f"modulo {p} in {how}: elimination leaves no equation")
+        if not system.equations:
+            continue
         try:
             degree = quotient_degree(system.equations, timeout=max(1, round(timeout))).degree
         except (MsolveTimeout, MsolveFailed):
             continue
         except MsolveMissing as missing:
             return _by_trace_test(target, support, seed, fallback, str(missing))
-        return degree, f"modulo {p} in {how}"
+        if degree is not None and degree > 0:
+            return Recount(degree, f"modulo {p} in {how}")
     why = f"counting it took more than {timeout:g} s"
     return _by_trace_test(target, support, seed, fallback, why)
+
+
+def _is_small(core: CoreSystem) -> bool:
+    return len(core.unknowns) <= _SYMPY_UNKNOWNS and core.bezout <= _SYMPY_ROOTS
 
 
 def _by_trace_test(
@@ -88,18 +170,18 @@ def _by_trace_test(
     seed: int,
     fallback: RootCounter | None,
     why: str,
-) -> tuple[int | None, str]:
+) -> Recount:
     """N by the numerical counter, where there is one."""
     if fallback is None:
-        return None, why
+        return Recount(None, why)
     try:
         found = fallback(target, support, seed + 7_777_777)
     except RootCountError as error:
-        return None, f"{why}; {error}"
-    return found.value, f"by {found.how} ({why})"
+        return Recount(None, f"{why}; {error}", at_least=error.at_least)
+    return Recount(found.value, f"by {found.how} ({why})")
 
 
-def prime_not_in(used: list[int], rng: random.Random) -> int:
+def prime_not_in(used: Sequence[int], rng: random.Random) -> int:
     """A random prime that was not used before."""
     while True:
         p = random_prime(rng)
@@ -107,8 +189,12 @@ def prime_not_in(used: list[int], rng: random.Random) -> int:
             return p
 
 
-def sympy_degree(core: CoreSystem, p: int) -> int:
-    """Dimension of the quotient algebra, by SymPy's Gröbner basis over GF(p)."""
+def sympy_degree(core: CoreSystem, p: int) -> int | None:
+    """Dimension of the quotient algebra, by SymPy's Gröbner basis over GF(p); None: infinite."""
+    # Loaded here: importing it takes longer than most commands.
+    import sympy
+    from sympy.polys.orderings import grevlex
+
     symbols = [sympy.Symbol(f"x{k}") for k in range(len(core.unknowns))]
     polynomials = [
         sympy.Poly(
@@ -118,7 +204,10 @@ def sympy_degree(core: CoreSystem, p: int) -> int:
     ]
     basis = sympy.groebner(polynomials, *symbols, modulus=p, order="grevlex")
     leading = [g.monoms(order=grevlex)[0] for g in basis.polys]
-    return _under_staircase(leading, len(symbols))
+    if any(sum(m) == 0 for m in leading):
+        return 0
+    pure = {k for m in leading for k, e in enumerate(m) if e == sum(m)}
+    return _under_staircase(leading, len(symbols)) if len(pure) == len(symbols) else None
 
 
 def _under_staircase(leading: list[tuple[int, ...]], unknowns: int) -> int:

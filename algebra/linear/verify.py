@@ -1,74 +1,83 @@
-"""Certificates checked again, from scratch and as far as possible by other means.
+"""Certificates of linear networks checked again, from scratch and as far as possible by other
+means.
 
-* Jacobians are compared with forward-mode derivatives (dual numbers) in random
-  directions; ranks are found by our own elimination instead of FLINT.
+* Jacobians are compared with forward-mode derivatives (dual numbers) in random directions; ranks
+  are found by our own elimination instead of FLINT.
 * A rank deficit is looked for at new random primes and points.
-* The generic root count is made again modulo another prime in another form (or without
-  deferring blocks), small ones by SymPy's Gröbner bases.  Where msolve is missing or too
-  slow, a numerical counter may be handed in; it starts from another seed.
-* A witness without real solutions is rebuilt from its rationals; its parametrization is
-  proved to consist of solutions, and SymPy's Sturm sequences count no real one.
+* The generic root count is made again modulo another prime in another form (or without deferring
+  blocks), small ones by SymPy's Gröbner bases.  Where msolve is missing or too slow, a numerical
+  counter may be handed in; it starts from another seed.
+* A witness without real solutions is rebuilt from its rationals (`algebra.linear.verify_witness`,
+  with the theorem).
+* That the teacher itself is a student is checked at a point of its own
+  (`algebra.linear.verify_reachable`).
 
-How a check ends is told in `algebra.certificates.checks`.
+What each verdict follows from, J_A and J the Jacobians of the theorem in `algebra.ranks.jacobian`:
+
+minimal       (a) rank J ≥ ρ at a point, (b) rank J_A < ρ generically: always so where fewer than ρ
+              weights learn.
+maximal       (a) rank J ≤ ρ generically, (b) rank J_A = ρ at a point, so that a generic instance
+              has finitely many solutions, at least one; (c) their number N is odd.  Or (c) holds
+              for a part of the allocation that has ρ weights and rank ρ.  Or, without any of these,
+              the teacher is a student.  Or no path leads from inputs to outputs.
+intermediate  (a), (b) as before, so MP > 0; r = ρ; (c) N is the generic root count, (d) an
+              instance with N simple solutions, none real, persists: MP < 1.
+undecided     nothing; what the file says of ranks and of N is checked all the same.
+
+The verdict's status is that of the weakest statement that it follows from.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
-from contextlib import suppress
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-from flint import fmpz
 
-from algebra.certificates.certificate import (
-    INTERMEDIATE,
-    MAXIMAL,
-    MINIMAL,
-    UNDECIDED,
-)
+from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
-    FAILED,
     PROBABLE,
     PROVED,
     TRUSTED,
-    Check,
     CheckFailed,
+    Checklist,
     Verification,
+    weakest,
 )
+from algebra.certificates.claim import Claim, read_claim
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import check_vanishing
 from algebra.linalg.modular import batched_rank, matmul, random_residues, rank
 from algebra.linear.derivatives import dual_derivative
-from algebra.linear.recount import prime_not_in, recount
+from algebra.linear.evidence import LinearEvidence, RankEvidence, RootEvidence, read_evidence
+from algebra.linear.recount import recount_again
+from algebra.linear.verify_reachable import check_reached
 from algebra.linear.verify_witness import check_no_real_root
-from algebra.networks.base import Network
 from algebra.networks.chain import need_chain
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.problem import Problem, problem_from_dict
+from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import (
     Point,
     all_cells,
     allocation_rank,
     jacobian,
     network_rank,
-    random_point,
     tangent_factors,
 )
-from algebra.systems.root_count import TRACE, modular_core, preferred_forms
+from algebra.systems.root_count import TRACE
+from algebra.systems.system import forms
+from algebra.theorems.statements import what_theorems_say
 
 # Matrices up to this many label entries are ranked by our own elimination.
 _OWN_RANK = 128
 
 
-def verify_linear(data: Mapping[str, Any], effort: Effort) -> Verification:
+def verify_linear(data: object, effort: Effort) -> Verification:
     """Check the certificate of a linear network.
 
     Parameters
     ----------
-    data : mapping
+    data : object
         The content of ``cert.json``.
     effort : Effort
         New points and primes follow from its seed.
@@ -77,142 +86,204 @@ def verify_linear(data: Mapping[str, Any], effort: Effort) -> Verification:
     -------
     Verification
     """
-    checker = _Checker(data, effort)
-    return Verification(str(data.get("verdict")), tuple(checker.run()))
+    checklist = Checklist()
+
+    def check() -> None:
+        claim = read_claim(data)
+        check_claim(claim, checklist, effort)
+        claim.check_words(what_theorems_say(claim.problem.network, claim.problem.allocation),
+                          checklist.say)  # fmt: skip
+
+    verdict = data.get("verdict") if isinstance(data, dict) else None
+    return checklist.run(str(verdict), check)
+
+
+def check_claim(claim: Claim, checklist: Checklist, effort: Effort, *, peers: bool = True) -> str:
+    """Check what a certificate of a linear network claims, words apart.
+
+    Parameters
+    ----------
+    claim : Claim
+    checklist : Checklist
+        Takes what is found.
+    effort : Effort
+    peers : bool, optional
+        Whether the teacher is a network of the same kind; for lowered problems it is not, and
+        "the teacher is a student" proves nothing.
+
+    Returns
+    -------
+    str
+        Status of the verdict.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    evidence = read_evidence(claim.evidence, claim.problem)
+    return _Checker(claim, evidence, checklist, effort, peers).run()
 
 
 class _Checker:
-    def __init__(self, data: Mapping[str, Any], effort: Effort) -> None:
-        self.data, self.seed, self.timeout = data, effort.seed, effort.limits.timeout
-        self.fallback = effort.tools.root_counter
-        self.checks: list[Check] = []
+    """The checks of one claim; each method proves what its docstring says, or raises."""
 
-    def say(self, place: str, status: str, text: str) -> None:
-        self.checks.append(Check(place, status, text))
+    def __init__(
+        self,
+        claim: Claim,
+        evidence: LinearEvidence,
+        checklist: Checklist,
+        effort: Effort,
+        peers: bool,
+    ) -> None:
+        self.claim, self.evidence, self.effort, self.peers = claim, evidence, effort, peers
+        self.problem: Problem = claim.problem
+        self.seed = effort.seed
+        self.say = checklist.say
 
-    def step(self, place: str, action: Callable[[], Any]) -> Any:
-        """Run one check; whatever goes wrong in it is a failure at this place."""
-        try:
-            return action()
-        except CheckFailed as failure:
-            self.say(failure.place, FAILED, str(failure))
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            self.say(place, FAILED, f"malformed: {type(error).__name__}: {error}")
-        raise _Stop
+    def run(self) -> str:
+        claim, evidence = self.claim, self.evidence
+        self._only_what_belongs()
+        if evidence.labels_vanish:
+            check_vanishing(self.problem, claim.verdict, claim.equations, claim.rank, self.say)
+            self._error_bound(True)
+            return PROVED
+        known = self._network_rank()
+        attained = self._allocation_rank()
+        if claim.verdict == MINIMAL:
+            status = self._minimal(attained)
+            self._error_bound(claim.learnable < claim.equations)
+            return status
+        if claim.rank != claim.equations:
+            text = f"rank {claim.rank} ≠ equations {claim.equations}: minimal, not this"
+            raise CheckFailed("verdict", text)
+        self.say("rank", known, "not minimal: the allocation's rank is the whole network's")
+        self._error_bound(known == PROVED)
+        if claim.verdict == MAXIMAL:
+            return self._maximal(known)
+        if claim.verdict == INTERMEDIATE:
+            return self._intermediate(known)
+        if evidence.root_count is not None:
+            self._root_count(self.problem.allocation, evidence.root_count)
+        self.say("verdict", TRUSTED, "undecided: nothing more is claimed")
+        return TRUSTED
 
-    def run(self) -> list[Check]:
-        with suppress(_Stop):
-            self._run()
-        return self.checks
-
-    def _run(self) -> None:
-        data = self.data
-        self.problem: Problem = self.step("problem", lambda: problem_from_dict(data["problem"]))
-        verdict = data.get("verdict")
-        if verdict not in (MINIMAL, MAXIMAL, INTERMEDIATE, UNDECIDED):
-            self.say("verdict", FAILED, f"{verdict!r} is no verdict")
-            return
-        self.step("learnable", self._learnable)
-        if "labels_vanish" in self.step("evidence", lambda: dict(data["evidence"])):
-            self.step(
-                "evidence.labels_vanish",
-                lambda: check_vanishing(
-                    self.problem, verdict, data["equations"], data["rank"], self.say
-                ),
+    def _only_what_belongs(self) -> None:
+        """No evidence that the verdict does not use, no count that no evidence gives."""
+        claim, evidence = self.claim, self.evidence
+        allowed = {
+            MINIMAL: (),
+            MAXIMAL: ("root_count", "sub_allocation", "teacher_reached"),
+            INTERMEDIATE: ("root_count", "no_real_root"),
+            UNDECIDED: ("root_count",),
+        }[claim.verdict]
+        for name in ("root_count", "sub_allocation", "no_real_root", "teacher_reached"):
+            if getattr(evidence, name) is None:
+                continue
+            if name not in allowed or evidence.labels_vanish:
+                text = f"has no place in the certificate of a {claim.verdict} allocation"
+                raise CheckFailed(f"evidence.{name}", text)
+        roots, count = evidence.root_count, claim.generic_root_count
+        if roots is None and (
+            evidence.sub_allocation is not None or evidence.no_real_root is not None
+        ):
+            raise CheckFailed("evidence.root_count", "is missing")
+        whole = roots if evidence.sub_allocation is None else None
+        if count != (None if whole is None else whole.value):
+            text = f"says {count}, the evidence " + (
+                "nothing" if whole is None else f"{whole.value}"
             )
-            return
-        self.step("evidence.network_rank", self._network_rank)
-        self.step("evidence.allocation_rank", self._allocation_rank)
-        if verdict == MINIMAL:
-            self.step("verdict", self._minimal)
-            return
-        self.step("verdict", self._not_minimal)
-        if verdict == MAXIMAL:
-            self.step("evidence.root_count", self._maximal)
-        elif verdict == INTERMEDIATE:
-            self.step("evidence.root_count", self._root_count)
-            self.step("evidence.no_real_root", self._no_real_root)
-        else:
-            self.say("verdict", TRUSTED, "undecided: nothing more is claimed")
+            raise CheckFailed("generic_root_count", text)
+        point = evidence.allocation_rank
+        if claim.prime != (0 if point is None else point.point.p):
+            raise CheckFailed("prime", f"{claim.prime} is not the prime of allocation_rank")
+
+    def _error_bound(self, certain: bool) -> None:
+        """A bound of 0 is claimed only where the verdict rests on no random point."""
+        if self.claim.error_bound == 0 and not certain:
+            text = "is 0, but the verdict rests on ranks at random points"
+            raise CheckFailed("error_bound", text)
+        if self.claim.error_bound != 0:
+            text = "of the points that the certifying program drew; not used here"
+            self.say("error_bound", TRUSTED, text)
 
     # -- ranks ---------------------------------------------------------------------
 
-    def _learnable(self) -> None:
-        allocation = self.problem.allocation
-        if self.data["learnable"] != allocation.size:
-            raise CheckFailed(
-                "learnable", f"says {self.data['learnable']}, the masks hold {allocation.size}"
-            )
-
-    def _network_rank(self) -> None:
-        network = self.problem.network
-        claimed = self.data["equations"]
+    def _network_rank(self) -> str:
+        """ρ is the generic rank of J: at least ρ at a point; at most, by counting or by odds."""
+        network, claimed = self.problem.network, self.claim.equations
+        evidence = self.evidence.network_rank
+        assert evidence is not None
         cells = all_cells(network, self.problem.support)
-        self._witness("network_rank", cells, claimed)
-        bound = need_chain(network).label_dimension_bound
+        self._attained(evidence, cells, claimed)
+        bound = min(len(cells), need_chain(network).label_dimension_bound)
         if claimed > bound:
             raise CheckFailed("equations", f"{claimed} exceeds the bound {bound} from counting")
+        self._upper_bound(evidence, claimed == bound)
         if claimed == bound:
-            self.say(
-                "equations", PROVED, f"generic rank {claimed}: attained, and a bound by counting"
-            )
-            return
+            text = f"generic rank {claimed}: attained, and a bound by counting"
+            self.say("equations", PROVED, text)
+            return PROVED
         again = network_rank(network, self.problem.support, self.seed)
         if again.rank > claimed:
             raise CheckFailed("equations", f"a new point shows rank {again.rank} > {claimed}")
         self.say("equations", PROBABLE, f"generic rank {claimed}; new points: {_odds(again.error)}")
+        return PROBABLE
 
-    def _allocation_rank(self) -> None:
-        self._witness("allocation_rank", list(self.problem.allocation.cells), self.data["rank"])
+    def _allocation_rank(self) -> str:
+        """The claimed rank is the generic rank of J_A; probable where it is below its bounds."""
+        claim, evidence = self.claim, self.evidence.allocation_rank
+        assert evidence is not None
+        allocation = self.problem.allocation
+        self._attained(evidence, list(allocation.cells), claim.rank)
+        if claim.rank > claim.equations:
+            text = f"{claim.rank} is more than the whole network's rank {claim.equations}"
+            raise CheckFailed("rank", text)
+        met = claim.rank == min(allocation.size, claim.equations)
+        self._upper_bound(evidence, met)
+        if met:
+            return PROVED
+        again = allocation_rank(
+            allocation, self.problem.support, claim.equations, seed=self.seed + 7_777_777
+        )
+        if again.rank > claim.rank:
+            raise CheckFailed("rank", f"a new point shows rank {again.rank} > {claim.rank}")
+        self.say("rank", PROBABLE, f"rank {claim.rank} at new points too: {_odds(again.error)}")
+        return PROBABLE
 
-    def _witness(self, name: str, cells: list[Cell], claimed: Any) -> None:
-        """The claimed rank is attained at the witness point."""
-        place = f"evidence.{name}"
-        evidence = self.data["evidence"][name]
-        if not isinstance(claimed, int) or evidence["rank"] != claimed:
-            raise CheckFailed(place, f"rank {evidence['rank']!r} does not fit {claimed!r}")
-        p, number = evidence["witness"]
-        if name == "allocation_rank" and self.data["prime"] != p:
-            raise CheckFailed("prime", f"{self.data['prime']!r} is not the witness's prime {p}")
-        if not (isinstance(p, int) and 2**20 < p < 2**31 and fmpz(p).is_prime()):
-            raise CheckFailed(f"{place}.witness", f"{p!r} is not a prime between 2^20 and 2^31")
-        network = self.problem.network
-        point = self._point(evidence, p, number)
-        names = sorted({cell[0] for cell in cells})
-        if not cells:
-            found = 0
-        else:
+    def _upper_bound(self, evidence: RankEvidence, met: bool) -> None:
+        if evidence.proved != (evidence.rank == evidence.upper_bound) or (
+            evidence.proved and not met
+        ):
+            text = (
+                f"rank {evidence.rank}, upper bound {evidence.upper_bound}: no such bound is known"
+            )
+            raise CheckFailed(f"{evidence.place}.upper_bound", text)
+
+    def _attained(self, evidence: RankEvidence, cells: list[Cell], claimed: int) -> None:
+        """The claimed rank is the rank at the witness point: at most the generic rank."""
+        place, point = evidence.place, evidence.point
+        if evidence.rank != claimed:
+            raise CheckFailed(place, f"rank {evidence.rank} does not fit {claimed}")
+        found = 0
+        if cells:
+            network, p = self.problem.network, point.p
+            names = sorted({cell[0] for cell in cells})
             chosen = cells
             if len(cells) > 2 * claimed + 64:
                 # Enough random columns show the rank of them all.
                 rng = random.Random(f"columns/{self.seed}")
                 chosen = rng.sample(cells, claimed + claimed // 4 + 16)
             matrix = jacobian(tangent_factors(network, point, names), chosen, p)
-            self._compare_derivatives(network, point, chosen, matrix, place)
+            self._compare_derivatives(point, chosen, matrix, place)
             found = _own_rank(matrix, p)
             if found < claimed and len(chosen) < len(cells):
                 found = rank(jacobian(tangent_factors(network, point, names), cells, p), p)
-        if found != claimed and not (found > claimed and name == "network_rank"):
+        if found != claimed:
             raise CheckFailed(place, f"the rank at the witness point is {found}, not {claimed}")
-        self.say(place, PROVED, f"rank {claimed} at the witness point modulo {p}")
-
-    def _point(self, evidence: Mapping[str, Any], p: int, number: int) -> Point:
-        network = self.problem.network
-        if "witness_point" not in evidence:
-            return random_point(network, p, number, self.problem.support)
-        given = evidence["witness_point"]
-        weights = {}
-        for name, shape in network.shapes.items():
-            weights[name] = np.array(given["weights"][name], dtype=np.int64).reshape(shape) % p
-            if name in self.problem.support and (
-                weights[name][self.problem.support[name] == 0].any()
-            ):
-                raise CheckFailed("evidence", f"the point has weights outside support.{name}")
-        X = np.array(given["X"], dtype=np.int64).reshape(network.input_shape) % p
-        return Point(p, number, weights, X)
+        self.say(place, PROVED, f"rank {claimed} at the witness point modulo {point.p}")
 
     def _compare_derivatives(
-        self, network: Network, point: Point, cells: list[Cell], matrix: np.ndarray, place: str
+        self, point: Point, cells: list[Cell], matrix: np.ndarray, place: str
     ) -> None:
         """Jacobian times random directions against forward-mode derivatives."""
         p, rng = point.p, random.Random(f"directions/{self.seed}")
@@ -220,118 +291,123 @@ class _Checker:
             step = random_residues((len(cells),), p, rng)
             if not np.array_equal(
                 matmul(matrix, step[:, None], p)[:, 0],
-                dual_derivative(network, point, cells, step).ravel(),
+                dual_derivative(self.problem.network, point, cells, step).ravel(),
             ):
                 raise CheckFailed(place, "the Jacobian differs from forward-mode derivatives")
 
-    def _minimal(self) -> None:
-        rank_, equations = self.data["rank"], self.data["equations"]
-        if not rank_ < equations:
-            raise CheckFailed("verdict", f"minimal needs rank {rank_} < equations {equations}")
-        allocation = self.problem.allocation
-        if allocation.size < equations:
-            self.say("verdict", PROVED, f"{allocation.size} weights, rank at least {equations}")
-            return
-        again = allocation_rank(
-            allocation, self.problem.support, equations, seed=self.seed + 7_777_777
-        )
-        if again.rank > rank_:
-            raise CheckFailed("rank", f"a new point shows rank {again.rank} > {rank_}")
-        self.say(
-            "verdict", PROBABLE, f"rank {rank_} < {equations} at new points: {_odds(again.error)}"
-        )
+    # -- verdicts ------------------------------------------------------------------
 
-    def _not_minimal(self) -> None:
-        rank_, equations = self.data["rank"], self.data["equations"]
-        if rank_ != equations:
-            raise CheckFailed("verdict", f"rank {rank_} ≠ equations {equations}: minimal, not this")
-        known = any(c.place == "equations" and c.status == PROVED for c in self.checks)
-        self.say(
-            "verdict",
-            PROVED if known else PROBABLE,
-            "not minimal: the allocation's rank is the whole network's",
-        )
-
-    # -- root counts ---------------------------------------------------------------
-
-    def _target(self) -> Allocation:
-        """The allocation whose roots are counted: the whole, or a named part."""
-        allocation = self.problem.allocation
-        cells = self.data["evidence"].get("sub_allocation")
-        if cells is None:
-            return allocation
-        part = Allocation.from_cells(self.problem.network, [tuple(c) for c in cells])
-        if not set(part.cells) <= set(allocation.cells):
-            raise CheckFailed("evidence.sub_allocation", "it is not part of the allocation")
-        found = allocation_rank(part, self.problem.support, self.data["equations"], self.seed)
-        if found.rank != self.data["equations"] or part.size != found.rank:
-            raise CheckFailed(
-                "evidence.sub_allocation", f"{part.size} weights of rank {found.rank}: no basis"
-            )
-        self.say("evidence.sub_allocation", PROVED, f"{part.size} weights of full rank")
-        return part
-
-    def _maximal(self) -> None:
-        value = self._root_count()
-        if value % 2 == 0:
-            raise CheckFailed("evidence.root_count", f"{value} is even: it does not prove MP = 1")
-        text = f"N = {value} is odd, so a real solution always exists"
-        if any(c.place == "evidence.root_count" and c.status == PROVED for c in self.checks):
+    def _minimal(self, attained: str) -> str:
+        """From rank J ≥ ρ at a point and rank J_A < ρ follows MP = 0."""
+        claim = self.claim
+        if not claim.rank < claim.equations:
+            text = f"minimal needs rank {claim.rank} < equations {claim.equations}"
+            raise CheckFailed("verdict", text)
+        if claim.learnable < claim.equations:
+            text = f"{claim.learnable} weights, {claim.equations} independent equations: MP = 0"
             self.say("verdict", PROVED, text)
-            return
-        numerical = self.data["evidence"]["root_count"]["rule"] == TRACE
-        source = ", which the certificate has from a trace test: numerical, no proof" * numerical
-        self.say("verdict", PROBABLE, f"{text} (given N{source})")
+            return PROVED
+        self.say("verdict", attained, f"rank {claim.rank} < {claim.equations}: MP = 0")
+        return attained
 
-    def _root_count(self) -> int:
-        evidence = self.data["evidence"]["root_count"]
-        value = evidence["value"]
-        target = self._target()
-        place = "evidence.root_count"
-        whole = target.size == self.problem.allocation.size
-        if (
-            not isinstance(value, int)
-            or value < 1
-            or (whole and self.data["generic_root_count"] != value)
-        ):
-            raise CheckFailed(
-                place, f"value {value!r}, generic_root_count {self.data['generic_root_count']!r}"
-            )
-        rng = random.Random(f"recount/{self.seed}")
-        p = prime_not_in(evidence["primes"], rng)
-        support = self.problem.support
-        first = preferred_forms(self.problem.network, target)[0]
-        core, _ = modular_core(target, p, self.seed, first, support)
-        if core.is_linear:
-            if value != 1:
-                raise CheckFailed(place, f"the system is linear, so N is 1, not {value}")
-            self.say(place, PROVED, f"elimination modulo {p} leaves no equation: N = 1")
-            return 1
-        count, how = recount(
-            target,
-            support,
-            core,
-            p,
-            seed=self.seed,
-            timeout=self.timeout,
-            fallback=self.fallback,
+    def _maximal(self, known: str) -> str:
+        """From one of the three arguments of the module's docstring follows MP = 1."""
+        evidence = self.evidence
+        if evidence.teacher_reached is not None:
+            if evidence.root_count is not None and evidence.sub_allocation is None:
+                self._root_count(self.problem.allocation, evidence.root_count)
+            if not self.peers:
+                text = "the teacher is no network of this kind: its being reached proves nothing"
+                raise CheckFailed("evidence.teacher_reached", text)
+            check_reached(self.problem, evidence.teacher_reached, self.seed, self.say)
+            self.say("verdict", PROVED, "the teacher itself is a student: MP = 1")
+            return PROVED
+        roots = evidence.root_count
+        if roots is None:
+            raise CheckFailed("evidence.root_count", "is missing")
+        if roots.value % 2 == 0:
+            text = f"{roots.value} is even: it does not prove MP = 1"
+            raise CheckFailed("evidence.root_count", text)
+        target, status = self._target()
+        status = weakest(known, status, self._root_count(target, roots))
+        text = f"N = {roots.value} is odd, so a real solution always exists: MP = 1"
+        self.say("verdict", status, text + self._given(roots, status))
+        return status
+
+    def _intermediate(self, known: str) -> str:
+        """From r = ρ, N, and an instance with N simple solutions, none real, MP < 1."""
+        evidence, claim = self.evidence, self.claim
+        if claim.learnable != claim.equations:
+            text = f"{claim.learnable} weights for {claim.equations} equations: a generic instance "
+            raise CheckFailed("learnable", text + "has infinitely many solutions")
+        roots, witness = evidence.root_count, evidence.no_real_root
+        for name in ("root_count", "no_real_root"):
+            if getattr(evidence, name) is None:
+                raise CheckFailed(f"evidence.{name}", "is missing")
+        assert roots is not None
+        assert witness is not None
+        status = weakest(known, self._root_count(self.problem.allocation, roots))
+        found = check_no_real_root(
+            self.problem, witness, roots.value, claim.equations, self.seed, self.say
         )
-        if count is None:
-            source = f"modulo {evidence['primes']}" if evidence["primes"] else evidence["rule"]
-            self.say(place, TRUSTED, f"N = {value} by {source}; {how}")
-            return value
-        if count != value:
-            raise CheckFailed(place, f"counted again, {how}: {count}, not {value}")
-        self.say(place, PROBABLE, f"N = {value} again, {how}")
-        return value
+        status = weakest(status, found)
+        text = "not minimal, so MP > 0; instances near the witness have no real solution: MP < 1"
+        self.say("verdict", status, text + self._given(roots, status))
+        return status
 
-    def _no_real_root(self) -> None:
-        witness = self.data["evidence"]["no_real_root"]
-        check_no_real_root(self.problem, witness, self.data["generic_root_count"], self.say)
+    def _given(self, roots: RootEvidence, status: str) -> str:
+        if status == PROVED:
+            return ""
+        numerical = ", which the certificate has from a trace test: numerical, no proof"
+        return " (given N" + numerical * (roots.rule == TRACE) + ")"
 
+    def _target(self) -> tuple[Allocation, str]:
+        """The allocation whose roots are counted: ρ weights of rank ρ, all or a named part.
 
-class _Stop(Exception):
-    pass
+        What fewer weights can do, more can: if the part has MP = 1, so has the whole.
+        """
+        allocation, part = self.problem.allocation, self.evidence.sub_allocation
+        equations = self.claim.equations
+        if part is None:
+            if allocation.size != equations:
+                text = f"{allocation.size} weights for {equations} equations: N is not finite"
+                raise CheckFailed("evidence.root_count", text)
+            return allocation, PROVED
+        place = "evidence.sub_allocation"
+        found = allocation_rank(part, self.problem.support, equations, self.seed)
+        if found.rank != equations or part.size != found.rank:
+            raise CheckFailed(place, f"{part.size} weights of rank {found.rank}: no basis")
+        self.say(place, PROVED, f"{part.size} weights of full rank")
+        return part, PROVED
+
+    def _root_count(self, target: Allocation, claimed: RootEvidence) -> str:
+        """N is the number of complex solutions of a generic instance."""
+        place = "evidence.root_count"
+        if target.size != self.claim.equations:
+            text = f"{target.size} weights for {self.claim.equations} equations: N is not finite"
+            raise CheckFailed(place, text)
+        if claimed.form not in (*forms(target.network, target), "direct"):
+            raise CheckFailed(f"{place}.form", f"{claimed.form!r} does not fit the network")
+        found = recount_again(
+            target,
+            self.problem.support,
+            claimed.primes,
+            seed=self.seed,
+            timeout=self.effort.limits.basis,
+            fallback=self.effort.tools.root_counter,
+        )
+        value = claimed.value
+        if found.at_least is not None and found.at_least > value:
+            text = f"at least {found.at_least} solutions were found ({found.how}), not {value}"
+            raise CheckFailed(place, text)
+        if found.value is None:
+            self.say(place, TRUSTED, f"N = {value} by {claimed.source}; not counted: {found.how}")
+            return TRUSTED
+        if found.value != value:
+            raise CheckFailed(place, f"counted again, {found.how}: {found.value}, not {value}")
+        status = PROVED if found.is_proved else PROBABLE
+        self.say(place, status, f"N = {value} again, {found.how}")
+        return status
 
 
 def _own_rank(matrix: np.ndarray, p: int) -> int:

@@ -13,7 +13,7 @@ subgradient steps in whole numbers, or handed in from a linear program that is s
 floating point (`numeric.cap_relaxation`).  All arithmetic that proves something is in integers.
 
 A branch takes an element in or leaves it out.  The leaves of the tree, each with its
-multipliers, are the certificate: `certified_bound` runs the greedy algorithm once a leaf.
+multipliers, are the certificate: `Tree.bound` runs the greedy algorithm once a leaf.
 Where no basis keeps the caps, multipliers that give more than any basis can cost prove it; at
 the root alone they read as a Hall-type condition (`counting_reason`).
 
@@ -32,8 +32,54 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from algebra.matroids.intersection import greedy
-from algebra.matroids.lagrangian import SCALE, LagrangianSearch, Leaf, Lines, Relax, System
+from algebra.matroids.capped import CappedProblem, DualError
+from algebra.matroids.lagrangian import SCALE, Hint, LagrangianSearch, Leaf, Lines, Relax
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The leaves of a branch and bound, each with its multipliers.
+
+    Attributes
+    ----------
+    leaves : tuple of Leaf
+        They cover all sets.
+    """
+
+    leaves: tuple[Leaf, ...] = field(repr=False)
+
+    def bound(self, problem: CappedProblem) -> int | None:
+        """The cost that no basis under the caps falls below; None where there is none.
+
+        Every set is in some leaf, and each leaf's Lagrangian bound holds for any multipliers.
+        """
+        search = LagrangianSearch(problem)
+        E = len(search.costs)
+        shape = [len(caps) for _, caps in search.systems]
+        for leaf in self.leaves:
+            if not all(0 <= e < E for e in (*leaf.inside, *leaf.outside)):
+                raise DualError("a leaf names an element that does not exist")
+            if [len(lines) for lines in leaf.multipliers] != shape:
+                raise DualError("a leaf has not one multiplier for each line under a cap")
+        if not covers([(frozenset(a.inside), frozenset(a.outside)) for a in self.leaves]):
+            raise DualError("the leaves of a tree do not cover all sets")
+        least: int | None = None
+        for leaf in self.leaves:
+            state = np.zeros(E, np.int64)
+            state[list(leaf.inside)] = 1
+            state[list(leaf.outside)] = -1
+            if not search.propagate(state):
+                continue
+            inside = tuple(np.flatnonzero(state == 1).tolist())
+            outside = tuple(np.flatnonzero(state == -1).tolist())
+            found = search.bound(Leaf(inside, outside, leaf.multipliers))
+            if found is None or found[0] >= search.ceiling:
+                continue
+            value, basis = found
+            if not (state == 0).any() and not search.is_feasible(basis):
+                continue
+            least = value if least is None else min(least, value)
+        return least
 
 
 @dataclass(frozen=True)
@@ -47,15 +93,16 @@ class CappedBasis:
     cost : int or None
     bound : int or None
         No basis under the caps costs less; None where there is none at all.
-    leaves : tuple of Leaf
-        They cover all bases and prove the bound.
+    tree : Tree
+        It proves the bound.
     nodes : int
+        Branches gone through.
     """
 
     elements: tuple[int, ...] | None
     cost: int | None
     bound: int | None
-    leaves: tuple[Leaf, ...] = field(repr=False)
+    tree: Tree = field(repr=False)
     nodes: int = 0
 
     @property
@@ -65,11 +112,7 @@ class CappedBasis:
 
 
 def capped_basis(
-    columns: np.ndarray,
-    p: int,
-    systems: Sequence[System],
-    costs: Sequence[int],
-    size: int,
+    problem: CappedProblem,
     *,
     relax: Relax | None = None,
     nodes: int = 100_000,
@@ -79,14 +122,7 @@ def capped_basis(
 
     Parameters
     ----------
-    columns : ndarray of int64, shape (·, E)
-        Residues modulo p.
-    p : int
-        A prime below 2^31.
-    systems : sequence of (groups, caps)
-        For each kind of line the line of each element, and the cap of each line.
-    costs : sequence of int, length E
-    size : int
+    problem : CappedProblem
     relax : callable, optional
         Where multipliers come from; see `algebra.matroids.lagrangian.Relax`.
     nodes : int, optional
@@ -103,16 +139,16 @@ def capped_basis(
     --------
     >>> columns = np.array([[1, 0, 1, 1], [0, 1, 1, 2]])
     >>> rows, lines = ([0, 0, 1, 1], [1, 1]), ([0, 1, 0, 1], [1, 1])
-    >>> found = capped_basis(columns, 101, [rows, lines], [1, 2, 5, 1], 2)
+    >>> found = capped_basis(CappedProblem(columns, 101, [rows, lines], [1, 2, 5, 1], 2))
     >>> found.elements, found.cost, found.is_optimal
     ((0, 3), 2, True)
     """
-    search = LagrangianSearch(columns, p, systems, costs, size, relax)
+    search = LagrangianSearch(problem, relax)
     ends = None if seconds is None else time.monotonic() + seconds
-    start = np.zeros(columns.shape[1], np.int64)
+    start = np.zeros(len(search.costs), np.int64)
     heap: list[tuple[int, int, int, np.ndarray, Lines]] = []
     none = tuple((0,) * len(cap) for _, cap in search.systems)
-    heapq.heappush(heap, (sum(sorted(search.costs)[:size]), 0, 0, start, none))
+    heapq.heappush(heap, (problem.floor, 0, 0, start, none))
     leaves: list[Leaf] = []
     count = 0
 
@@ -137,7 +173,9 @@ def capped_basis(
         if not search.propagate(inner):
             leaves.append(given)
             continue
-        hint = search.relax(inner, search.cost)
+        # Where nothing is open there is nothing to relax: the bound is the set's own cost.
+        decided = not (inner == 0).any()
+        hint = Hint(inherited, ()) if decided else search.relax(inner, search.cost)
         inner_leaf = leaf_of(inner, hint.multipliers)
         found = search.bound(inner_leaf)
         if found is None or found[0] >= search.ceiling:
@@ -147,8 +185,9 @@ def capped_basis(
         multipliers = hint.multipliers
         if value < bound:
             value, multipliers = bound, inherited
-        search.offer(basis)
-        search.dive(inner, hint.values)
+        search.keep(basis)
+        if not decided:
+            search.complete(inner, hint.values)
         if search.cost is not None and value >= search.cost:
             leaves.append(leaf_of(state, multipliers))
             continue
@@ -161,8 +200,9 @@ def capped_basis(
             child = state.copy()
             child[branch] = choice
             heapq.heappush(heap, (value, depth - 1, 2 * count + choice, child, multipliers))
-    bound_now = certified_bound(columns, p, systems, costs, size, leaves, search.cost)
-    return CappedBasis(search.best, search.cost, bound_now, tuple(leaves), count)
+    tree = Tree(tuple(leaves))
+    known = [b for b in (tree.bound(problem), search.cost) if b is not None]
+    return CappedBasis(search.best, search.cost, min(known, default=None), tree, count)
 
 
 def _branching_element(
@@ -181,61 +221,12 @@ def _branching_element(
     return int(left[0]) if len(left) else None
 
 
-def certified_bound(
-    columns: np.ndarray,
-    p: int,
-    systems: Sequence[System],
-    costs: Sequence[int],
-    size: int,
-    leaves: Sequence[Leaf],
-    cost: int | None = None,
-) -> int | None:
-    """The cost that no basis under the caps falls below, from the leaves alone.
+def covers(parts: list[tuple[frozenset[int], frozenset[int]]]) -> bool:
+    """Whether every set meets one of the conditions (these in, those out) of a tree's leaves.
 
-    Parameters
-    ----------
-    columns, p, systems, costs, size
-        As for `capped_basis`.
-    leaves : sequence of Leaf
-    cost : int, optional
-        Of a basis that is known: the bound is not taken above it.
-
-    Returns
-    -------
-    int or None
-        None where the leaves show that there is no such basis.
-
-    Raises
-    ------
-    ArithmeticError
-        Where the leaves do not cover all sets.
+    The element that a tree branches on first is in the conditions of all its leaves; without
+    such an element it is no tree, and "no" is answered.
     """
-    search = LagrangianSearch(columns, p, systems, costs, size)
-    if not _cover([(frozenset(a.inside), frozenset(a.outside)) for a in leaves]):
-        raise ArithmeticError("the leaves of a search do not cover all sets: a bug")
-    least: int | None = None
-    for leaf in leaves:
-        state = np.zeros(columns.shape[1], np.int64)
-        state[list(leaf.inside)] = 1
-        state[list(leaf.outside)] = -1
-        if not search.propagate(state):
-            continue
-        inside = tuple(np.flatnonzero(state == 1).tolist())
-        outside = tuple(np.flatnonzero(state == -1).tolist())
-        found = search.bound(Leaf(inside, outside, leaf.multipliers))
-        if found is None or found[0] >= search.ceiling:
-            continue
-        value, basis = found
-        if not (state == 0).any() and not search.is_feasible(basis):
-            continue
-        least = value if least is None else min(least, value)
-    if cost is not None:
-        return cost if least is None else min(least, cost)
-    return least
-
-
-def _cover(parts: list[tuple[frozenset[int], frozenset[int]]]) -> bool:
-    """Whether every set meets one of the conditions (these in, those out)."""
     stack = [parts]
     while stack:
         now = stack.pop()
@@ -243,19 +234,17 @@ def _cover(parts: list[tuple[frozenset[int], frozenset[int]]]) -> bool:
             return False
         if any(not inside and not outside for inside, outside in now):
             continue
-        inside, outside = now[0]
-        e = min(inside | outside)
+        common = frozenset.intersection(*(inside | outside for inside, outside in now))
+        if not common:
+            return False
+        e = min(common)
         stack.append([(i - {e}, o) for i, o in now if e not in o])
         stack.append([(i, o - {e}) for i, o in now if e not in i])
     return True
 
 
 def counting_reason(
-    columns: np.ndarray,
-    p: int,
-    systems: Sequence[System],
-    size: int,
-    multipliers: Lines,
+    problem: CappedProblem, multipliers: Lines
 ) -> tuple[list[tuple[int, int, int]], int, int] | None:
     """Multipliers read as a Hall-type condition, where they are one.
 
@@ -268,6 +257,7 @@ def counting_reason(
     left : int
         What their caps leave; less than `needed`.  None where that is not so.
     """
+    systems = problem.systems
     biggest = max((v for lines in multipliers for v in lines), default=0)
     for parts in range(1, 7) if biggest else ():
         # The same multipliers, rounded to a few whole weights.
@@ -275,13 +265,13 @@ def counting_reason(
             tuple((2 * parts * v + biggest) // (2 * biggest) for v in lines)
             for lines in multipliers
         )
-        weight = [0] * columns.shape[1]
+        weight = [0] * len(problem.costs)
         left = 0
         for (group, cap), lines in zip(systems, rounded, strict=True):
             weight = [w + lines[g] for w, g in zip(weight, group, strict=True)]
             left += sum(v * k for v, k in zip(lines, cap, strict=True))
         order = sorted(range(len(weight)), key=weight.__getitem__)
-        needed = sum(weight[e] for e in greedy(columns, p, order, size))
+        needed = sum(weight[e] for e in problem.matroid.greedy(order, problem.size))
         if needed > left:
             named = [(s, g, v) for s, lines in enumerate(rounded) for g, v in enumerate(lines) if v]
             return named, needed, left

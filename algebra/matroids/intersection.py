@@ -24,10 +24,54 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from algebra.errors import InputError
-from algebra.linalg.modular import echelon
+from algebra.matroids.capped import CappedProblem, DualError
 
-_FAR = np.iinfo(np.int64).max // 4
+# Sums of costs up to here are found in 64 bits, larger ones in Python's integers.
+_WORD = np.iinfo(np.int64).max // 4
+
+
+@dataclass(frozen=True)
+class Splitting:
+    """Costs c = c1 + c2: of the columns' matroid M1 and of the caps' matroid M2.
+
+    Attributes
+    ----------
+    first : tuple of int
+        c1 of every element, in units of 1/`scale`.
+    scale : int
+        At least 1.
+    """
+
+    first: tuple[int, ...] = field(repr=False)
+    scale: int = 1
+
+    def bound(self, problem: CappedProblem) -> int | None:
+        """The cost that no basis under the caps falls below; None where there is none.
+
+        A basis J that keeps the first kind of caps costs c1(J) + c2(J), and each of the two at
+        least the minimum over its own matroid.  Other kinds of caps can only ask for more.  All
+        sums are of Python's integers.
+        """
+        costs = [int(c) for c in problem.costs]
+        if self.scale < 1:
+            raise DualError(f"a splitting's scale ({self.scale}) must be at least 1")
+        if len(self.first) != len(costs):
+            raise DualError(f"a splitting of {len(self.first)} costs for {len(costs)} weights")
+        best = problem.matroid.greedy(
+            sorted(range(len(costs)), key=self.first.__getitem__), problem.size
+        )
+        if len(best) < problem.size:
+            return None
+        total = sum(self.first[e] for e in best)
+        second = [c * self.scale - f for c, f in zip(costs, self.first, strict=True)]
+        group, caps = problem.systems[0]
+        left, taken = list(caps), 0
+        for e in sorted(range(len(costs)), key=second.__getitem__):
+            if taken < problem.size and left[group[e]] > 0:
+                left[group[e]] -= 1
+                total += second[e]
+                taken += 1
+        return -(-total // self.scale) if taken == problem.size else None
 
 
 @dataclass(frozen=True)
@@ -38,16 +82,13 @@ class CommonBasis:
     ----------
     elements : tuple of int
     cost : int
-    first, second : ndarray of int
-        A weight splitting: costs of every element in M1 and in M2, scaled by `scale`.
-    scale : int
+    splitting : Splitting
+        It proves the cost.
     """
 
     elements: tuple[int, ...]
     cost: int
-    first: np.ndarray = field(repr=False)
-    second: np.ndarray = field(repr=False)
-    scale: int = 1
+    splitting: Splitting = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -65,20 +106,27 @@ class Shortage:
     """
 
     largest: int
-    elements: tuple[int, ...]
+    elements: tuple[int, ...] = field(repr=False)
     rank: int
     capped: int
 
+    def bound(self, problem: CappedProblem) -> int | None:
+        """None where r1(S) and what the caps leave outside S are too little together.
 
-def greedy(columns: np.ndarray, p: int, order: Sequence[int], size: int) -> list[int]:
-    """The first independent columns in an order, at most `size`."""
-    order = list(order)
-    stop = min(len(order), 2 * size + 16)
-    while True:
-        _, pivots = echelon(columns[:, order[:stop]], p)
-        if len(pivots) >= size or stop == len(order):
-            return [order[k] for k in pivots[:size]]
-        stop = min(len(order), 2 * stop)
+        The rank and the caps are those of the problem, not the ones kept here.
+        """
+        inside = set(self.elements)
+        if len(inside) < len(self.elements) or not all(0 <= e < len(problem.costs) for e in inside):
+            raise DualError("a shortage names elements that do not exist, or one twice")
+        group, caps = problem.systems[0]
+        outside = [0] * len(caps)
+        for e in range(len(problem.costs)):
+            if e not in inside:
+                outside[group[e]] += 1
+        capped = sum(min(n, max(0, cap)) for n, cap in zip(outside, caps, strict=True))
+        if problem.matroid.rank(sorted(inside)) + capped < problem.size:
+            return None
+        return problem.floor
 
 
 class Tableau:
@@ -115,28 +163,13 @@ class Tableau:
         return np.logical_not(self.table[rows].any(axis=0))
 
 
-def common_basis(
-    columns: np.ndarray,
-    p: int,
-    groups: Sequence[int],
-    caps: Sequence[int],
-    costs: Sequence[int],
-    size: int,
-) -> CommonBasis | Shortage:
-    """A least-cost set of `size` independent columns with at most ``caps[g]`` of each group.
+def common_basis(problem: CappedProblem) -> CommonBasis | Shortage:
+    """A least-cost set of `size` independent columns that keeps one kind of caps.
 
     Parameters
     ----------
-    columns : ndarray of int64, shape (·, E)
-        Residues modulo p.
-    p : int
-        A prime below 2^31.
-    groups : sequence of int, length E
-        Group of each element.
-    caps : sequence of int
-        At most so many of each group.
-    costs : sequence of int, length E
-    size : int
+    problem : CappedProblem
+        With one system of caps.
 
     Returns
     -------
@@ -144,45 +177,45 @@ def common_basis(
 
     Examples
     --------
-    >>> import numpy as np
     >>> columns = np.array([[1, 0, 1], [0, 1, 1]])
-    >>> common_basis(columns, 101, [0, 0, 1], [1, 1], [1, 2, 5], 2).elements
+    >>> common_basis(CappedProblem(columns, 101, [([0, 0, 1], [1, 1])], [1, 2, 5], 2)).elements
     (0, 2)
     """
+    columns, p, ((groups, caps),), costs, size = problem
     E = columns.shape[1]
     group = np.array(groups, np.int64)
     cap = np.array(caps, np.int64)
-    cost = np.array(costs, dtype=object)
     # One more for each step makes shortest paths the ones with fewest arcs.
     scale = 4 * E + 4
-    if E and max(abs(int(c)) for c in costs) * scale * (E + 1) >= _FAR:
-        raise InputError("costs are too large: give them in larger units")
-    c = np.array([int(x) * scale for x in costs], np.int64)
+    # A path has at most 2E + 2 arcs: nothing is as far as this.
+    far = (max((abs(int(x)) for x in costs), default=0) * scale + 1) * (2 * E + 4)
+    c = np.array([int(x) * scale for x in costs], np.int64 if far < _WORD else object)
     if (np.bincount(group, minlength=len(cap)) <= cap).all():
         # No cap can be broken: the greedy run, whose costs need no splitting.
         order = np.argsort(c, kind="stable").tolist()
-        basis = greedy(columns, p, order, size)
+        basis = problem.matroid.greedy(order, size)
         if len(basis) < size:
             return Shortage(len(basis), tuple(range(E)), len(basis), 0)
-        return CommonBasis(
-            tuple(sorted(basis)), int(sum(cost[basis])), c, np.zeros(E, np.int64), scale
-        )
-    tableau = Tableau(columns, p)
-    chosen = np.zeros(E, bool)
-    while chosen.sum() < size:
-        path = _shortest_path(tableau, chosen, group, cap, c)
-        if isinstance(path, np.ndarray):
-            inside = np.flatnonzero(path)
-            capped = int(np.minimum(np.bincount(group[~path], minlength=len(cap)), cap).sum())
-            largest = int(chosen.sum())
-            return Shortage(largest, tuple(inside.tolist()), largest - capped, capped)
-        enter, leave = path[0::2], path[1::2]
-        tableau.exchange(leave, enter)
-        chosen[list(leave)] = False
-        chosen[list(enter)] = True
-    first, second = _splitting(tableau, chosen, group, cap, c)
-    elements = tuple(np.flatnonzero(chosen).tolist())
-    return CommonBasis(elements, int(sum(cost[list(elements)])), first, second, scale)
+        first = c
+        elements = tuple(sorted(basis))
+    else:
+        tableau = Tableau(columns, p)
+        chosen = np.zeros(E, bool)
+        while chosen.sum() < size:
+            path = _shortest_path(tableau, chosen, group, cap, c, far)
+            if isinstance(path, np.ndarray):
+                inside = np.flatnonzero(path)
+                capped = int(np.minimum(np.bincount(group[~path], minlength=len(cap)), cap).sum())
+                largest = int(chosen.sum())
+                return Shortage(largest, tuple(inside.tolist()), largest - capped, capped)
+            enter, leave = path[0::2], path[1::2]
+            tableau.exchange(leave, enter)
+            chosen[list(leave)] = False
+            chosen[list(enter)] = True
+        first = _splitting(tableau, chosen, group, cap, c, far)
+        elements = tuple(np.flatnonzero(chosen).tolist())
+    cost = sum(int(costs[e]) for e in elements)
+    return CommonBasis(elements, cost, Splitting(tuple(int(x) for x in first), scale))
 
 
 def _arcs(
@@ -200,10 +233,10 @@ def _arcs(
 
 def _relax_inside(
     far_out: np.ndarray, outside: np.ndarray, inside: np.ndarray, fits: np.ndarray,
-    group: np.ndarray, groups: int,
+    group: np.ndarray, groups: int, far: int,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Least distance over arcs x → y of M2, and the x it comes from (a place in `outside`)."""
-    best = np.full(groups, _FAR)
+    best = np.full(groups, far, far_out.dtype)
     source = np.full(groups, -1)
     order = np.argsort(far_out, kind="stable")[::-1]
     best[group[outside[order]]] = far_out[order]
@@ -217,34 +250,35 @@ def _relax_inside(
 
 
 def _shortest_path(
-    tableau: Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray
-) -> list[int] | np.ndarray:
+    tableau: Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray,
+    far: int,
+) -> list[int] | np.ndarray:  # fmt: skip
     """Elements x0, y1, x1, … of a shortest augmenting path, or the set S where there is none."""
     inside, outside, swaps, joins, fits = _arcs(tableau, chosen, group, cap)
-    far_out = np.where(joins, c[outside] + 1, _FAR)
-    far_in = np.full(len(inside), _FAR)
+    far_out = np.where(joins, c[outside] + 1, far)
+    far_in = np.full(len(inside), far, c.dtype)
     from_in, from_out = np.full(len(outside), -1), np.full(len(inside), -1)
     while True:
-        reach, origin = _relax_inside(far_out, outside, inside, fits, group, len(cap))
-        step = np.where(reach < _FAR, reach - c[inside] + 1, _FAR)
+        reach, origin = _relax_inside(far_out, outside, inside, fits, group, len(cap), far)
+        step = np.where(reach < far, reach - c[inside] + 1, far)
         better_in = step < far_in
         far_in[better_in], from_out[better_in] = step[better_in], origin[better_in]
         if not better_in.any():
             break
-        through = np.where(swaps, far_in[:, None], _FAR)
+        through = np.where(swaps, far_in[:, None], far)
         y = through.argmin(axis=0)
         least = through[y, np.arange(len(outside))]
-        step = np.where(least < _FAR, least + c[outside] + 1, _FAR)
+        step = np.where(least < far, least + c[outside] + 1, far)
         better_out = step < far_out
         far_out[better_out], from_in[better_out] = step[better_out], y[better_out]
         if not better_out.any():
             break
-    ends = np.flatnonzero(fits & (far_out < _FAR))
+    ends = np.flatnonzero(fits & (far_out < far))
     if not len(ends):
         # Edmonds: what no path from a joining element reaches is spanned by its chosen part.
         S = np.ones(len(c), bool)
-        S[outside[far_out < _FAR]] = False
-        S[inside[far_in < _FAR]] = False
+        S[outside[far_out < far]] = False
+        S[inside[far_in < far]] = False
         return S
     at = int(ends[np.argmin(far_out[ends])])
     path = [int(outside[at])]
@@ -257,62 +291,40 @@ def _shortest_path(
 
 
 def _splitting(
-    tableau: Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Costs c1 + c2 = c from shortest distances in the exchange graph, which has no bad cycle."""
+    tableau: Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray,
+    far: int,
+) -> np.ndarray:  # fmt: skip
+    """c1, with c2 = c - c1, from shortest distances in the exchange graph (no bad cycle)."""
     inside, outside, swaps, _, fits = _arcs(tableau, chosen, group, cap)
-    d_out, d_in = np.zeros(len(outside), np.int64), np.zeros(len(inside), np.int64)
+    d_out, d_in = np.zeros(len(outside), c.dtype), np.zeros(len(inside), c.dtype)
     for _ in range(len(c) + 2):
-        reach, _ = _relax_inside(d_out, outside, inside, fits, group, len(cap))
-        new_in = np.minimum(d_in, np.where(reach < _FAR, reach - c[inside], d_in))
+        reach, _ = _relax_inside(d_out, outside, inside, fits, group, len(cap), far)
+        new_in = np.minimum(d_in, np.where(reach < far, reach - c[inside], d_in))
         new_out = d_out
         if len(inside) and len(outside):
-            least = np.where(swaps, new_in[:, None], _FAR).min(axis=0)
-            new_out = np.minimum(d_out, np.where(least < _FAR, least + c[outside], d_out))
+            least = np.where(swaps, new_in[:, None], far).min(axis=0)
+            new_out = np.minimum(d_out, np.where(least < far, least + c[outside], d_out))
         if (new_in == d_in).all() and (new_out == d_out).all():
             break
         d_in, d_out = new_in, new_out
     else:
         raise ArithmeticError("a cheaper exchange is left: a bug")
-    first = np.zeros(len(c), np.int64)
+    first = np.zeros(len(c), c.dtype)
     first[outside], first[inside] = c[outside] - d_out, -d_in
-    return first, c - first
+    return first
 
 
-def is_optimal(
-    columns: np.ndarray,
-    p: int,
-    groups: Sequence[int],
-    caps: Sequence[int],
-    costs: Sequence[int],
-    basis: CommonBasis,
-) -> bool:
-    """Check a basis and its weight splitting from scratch.
+def is_optimal(problem: CappedProblem, basis: CommonBasis) -> bool:
+    """Check a basis and its weight splitting from scratch, by greedy runs.
 
-    Two greedy runs: the set must be as cheap for c1 as the cheapest independent set of its
-    size in M1, and for c2 as the cheapest in M2.
+    The set is independent, keeps the caps and costs what it says, and the splitting shows that
+    no such set costs less.
     """
-    c = np.array([int(x) * basis.scale for x in costs], np.int64)
     chosen = list(basis.elements)
-    if not np.array_equal(basis.first + basis.second, c):
+    if len(set(chosen)) != problem.size or not problem.keeps_caps(chosen):
         return False
-    if int(c[chosen].sum()) != basis.cost * basis.scale:
+    if sum(int(problem.costs[e]) for e in chosen) != basis.cost:
         return False
-    used = np.bincount([groups[k] for k in chosen], minlength=len(caps))
-    if (used > np.array(caps)).any():
+    if problem.matroid.rank(chosen) < problem.size:
         return False
-    best = greedy(columns, p, np.argsort(basis.first, kind="stable").tolist(), len(chosen))
-    if len(best) < len(chosen) or basis.first[best].sum() != basis.first[chosen].sum():
-        return False
-    if len(greedy(columns, p, chosen, len(chosen))) < len(chosen):
-        return False
-    left = np.array(caps, np.int64)
-    total = found = 0
-    for x in np.argsort(basis.second, kind="stable").tolist():
-        if found == len(chosen):
-            break
-        if left[groups[x]] > 0:
-            left[groups[x]] -= 1
-            total += int(basis.second[x])
-            found += 1
-    return bool(total == int(basis.second[chosen].sum()))
+    return basis.splitting.bound(problem) == basis.cost

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.matroids.intersection import greedy
+from algebra.matroids.capped import CappedProblem, DualError
 
 # Multipliers are whole multiples of 1/SCALE of a cost unit.
 SCALE = 1 << 12
 _STEPS = 40
 
-System = tuple[Sequence[int], Sequence[int]]
 Lines = tuple[tuple[int, ...], ...]
 
 
@@ -57,21 +56,11 @@ class Leaf:
 
 
 class LagrangianSearch:
-    """Bounds, heuristics and the best basis so far of one problem.
+    """Bounds, heuristics and the best basis so far of one problem."""
 
-    Parameters are those of `algebra.matroids.branch_and_bound.capped_basis`.
-    """
-
-    def __init__(
-        self,
-        columns: np.ndarray,
-        p: int,
-        systems: Sequence[System],
-        costs: Sequence[int],
-        size: int,
-        relax: Relax | None = None,
-    ) -> None:
-        self.columns, self.p, self.size = columns, p, size
+    def __init__(self, problem: CappedProblem, relax: Relax | None = None) -> None:
+        _, _, systems, costs, size = problem
+        self.matroid, self.size = problem.matroid, size
         self.costs = [int(c) for c in costs]
         self.systems = [([int(g) for g in group], [int(k) for k in cap]) for group, cap in systems]
         self.relax = relax or self._subgradient
@@ -86,13 +75,13 @@ class LagrangianSearch:
         total = 0
         for (group, cap), lines in zip(self.systems, leaf.multipliers, strict=True):
             if any(value < 0 for value in lines):
-                raise ArithmeticError("a negative multiplier proves nothing: a bug")
+                raise DualError("a negative multiplier proves nothing")
             weight = [w + lines[g] for w, g in zip(weight, group, strict=True)]
             total -= sum(value * k for value, k in zip(lines, cap, strict=True))
         gone, first = set(leaf.outside), set(leaf.inside)
         rest = [e for e in range(len(weight)) if e not in gone and e not in first]
         order = [*leaf.inside, *sorted(rest, key=weight.__getitem__)]
-        basis = greedy(self.columns, self.p, order, self.size)
+        basis = self.matroid.greedy(order, self.size)
         if len(basis) < self.size or not first <= set(basis):
             return None
         total += sum(weight[e] for e in basis)
@@ -121,7 +110,7 @@ class LagrangianSearch:
             state[(state == 0) & (used >= limit)[lines]] = -1
         return True
 
-    def offer(self, basis: Sequence[int]) -> None:
+    def keep(self, basis: Sequence[int]) -> None:
         """Keep a basis where it is feasible and the cheapest so far."""
         cost = sum(self.costs[e] for e in basis)
         if len(basis) == self.size and (self.cost is None or cost < self.cost):
@@ -129,14 +118,14 @@ class LagrangianSearch:
                 return
             self.best, self.cost = tuple(sorted(basis)), cost
 
-    def dive(self, state: np.ndarray, values: Sequence[int]) -> None:
-        """Elements by how much they are wanted, each taken where it fits and is independent."""
+    def complete(self, state: np.ndarray, values: Sequence[int]) -> None:
+        """Keep a basis of elements that fit, the most wanted first."""
         want = sorted(range(len(values)), key=lambda e: (-state[e], -values[e], self.costs[e]))
         order = [e for e in want if state[e] >= 0]
         # Independent ones first, then caps: what is over a cap is banned, and again.
         banned: set[int] = set()
         for _ in range(len(order)):
-            basis = greedy(self.columns, self.p, [e for e in order if e not in banned], self.size)
+            basis = self.matroid.greedy([e for e in order if e not in banned], self.size)
             if len(basis) < self.size:
                 return
             left = [list(cap) for _, cap in self.systems]
@@ -149,7 +138,7 @@ class LagrangianSearch:
                 else:
                     spilt.append(e)
             if not spilt:
-                self.offer(basis)
+                self.keep(basis)
                 return
             banned.update(spilt)
 
@@ -167,7 +156,7 @@ class LagrangianSearch:
             if found is None:
                 return Hint(now, tuple(votes.tolist()))
             value, basis = found
-            self.offer(basis)
+            self.keep(basis)
             # Late bases, near the best multipliers, count for more.
             votes[basis] += step + 1
             if top is None or value > top:

@@ -236,6 +236,21 @@ class Network(ABC):
         """
         raise NotKnown(self, "equation budgets", "use the generic rank instead")
 
+    @property
+    def has_limits(self) -> bool:
+        """Whether the equation budgets of this kind are known."""
+        try:
+            return bool(self.limits())
+        except NotKnown:
+            return False
+
+    def population(self, name: str, line: str) -> str:
+        """The units that the rows (or, by "column", the columns) of a matrix belong to.
+
+        By default those of one matrix are a population of their own, named after it.
+        """
+        return name
+
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The matrices that the papers' theorems speak of, by the name of their part.
 

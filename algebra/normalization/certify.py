@@ -131,7 +131,7 @@ def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
                 MINIMAL, NARROW.format(whole.rank, target.rank), whole.rank, prime=whole.p,
                 error_bound=whole.error, evidence={"student_rank": _rank_data(whole)},
             )  # fmt: skip
-        found = certify_linear(lowered_problem(problem), effort)
+        found = certify_linear(lowered_problem(problem), effort, peers=False)
         return replace(
             found, problem=problem, theorems=theorems, evidence={"lowered": found.to_dict()},
             # They name matrices of the lowered network.

@@ -1,30 +1,42 @@
-"""Certificates of normalization networks checked again, from scratch."""
+"""Certificates of normalization networks checked again, from scratch.
+
+What each verdict follows from is told in `algebra.normalization.certify`; what a lowered problem's
+verdict follows from, in `algebra.linear.verify`.  The teacher of a lowered problem is the dense
+target, no network of the lowered kind: that such a network is reached proves nothing.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 from flint import fmpz
 
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
-from algebra.certificates.checks import FAILED, PROBABLE, PROVED, TRUSTED, Check, Verification
+from algebra.certificates.checks import (
+    PROBABLE,
+    PROVED,
+    TRUSTED,
+    CheckFailed,
+    Checklist,
+    Verification,
+    weakest,
+)
+from algebra.certificates.claim import Claim, read_claim
 from algebra.certificates.family import Effort
-from algebra.errors import InputError
-from algebra.linear.verify import verify_linear
+from algebra.certificates.fields import Fields
+from algebra.linear.verify import check_claim
 from algebra.networks.normalization import NormNet
 from algebra.normalization.blocks import block_solvable, shifts_fit
-from algebra.normalization.certify import NARROW, effective_learnable, student_rank
+from algebra.normalization.certify import NARROW, effective_learnable, student_rank, theorem_1
 from algebra.normalization.lowering import lowered_problem, target_rank
-from algebra.problems.problem import Problem, problem_from_dict
+from algebra.ranks.jacobian import GenericRank
+from algebra.theorems.statements import what_theorems_say
 
 
-def verify_normnet(data: Mapping[str, Any], effort: Effort) -> Verification:
+def verify_normnet(data: object, effort: Effort) -> Verification:
     """Check a certificate of a normalization network from scratch.
 
     Parameters
     ----------
-    data : mapping
+    data : object
         The content of ``cert.json``.
     effort : Effort
         New points follow from its seed.
@@ -33,71 +45,153 @@ def verify_normnet(data: Mapping[str, Any], effort: Effort) -> Verification:
     -------
     Verification
     """
-    verdict = str(data.get("verdict"))
-    try:
-        checks = _checks(data, verdict, effort)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, InputError) as error:
-        checks = [Check("evidence", FAILED, f"malformed: {type(error).__name__}: {error}")]
-    return Verification(verdict, tuple(checks))
+    checklist = Checklist()
+
+    def check() -> None:
+        claim = read_claim(data)
+        _check(claim, checklist, effort)
+        claim.check_words({"norm.1": theorem_1(claim.problem)}, checklist.say)
+
+    verdict = data.get("verdict") if isinstance(data, dict) else None
+    return checklist.run(str(verdict), check)
 
 
-def _checks(data: Mapping[str, Any], verdict: str, effort: Effort) -> list[Check]:
-    seed = effort.seed
-    problem = problem_from_dict(data["problem"])
+def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
+    """One of the arguments of the module's docstring gives the verdict."""
+    problem, verdict, say = claim.problem, claim.verdict, checklist.say
     network = problem.network
     assert isinstance(network, NormNet)
-    evidence = data["evidence"]
-    again = target_rank(network, seed)
-    if again.rank != data["equations"]:
-        return [Check("equations", FAILED, f"a new point shows rank {again.rank}")]
+    again = target_rank(network, effort.seed)
+    if again.rank != claim.equations:
+        raise CheckFailed("equations", f"a new point shows rank {again.rank}")
     status = PROVED if again.is_proved else PROBABLE
-    checks = [Check("equations", status, f"the target's labels have dimension {again.rank}")]
-    if data["learnable"] != problem.allocation.size:
-        return [*checks, Check("learnable", FAILED, f"the masks hold {problem.allocation.size}")]
-    if verdict == MAXIMAL and "construction" in evidence:
-        return checks + _construction_checks(problem, evidence["construction"])
-    if "lowered" in evidence:
-        lowered = evidence["lowered"]
-        if problem_from_dict(lowered["problem"]) != lowered_problem(problem):
-            return [*checks, Check("evidence.lowered", FAILED, "it is another problem's")]
-        if (lowered["verdict"], lowered["equations"]) != (verdict, again.rank):
-            return [*checks, Check("evidence.lowered", FAILED, "it says something else")]
-        return checks + list(verify_linear(lowered, effort).checks)
-    if verdict == MINIMAL and "student_rank" in evidence and network.is_linear:
-        whole = student_rank(problem, seed)
-        if whole.rank >= again.rank:
-            return [*checks, Check("evidence.student_rank", FAILED, f"rank {whole.rank}")]
-        status = PROVED if whole.is_proved else PROBABLE
-        text = NARROW.format(whole.rank, again.rank)
-        return [*checks, Check("evidence.student_rank", status, text)]
-    if verdict == UNDECIDED:
-        return [*checks, Check("verdict", TRUSTED, "undecided: nothing more is claimed")]
+    say("equations", status, f"the target's labels have dimension {again.rank}")
+    evidence = claim.evidence
+    if network.is_linear and evidence.has("lowered"):
+        _check_lowered(claim, checklist, effort)
+        return
+    if claim.generic_root_count is not None:
+        raise CheckFailed("generic_root_count", "nothing here gives it")
+    _check_target_rank(evidence.table("target_rank"), claim, again)
     r = effective_learnable(problem)
-    text = f"{r} learnable weights in effect, labels of dimension {again.rank}"
-    silent = problem.allocation.masks[f"b{2 * network.depth}"].all()
-    good = not network.is_linear and r < again.rank
-    good &= verdict == (MINIMAL if network.depth == 1 else INTERMEDIATE)
-    good &= network.depth == 1 or bool(silent)
-    return [*checks, Check("verdict", PROVED if good else FAILED, text)]
+    certain, prime, rank = True, 0, min(r, again.rank)
+    if verdict == MAXIMAL:
+        prime, rank = _check_construction(claim, checklist), again.rank
+    elif verdict == MINIMAL and network.is_linear:
+        whole = student_rank(problem, effort.seed)
+        fields = evidence.table("student_rank")
+        claimed, prime = _read_rank(fields)
+        if whole.rank != claimed or whole.rank >= again.rank:
+            raise CheckFailed(fields.at("rank"), f"a new point shows rank {whole.rank}")
+        certain, rank = whole.is_proved, whole.rank
+        status = PROVED if certain else PROBABLE
+        text = NARROW.format(whole.rank, again.rank)
+        say("verdict", status, f"{text}: MP = 0")
+    elif verdict == UNDECIDED:
+        say("verdict", TRUSTED, "undecided: nothing more is claimed")
+        rank = claim.rank if network.is_linear else rank
+    else:
+        _check_counting(claim, r, again, checklist)
+    evidence.finish()
+    for name, right in (("rank", rank), ("prime", prime)):
+        if getattr(claim, name) != right:
+            raise CheckFailed(name, f"says {getattr(claim, name)}; it is {right}")
+    if (claim.error_bound == 0) != certain:
+        raise CheckFailed("error_bound", "does not fit what the verdict rests on")
 
 
-def _construction_checks(problem: Problem, blocks: Any) -> list[Check]:
+def _check_target_rank(fields: Fields, claim: Claim, again: GenericRank) -> None:
+    rank, _ = _read_rank(fields)
+    if rank != claim.equations:
+        raise CheckFailed(fields.at("rank"), f"{rank} does not fit {claim.equations}")
+
+
+def _read_rank(fields: Fields) -> tuple[int, int]:
+    rank, upper = fields.whole("rank", 0), fields.whole("upper", 0)
+    pair = fields.wholes("witness", 0)
+    fields.finish()
+    if len(pair) != 2 or rank > upper:
+        raise CheckFailed(fields.place, "is no rank with its upper bound, prime and point")
+    return rank, pair[0]
+
+
+def _check_counting(claim: Claim, r: int, target: GenericRank, checklist: Checklist) -> None:
+    """ReLU: from r < ρ weights in effect follows MP = 0 at depth 1, MP < 1 beyond.
+
+    MP > 0 beyond where the last shifts learn, by silent units.
+    """
+    problem = claim.problem
     network = problem.network
     assert isinstance(network, NormNet)
-    checks: list[Check] = []
+    text = f"{r} learnable weights in effect, labels of dimension {target.rank}"
+    if network.is_linear or r >= target.rank:
+        raise CheckFailed("verdict", f"{text}: it does not follow")
+    if claim.verdict != (MINIMAL if network.depth == 1 else INTERMEDIATE):
+        raise CheckFailed("verdict", f"{text}: at depth {network.depth} it does not follow")
+    if network.depth > 1 and not problem.allocation.masks[f"b{2 * network.depth}"].all():
+        raise CheckFailed("verdict", "the last shifts do not all learn: MP > 0 does not follow")
+    checklist.say("verdict", PROVED, text)
+
+
+def _check_lowered(claim: Claim, checklist: Checklist, effort: Effort) -> None:
+    """The verdict on the lowered problem is one on the original."""
+    place = "evidence.lowered"
+    lowered = read_claim(claim.evidence.raw("lowered"), place)
+    claim.evidence.finish()
+    if lowered.problem != lowered_problem(claim.problem):
+        raise CheckFailed(f"{place}.problem", "it is another problem's")
+    for name in ("verdict", "equations", "rank", "prime", "error_bound", "generic_root_count"):
+        if getattr(lowered, name) != getattr(claim, name):
+            raise CheckFailed(f"{place}.{name}", f"differs from `{name}`")
+    known = checklist.checks[-1].status
+    inner = Checklist()
+    try:
+        status = check_claim(lowered, inner, effort, peers=False)
+        lowered.check_words(
+            what_theorems_say(lowered.problem.network, lowered.problem.allocation), inner.say
+        )
+    except CheckFailed as failure:
+        raise CheckFailed(_within(place, failure.place), str(failure)) from None
+    finally:
+        for found in inner.checks:
+            checklist.say(_within(place, found.place), found.status, found.text)
+    text = "a verdict on the lowered problem is one on the network"
+    checklist.say("verdict", weakest(known, status), text)
+
+
+def _within(outer: str, place: str) -> str:
+    return place if place.startswith(outer) else f"{outer}.{place}"
+
+
+def _check_construction(claim: Claim, checklist: Checklist) -> int:
+    """At each block's point its layer of the target is realized, so for generic weights too.
+
+    Returns the first prime.
+    """
+    problem = claim.problem
+    network = problem.network
+    assert isinstance(network, NormNet)
     missing = shifts_fit(problem)
     if missing:
-        return [Check("evidence.construction", FAILED, missing)]
-    if [block["layer"] for block in blocks] != list(range(1, network.depth + 1)):
-        return [Check("evidence.construction", FAILED, "a layer is missing")]
-    for block in blocks:
-        p, number = block["witness"]
-        place = f"evidence.construction[{block['layer'] - 1}]"
-        if not (isinstance(p, int) and 2**20 < p < 2**31 and fmpz(p).is_prime()):
-            return [*checks, Check(place, FAILED, f"{p!r} is not a prime between 2^20 and 2^31")]
-        good, equations, _ = block_solvable(problem, block["layer"], p, number)
-        if not good or equations != block["equations"]:
-            return [*checks, Check(place, FAILED, "the point does not show it")]
-        checks.append(Check(place, PROVED, f"{equations} equations solved modulo {p}"))
+        raise CheckFailed("evidence.construction", missing)
+    blocks = claim.evidence.items("construction")
+    if len(blocks) != network.depth:
+        raise CheckFailed("evidence.construction", f"{len(blocks)} of {network.depth} layers")
+    primes = []
+    for k, block in enumerate(blocks, start=1):
+        fields = Fields(block, f"evidence.construction[{k - 1}]")
+        fields.whole("layer", k, k)
+        claimed, unknowns = fields.whole("equations", 0), fields.whole("unknowns", 0)
+        pair = fields.wholes("witness", 0)
+        fields.finish()
+        if len(pair) != 2 or not (2**20 < pair[0] < 2**31 and fmpz(pair[0]).is_prime()):
+            text = "is not a prime between 2^20 and 2^31 and the number of a point"
+            raise CheckFailed(fields.at("witness"), text)
+        good, equations, own = block_solvable(problem, k, *pair)
+        if not good or (equations, own) != (claimed, unknowns):
+            raise CheckFailed(fields.place, "the point does not show it")
+        primes.append(pair[0])
+        checklist.say(fields.place, PROVED, f"{equations} equations solved modulo {pair[0]}")
     text = "every layer is realized for generic weights: each instance has a match"
-    return [*checks, Check("verdict", PROVED, text)]
+    checklist.say("verdict", PROVED, text)
+    return primes[0]

@@ -60,6 +60,7 @@ from algebra.linalg.modular import (
 from algebra.networks.base import Network
 from algebra.networks.chain import Factors, need_chain
 from algebra.problems.allocation import Allocation, Cell
+from algebra.time_limits import check_time
 
 # A probabilistic answer is repeated until its error bound is below this.
 TARGET_ERROR = Fraction(1, 2**60)
@@ -231,6 +232,7 @@ def generic_rank(
     error = Fraction(1)
     names = sorted({cell[0] for cell in cells})
     while error >= target:
+        check_time()
         p, number = random_prime(rng), rng.randrange(1 << 32)
         points.append((p, number))
         point = random_point(network, p, number, support)
@@ -269,6 +271,7 @@ def rank_at(
     total = np.zeros((rows, width), np.int64)
     step = max(1, 4_000_000 // rows)
     for start in range(0, len(cells), step):
+        check_time()
         block = jacobian(factors, cells[start : start + step], p)
         mix = random_residues((block.shape[1], width), p, rng)
         total = (total + matmul(block, mix, p)) % p

@@ -6,7 +6,7 @@ decision        Evidence for one ReLU instance, as a file that somebody else can
 equations       A shallow ReLU instance over Q: exact witnesses of a match, Farkas vectors of none
 hull_program    The linear program over a ReLU instance's convex hulls, solved exactly
 inspect         Inspection of shallow ReLU nets: counting and ranks over activation patterns
-pattern_lemmas  Lemmas D.3 and D.4 on activation patterns of a shallow ReLU net
-patterns        Activation patterns of a shallow ReLU net: the linear system of each, and its rank
+leaves          Leaves of a refutation: what refutes each, and that they hold every pattern
+patterns        Activation patterns: the linear system of each, its rank, and how many are left
 verify          Certificates of shallow ReLU nets checked again
 """

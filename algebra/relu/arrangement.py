@@ -32,6 +32,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from algebra.relu.equations import U_ZERO, V_ZERO, ReluSystem
+from algebra.time_limits import check_time
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,7 @@ def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arran
     basis = [[reduced[i, s] for s in range(m)] for i in range(rank)]
     vertices: dict[tuple[Any, ...], None] = {}
     for subset in combinations(range(m), rank):
+        check_time()
         square = fmpq_mat(rank, rank, [basis[i][s] for s in subset for i in range(rank)])
         right = fmpq_mat(rank, 1, [-constants[s] for s in subset])
         try:
@@ -163,6 +165,7 @@ def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arran
         vertices[tuple(_image(basis, w, constants, subset))] = None
     rays = []
     for subset in combinations(range(m), rank - 1):
+        check_time()
         direction = _kernel([[basis[i][s] for i in range(rank)] for s in subset], rank)
         if direction is not None:
             ray = _image(basis, direction, [fmpq(0)] * m, subset)

@@ -1,12 +1,21 @@
 """Evidence for one ReLU instance, as a file that somebody else can check.
 
-A match is a rational witness.  "No match" is a list of leaves: each fixes u = 0 or v = 0
-for some pairs (unit, sample) and carries μ, for the convex hulls of the units'
-activations (see `algebra.relu.arrangement`), or a Farkas vector (λ, μ) of the weaker linear
-program in u and v (see `algebra.relu.equations`), whose check needs no vertices, or nothing where
-it is a single cell, whose linear equations are solved again.  The
-leaves cover every activation pattern if no two are compatible and Σ 2^(−fixed) = 1: each
-leaf holds a share 2^(−fixed) of the patterns and none is held twice.
+A match is a rational witness; "no match" is a list of refuted leaves that hold every activation
+pattern (`algebra.relu.leaves`).
+
+What the check proves is a statement on the instance *in the file*: its network, learnable cells,
+fixed weights, samples X and labels Y.
+
+* "match": from (a) the student with the witness in its learnable cells, put through the whole
+  network over Q, gives exactly Y, follows that the instance has a match.
+* "no match": from (a) no two leaves are compatible and their shares of the patterns add up to 1,
+  so every activation pattern lies in a leaf, and (b) each leaf's vector refutes every pattern in
+  it, follows that no values of the learnable weights give Y.
+* With a teacher in the file, (c) its labels of X, computed over Q, are Y.  Without one the labels
+  are taken as they stand, and that is said.
+
+Entries of learnable cells in ``weights`` carry no meaning.  The file does not say of which problem,
+seed or trial the instance is, and no field for it is accepted: nothing would check it.
 """
 
 from __future__ import annotations
@@ -16,70 +25,31 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import fmpq
 
-from algebra.certificates.checks import FAILED, PROVED, Check, Verification
-from algebra.errors import InputError, shown
-from algebra.networks.base import ShallowReLU
+from algebra.certificates.checks import (
+    FAILED,
+    PROVED,
+    TRUSTED,
+    Check,
+    CheckFailed,
+    Verification,
+)
+from algebra.certificates.fields import Fields, items, matrix, rational_text, whole
+from algebra.certificates.reading import MOST_DIGITS, TooLarge
+from algebra.errors import InputError, one_line, shown
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
-from algebra.relu.arrangement import Refuter
+from algebra.relu.arrangement import Refuter, arrangement_size
 from algebra.relu.equations import ReluSystem, relu_system
+from algebra.relu.leaves import Leaf, covers, is_refuted
 
 FORMAT, VERSION = "matchprob relu decision", 1
+MATCH, NO_MATCH = "match", "no match"
 
-
-@dataclass(frozen=True)
-class Leaf:
-    """A leaf of the tree: fixings (k×m; see `FREE`, `U_ZERO`, `V_ZERO`) and their refutation.
-
-    λ is None where μ alone refutes the convex hulls, μ too where the leaf is a single cell whose
-    linear equations have no solution in it.
-    """
-
-    fixed: np.ndarray
-    mu: np.ndarray | None
-    lam: np.ndarray | None = None
-
-
-def covers(leaves: list[np.ndarray]) -> bool:
-    """Whether sets of fixings hold every activation pattern exactly once.
-
-    Examples
-    --------
-    >>> covers([np.array([[1, 0]]), np.array([[2, 1]]), np.array([[2, 2]])])
-    True
-    >>> covers([np.array([[1, 0]]), np.array([[2, 1]])])
-    False
-    """
-    if not leaves:
-        return False
-    rows = np.array([leaf.ravel() for leaf in leaves])
-    if not np.isin(rows, (0, 1, 2)).all():
-        return False
-    if sum((fmpq(1, 2 ** int((row != 0).sum())) for row in rows), fmpq(0)) != 1:
-        return False
-    for t in range(len(rows) - 1):
-        later = rows[t + 1 :]
-        if not ((rows[t] != later) & (rows[t] != 0) & (later != 0)).any(axis=1).all():
-            return False
-    return True
-
-
-def is_refuted(refuter: Refuter, leaf: Leaf) -> bool:
-    """Whether a leaf's vector proves that the leaf has no match."""
-    if leaf.mu is None:
-        return refuter.system.refutes_cell(leaf.fixed)
-    if leaf.lam is None:
-        return refuter.refutes(leaf.fixed, leaf.mu)
-    return refuter.system.is_farkas(leaf.fixed, leaf.lam, leaf.mu)
-
-
-def refutes(system: ReluSystem, leaves: tuple[Leaf, ...]) -> bool:
-    """Whether the leaves prove that the instance has no match."""
-    refuter = Refuter(system)
-    return covers([leaf.fixed for leaf in leaves]) and all(
-        is_refuted(refuter, leaf) for leaf in leaves
-    )
+# Vertices and rays of all units' arrangements: where there are more, a check by μ is refused.
+_MOST_VERTICES = 200_000
+# The largest size of a network in a decision file.
+_LARGEST = 10_000
 
 
 def decision_data(
@@ -113,7 +83,7 @@ def decision_data(
         "weights": {name: _texts(value) for name, value in system.weights.items()},
         "X": _texts(system.X),
         "Y": _texts(system.Y),
-        "verdict": "match" if witness is not None else "no match",
+        "verdict": MATCH if witness is not None else NO_MATCH,
     }
     if teacher is not None:
         data["teacher"] = {name: _texts(value) for name, value in teacher.items()}
@@ -155,65 +125,133 @@ class Decision:
         """Whether the leaves hold every activation pattern exactly once."""
         return covers([leaf.fixed for leaf in self.leaves])
 
+    @property
+    def labels_are_the_teachers(self) -> bool | None:
+        """Whether the teacher's labels of X are Y; None without a teacher."""
+        if self.teacher is None:
+            return None
+        labels = self.system.allocation.network.forward(self.teacher, self.system.X)
+        return bool((labels == self.system.Y).all())
 
-def read_decision(data: Mapping[str, Any]) -> Decision:
+
+def read_decision(data: object, place: str = "") -> Decision:
     """Read the content of a decision file.
+
+    Parameters
+    ----------
+    data : plain data
+    place : str, optional
+        Where in a larger file it stands.
 
     Raises
     ------
-    InputError
-        Where the data is no such file.
+    CheckFailed
+        Where the data is no such file, with the place.
+    TooLarge
+        Where units have so many learnable weights and samples that leaves cannot be checked.
     """
-    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-        raise InputError(f"this is not a ReLU decision: `format` is not {FORMAT!r}")
-    if data.get("version") != VERSION:
-        raise InputError(f"decision version {shown(data.get('version'))}; this reads {VERSION}")
+    fields = Fields(data, place)
+    if fields.text("format") != FORMAT:
+        raise CheckFailed(fields.at("format"), f"is not {FORMAT!r}")
+    fields.whole("version", VERSION, VERSION)
+    verdict = fields.text("verdict")
+    if verdict not in (MATCH, NO_MATCH):
+        text = f"({shown(verdict)}) must be {MATCH!r} or {NO_MATCH!r}"
+        raise CheckFailed(fields.at("verdict"), text)
+    sizes = fields.table("network")
+    if sizes.text("kind") != ShallowReLU.kind:
+        raise CheckFailed(sizes.at("kind"), f"must be {ShallowReLU.kind!r}")
+    network = ShallowReLU(*(sizes.whole(name, 1, _LARGEST) for name in ("q", "n", "d", "m")))
+    sizes.finish()
+    order = _cells(fields.items("cells"), fields.at("cells"))
     try:
-        return _read(data)
-    except InputError:
-        raise
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise InputError(f"the ReLU decision is damaged: {type(error).__name__}: {error}") from None
-
-
-def _read(data: Mapping[str, Any]) -> Decision:
-    sizes = dict(data["network"])
-    if sizes.pop("kind") != ShallowReLU.kind:
-        raise InputError("the network of a ReLU decision must be of kind 'relu'")
-    network = ShallowReLU(**sizes)
-    cells = [(str(name), int(i), int(j)) for name, i, j in data["cells"]]
-    allocation = Allocation.from_cells(network, cells)
-    weights, teacher = (
-        {name: _rationals(data[key][name], shape) for name, shape in network.shapes.items()}
-        if key in data
-        else None
-        for key in ("weights", "teacher")
-    )
-    if weights is None:
-        raise InputError("the ReLU decision is damaged: it has no `weights`")
-    X = _rationals(data["X"], network.input_shape)
-    Y = _rationals(data["Y"], (network.d, network.m))
-    system = relu_system(allocation, weights, X, Y)
-    verdict, witness, leaves = data["verdict"], None, []
-    if verdict == "match":
+        allocation = Allocation.from_cells(network, order)
+    except InputError as error:
+        raise CheckFailed(fields.at("cells"), one_line(error)) from None
+    weights = _matrices(network, fields.table("weights"))
+    teacher = _matrices(network, fields.table("teacher")) if fields.has("teacher") else None
+    X = _rationals(fields.raw("X"), fields.at("X"), network.input_shape)
+    Y = _rationals(fields.raw("Y"), fields.at("Y"), (network.d, network.m))
+    try:
+        system = relu_system(allocation, weights, X, Y)
+    except InputError as error:
+        raise CheckFailed(fields.at("cells"), one_line(error)) from None
+    witness, leaves = None, []
+    if verdict == MATCH:
+        values, at = fields.items("witness"), fields.at("witness")
+        if len(values) != len(order):
+            raise CheckFailed(at, f"has {len(values)} values for {len(order)} learnable weights")
         # The file's own order of cells is that of its values.
-        given = dict(zip(cells, map(_rational, data["witness"]), strict=True))
+        given = {
+            cell: rational_text(value, f"{at}[{k}]", MOST_DIGITS)
+            for k, (cell, value) in enumerate(zip(order, values, strict=True))
+        }
         witness = tuple(given[cell] for cell in allocation.cells)
-    elif verdict == "no match":
-        leaves = [
-            Leaf(
-                np.array(leaf["fixed"], dtype=int).reshape(system.pairs),
-                _rationals(leaf["mu"], (network.d, network.m)) if "mu" in leaf else None,
-                _rationals(leaf["lambda"], system.pairs) if "lambda" in leaf else None,
-            )
-            for leaf in data["leaves"]
-        ]
     else:
-        raise InputError(f"`verdict` ({shown(verdict)}) must be 'match' or 'no match'")
+        for t, leaf in enumerate(fields.items("leaves")):
+            leaves.append(_leaf(Fields(leaf, f"{fields.at('leaves')}[{t}]"), system))
+        if any(leaf.mu is not None and leaf.lam is None for leaf in leaves):
+            _limit_arrangements(system)
+    fields.finish()
     return Decision(system, teacher, verdict, witness, tuple(leaves))
 
 
-def verify_decision(data: Mapping[str, Any]) -> Verification:
+def _cells(values: list[Any], place: str) -> list[tuple[str, int, int]]:
+    """Cells (matrix, row, column)."""
+    found = []
+    for k, value in enumerate(values):
+        at = f"{place}[{k}]"
+        cell = items(value, at)
+        if len(cell) != 3 or type(cell[0]) is not str:
+            raise CheckFailed(at, f"({shown(value)}) is not a cell: matrix, row, column")
+        found.append((cell[0], whole(cell[1], at, 0), whole(cell[2], at, 0)))
+    return found
+
+
+def _matrices(network: ShallowReLU, given: Fields) -> dict[str, np.ndarray]:
+    found = {
+        name: _rationals(given.raw(name), given.at(name), shape)
+        for name, shape in network.shapes.items()
+    }
+    given.finish()
+    return found
+
+
+def _leaf(given: Fields, system: ReluSystem) -> Leaf:
+    k, m = system.pairs
+    rows = matrix(given.raw("fixed"), given.at("fixed"), (k, m))
+    fixed = [[whole(entry, given.at("fixed"), 0, 2) for entry in row] for row in rows]
+    mu = lam = None
+    if given.has("mu"):
+        mu = _rationals(given.raw("mu"), given.at("mu"), system.G.shape)
+    if given.has("lambda"):
+        if mu is None:
+            raise CheckFailed(given.at("lambda"), "stands without `mu`: a Farkas vector has both")
+        lam = _rationals(given.raw("lambda"), given.at("lambda"), (k, m))
+    given.finish()
+    return Leaf(np.array(fixed, dtype=int).reshape(k, m), mu, lam)
+
+
+def _rationals(value: Any, place: str, shape: tuple[int, int]) -> np.ndarray:
+    out = np.empty(shape, dtype=object)
+    for i, row in enumerate(matrix(value, place, shape)):
+        for j, entry in enumerate(row):
+            out[i, j] = rational_text(entry, f"{place}[{i}][{j}]", MOST_DIGITS)
+    return out
+
+
+def _limit_arrangements(system: ReluSystem) -> None:
+    """Refuse units with too many vertices: they are found by going through all."""
+    _, m = system.pairs
+    total = sum(arrangement_size(len(own), m) for own in system.cells)
+    if total > _MOST_VERTICES:
+        raise TooLarge(
+            f"the units' arrangements may have {total:,} vertices and rays; verification goes "
+            f"through at most {_MOST_VERTICES:,}"
+        )
+
+
+def verify_decision(data: Any) -> Verification:
     """Check a decision file from scratch, in exact arithmetic.
 
     Parameters
@@ -224,48 +262,47 @@ def verify_decision(data: Mapping[str, Any]) -> Verification:
     Returns
     -------
     Verification
+        What each check proves is said at the top of this file.
 
     Raises
     ------
     InputError
-        Where the data is no such file.
+        Where the data is no decision of this format and version at all.
     """
-    decision = read_decision(data)
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise InputError(f"this is not a ReLU decision: `format` is not {FORMAT!r}")
+    if type(data.get("version")) is not int or data["version"] != VERSION:
+        raise InputError(f"decision version {shown(data.get('version'))}; this reads {VERSION}")
+    try:
+        decision = read_decision(data)
+    except CheckFailed as failure:
+        verdict = one_line(data.get("verdict"))
+        return Verification(verdict, (Check(failure.place, FAILED, str(failure)),))
     system = decision.system
-    checks = []
-    if decision.teacher is not None:
-        labels = system.allocation.network.forward(decision.teacher, system.X)
-        same = bool((labels == system.Y).all())
-        checks.append(Check("labels", PROVED if same else FAILED, "the labels are the teacher's"))
+    same = decision.labels_are_the_teachers
+    if same is None:
+        text = "as they stand in the file, which has no teacher"
+        checks = [Check("Y", TRUSTED, f"the labels are taken {text}")]
+    else:
+        text = "the labels are the teacher's" if same else "the labels are not the teacher's"
+        checks = [Check("Y", PROVED if same else FAILED, text)]
     if decision.witness is not None:
         passed = system.is_witness(decision.witness)
-        text = "the witness, put through the whole network, gives the labels"
+        text = f"the witness, put through the whole network, {'gives' if passed else 'misses'} Y"
         checks.append(Check("witness", PROVED if passed else FAILED, text))
     else:
+        total, covered = len(decision.leaves), decision.is_covered
+        text = f"the leaves ({total}) {'' if covered else 'do not '}hold every activation pattern"
+        checks.append(Check("leaves", PROVED if covered else FAILED, f"{text} exactly once"))
         refuter = Refuter(system)
-        total = len(decision.leaves)
-        good = sum(is_refuted(refuter, leaf) for leaf in decision.leaves)
-        text = f"the leaves ({total}) hold every activation pattern exactly once"
-        checks.append(Check("leaves", PROVED if decision.is_covered else FAILED, text))
-        text = f"leaves refuted: {good} of {total}"
-        checks.append(Check("leaves", PROVED if good == total else FAILED, text))
+        bad = [t for t, leaf in enumerate(decision.leaves) if not is_refuted(refuter, leaf)]
+        if bad:
+            text = f"not refuted, the first of {len(bad)} such leaves of {total}"
+            checks.append(Check(f"leaves[{bad[0]}]", FAILED, text))
+        else:
+            checks.append(Check("leaves", PROVED, f"leaves refuted: {total} of {total}"))
     return Verification(decision.verdict, tuple(checks))
 
 
 def _texts(array: np.ndarray) -> list[list[str]]:
     return [[str(value) for value in row] for row in array]
-
-
-def _rational(text: Any) -> fmpq:
-    top, _, bottom = str(text).partition("/")
-    return fmpq(int(top), int(bottom or 1))
-
-
-def _rationals(rows: Any, shape: tuple[int, int]) -> np.ndarray:
-    out = np.empty(shape, dtype=object)
-    if len(rows) != shape[0] or any(len(row) != shape[1] for row in rows):
-        raise InputError(f"the ReLU decision is damaged: a matrix is not {shape[0]}×{shape[1]}")
-    for i, row in enumerate(rows):
-        for j, text in enumerate(row):
-            out[i, j] = _rational(text)
-    return out

@@ -10,8 +10,11 @@ import numpy as np
 from algebra.linalg.modular import random_prime
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budget_violations, budgets
-from algebra.relu.pattern_lemmas import patterns_left_by_D3, patterns_left_by_D4
-from algebra.relu.patterns import sample_pattern_ranks
+from algebra.relu.patterns import (
+    patterns_left_by_D3,
+    patterns_left_by_D4,
+    sample_pattern_ranks,
+)
 from algebra.systems.inspection import Inspection
 
 

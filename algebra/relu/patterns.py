@@ -3,12 +3,28 @@ r"""Activation patterns of a shallow ReLU net: the linear system of each, and it
 With the pattern P fixed (which hidden unit is active on which sample), the labels are
 linear in W1 and in W2.  The cell (i, j) of W1 contributes W2[:, i] ⊗ (P[i, :] ∘ X[j, :]),
 the cell (k, i) of W2 contributes e_k ⊗ (P ∘ W1 X)[i, :] (Lemma D.2 of the first paper).
+
+Lemmas D.3 and D.4 rule patterns out by counting, where no sample's right-hand side (the labels
+less what the units with fixed rows contribute) is exactly 0:
+
+* D.3: a sample on which fewer than d learning units are active has d equations of smaller rank,
+  and a generic right-hand side is outside it;
+* D.4: a unit active on fewer samples than it has learnable weights has dependent columns, so
+  the square system of r = dm weights is singular.
+
+References
+----------
+.. [1] O. Schlisselberg, R. Darshan, "The impact of allocation strategies in subset learning
+   on the expressive power of neural networks", arXiv 2502.06300, Appendix D.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from math import comb
 
 import numpy as np
 
@@ -99,6 +115,64 @@ def sample_pattern_ranks(
     patterns[0] = 1
     ranks = batched_rank(pattern_jacobians(allocation, patterns, p, rng), p)
     return PatternRanks(tuple(int(r) for r in ranks), network.outputs, p, seed)
+
+
+def patterns_left_by_D3(k: int, d: int, m: int) -> int:
+    """Number of the 2^(km) patterns that Lemma D.3 leaves: (Σ_{j ≥ d} C(k, j))^m."""
+    return sum(comb(k, j) for j in range(d, k + 1)) ** m
+
+
+def patterns_left_by_D4(row_counts: Sequence[int], m: int) -> int:
+    """Number of the 2^(km) patterns that Lemma D.4 leaves: Π_i Σ_{j ≥ r_i} C(m, j).
+
+    Examples
+    --------
+    >>> patterns_left_by_D4([2, 1], m=3)
+    28
+    """
+    total = 1
+    for r in row_counts:
+        total *= sum(comb(m, j) for j in range(r, m + 1))
+    return total
+
+
+def patterns_left(row_counts: Sequence[int], d: int, m: int) -> int:
+    """Number of the 2^(km) patterns that both lemmas leave.
+
+    Notes
+    -----
+    Sample by sample, with the units still owed activity as the state; units that are owed
+    the same are alike, so the state is a sorted tuple.
+    """
+
+    @cache
+    def count(samples: int, owed: tuple[int, ...]) -> int:
+        if max(owed, default=0) > samples:
+            return 0
+        if samples == 0:
+            return 1
+        kinds = sorted(set(owed))
+        return choose(samples, owed, tuple(kinds), (), 0)
+
+    def choose(
+        samples: int, owed: tuple[int, ...], kinds: tuple[int, ...], left: tuple, on: int
+    ) -> int:
+        if not kinds:
+            return count(samples - 1, tuple(sorted(left))) if on >= d else 0
+        kind, size = kinds[0], owed.count(kinds[0])
+        return sum(
+            comb(size, a)
+            * choose(
+                samples,
+                owed,
+                kinds[1:],
+                (*left, *(max(kind - 1, 0),) * a, *(kind,) * (size - a)),
+                on + a,
+            )
+            for a in range(size + 1)
+        )
+
+    return count(m, tuple(sorted(row_counts)))
 
 
 def _relu(allocation: Allocation) -> ShallowReLU:

@@ -7,31 +7,33 @@ from typing import Any
 
 import numpy as np
 
+from algebra.certificates.certificate import INTERMEDIATE
 from algebra.certificates.checks import (
-    FAILED,
     PROVED,
     TRUSTED,
-    Check,
     CheckFailed,
+    Checklist,
     Say,
     Verification,
 )
+from algebra.certificates.claim import Claim, read_claim
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import check_vanishing
 from algebra.networks.base import LinearFeedForward, ShallowReLU
-from algebra.problems.problem import Problem, problem_from_dict
+from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.jacobian import network_rank
 from algebra.relu.arrangement import Refuter
-from algebra.relu.decision import read_decision
+from algebra.relu.decision import NO_MATCH, Decision, read_decision
+from algebra.theorems.statements import what_theorems_say
 
 
-def verify_relu(data: Mapping[str, Any], effort: Effort) -> Verification:
+def verify_relu(data: object, effort: Effort) -> Verification:
     """Check the certificate of a shallow ReLU net.
 
     Parameters
     ----------
-    data : mapping
+    data : object
         The content of ``cert.json``.
     effort : Effort
         The point of the rank test follows from its seed.
@@ -40,26 +42,47 @@ def verify_relu(data: Mapping[str, Any], effort: Effort) -> Verification:
     -------
     Verification
     """
-    checks: list[Check] = []
+    checklist = Checklist()
 
-    def say(place: str, status: str, text: str) -> None:
-        checks.append(Check(place, status, text))
-
-    verdict = str(data.get("verdict"))
-    try:
-        problem = problem_from_dict(data["problem"])
-        size = problem.allocation.size
-        if data["learnable"] != size:
-            raise CheckFailed("learnable", f"says {data['learnable']}, the masks hold {size}")
-        if "labels_vanish" in data["evidence"]:
-            check_vanishing(problem, verdict, data["equations"], data["rank"], say)
+    def check() -> None:
+        claim = read_claim(data)
+        assert isinstance(data, Mapping)
+        if claim.evidence.has("labels_vanish"):
+            if not claim.evidence.flag("labels_vanish"):
+                raise CheckFailed("evidence.labels_vanish", "can only be true")
+            check_vanishing(
+                claim.problem, claim.verdict, claim.equations, claim.rank, checklist.say
+            )
+            _check_numbers(claim, claim.rank, 0)
         else:
-            check_relu(problem, data, effort.seed, say)
-    except CheckFailed as failure:
-        say(failure.place, FAILED, str(failure))
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        say("evidence", FAILED, f"malformed: {type(error).__name__}: {error}")
-    return Verification(verdict, tuple(checks))
+            fields = claim.evidence.table("active_rank")
+            rank, pair = fields.whole("rank", 0), fields.wholes("witness", 0)
+            fields.finish()
+            if rank != claim.equations or len(pair) != 2:
+                text = f"rank {rank} does not fit {claim.equations}"
+                raise CheckFailed("evidence.active_rank", text)
+            check_relu(claim.problem, data, effort.seed, checklist.say)
+            bound = min(rank_bound(claim.problem.allocation), claim.problem.allocation.size)
+            _check_numbers(claim, bound, pair[0])
+            if claim.verdict == INTERMEDIATE and claim.evidence.has("no_match"):
+                # `check_relu` has read it.
+                claim.evidence.raw("no_match")
+        claim.evidence.finish()
+        claim.check_words(
+            what_theorems_say(claim.problem.network, claim.problem.allocation), checklist.say
+        )
+
+    verdict = data.get("verdict") if isinstance(data, Mapping) else None
+    return checklist.run(str(verdict), check)
+
+
+def _check_numbers(claim: Claim, rank: int, prime: int) -> None:
+    """Fields of the envelope that follow from the problem."""
+    for name, right in (("rank", rank), ("prime", prime), ("error_bound", 0)):
+        if getattr(claim, name) != right:
+            raise CheckFailed(name, f"says {getattr(claim, name)}; it is {right}")
+    if claim.generic_root_count is not None:
+        raise CheckFailed("generic_root_count", "a ReLU net has none")
 
 
 def check_relu(problem: Problem, data: Mapping[str, Any], seed: int, say: Say) -> None:
@@ -112,44 +135,55 @@ def check_relu(problem: Problem, data: Mapping[str, Any], seed: int, say: Say) -
 
 def _check_instance(problem: Problem, evidence: Mapping[str, Any]) -> int:
     place = "evidence.no_match"
-    decision = read_decision(evidence)
-    if decision.verdict != "no match" or decision.teacher is None:
-        raise CheckFailed(place, "this is no refuted instance with its teacher")
+    decision = read_decision(evidence, place)
+    if decision.verdict != NO_MATCH:
+        raise CheckFailed(f"{place}.verdict", "this is no refuted instance")
+    if decision.teacher is None:
+        raise CheckFailed(f"{place}.teacher", "is missing: labels must come from a teacher")
     system = decision.system
     if system.allocation != problem.allocation:
-        raise CheckFailed(place, "the instance belongs to another allocation")
-    labels = problem.network.forward(decision.teacher, system.X)
-    if not (labels == system.Y).all():
-        raise CheckFailed(place, "the labels are not the teacher's")
+        raise CheckFailed(f"{place}.cells", "the instance belongs to another allocation")
+    if not decision.labels_are_the_teachers:
+        raise CheckFailed(f"{place}.Y", "the labels are not the teacher's")
     for name, mask in problem.support.items():
         outside = np.asarray(mask) == 0
         for net in (system.weights, decision.teacher):
             if any(value != 0 for value in np.asarray(net[name], dtype=object)[outside]):
                 raise CheckFailed(place, f"a weight of {name} outside the support is not 0")
-    if not persists(problem, evidence):
-        raise CheckFailed(place, "the leaves do not refute all instances near this one")
+    if not persists(problem, decision):
+        text = "the leaves do not refute all instances near this one"
+        raise CheckFailed(f"{place}.leaves", text)
     return len(decision.leaves)
 
 
-def persists(problem: Problem, evidence: Mapping[str, Any]) -> bool:
+def persists(problem: Problem, decision: Decision) -> bool:
     """Whether a refuted instance has a neighbourhood of refuted instances.
 
     Parameters
     ----------
     problem : Problem
-    evidence : mapping
-        A decision "no match" (see `algebra.relu.decision`).
+    decision : Decision
+        With verdict "no match".
 
     Notes
     -----
     The cover by leaves is the same for all instances.  Every leaf must be refuted by μ with
     slack (see `algebra.relu.arrangement.Refuter.refutes`); hyperplanes may all meet in one point
-    only where a whole row learns, for then they do so always.
+    only where a whole row learns, for then they do so always.  Weights of units that reach no
+    output are left out of the equations, which is right nearby only where structural zeros, not
+    the drawn weights, keep them from the outputs.
+
+    The neighbourhood lies within the support.  It may lie outside the cube of a uniform law; but
+    W1, W2 (student's and teacher's) and X may each be multiplied by a positive number without
+    changing whether there is a match, so there is one inside the cube as well.
     """
-    decision = read_decision(evidence)
     if not decision.is_covered:
         return False
     system = decision.system
+    shape = problem.network.shapes["W2"]
+    reaches = np.any(problem.support.get("W2", np.ones(shape, dtype=int)), axis=0).tolist()
+    if any(reaches[i] for i, _ in system.idle):
+        return False
     refuter = Refuter(system)
     support = np.asarray(
         problem.support.get("W1", np.ones(problem.network.shapes["W1"], dtype=int))

@@ -33,7 +33,7 @@ from algebra.errors import InputError
 from algebra.linalg.modular import random_prime
 from algebra.networks.base import Network
 from algebra.networks.chain import need_chain
-from algebra.polynomials.msolve.process import MsolveMissing
+from algebra.polynomials.msolve.process import MsolveDied, MsolveMissing
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
 from algebra.polynomials.rings import Field, PrimeField
 from algebra.problems.allocation import Allocation
@@ -44,7 +44,21 @@ from algebra.systems.system import build_system, forms
 
 
 class RootCountError(RuntimeError):
-    """The generic root count could not be found; the message says why."""
+    """The generic root count could not be found; the message says why.
+
+    Attributes
+    ----------
+    at_least : int or None
+        Solutions that were found all the same, numerically.
+    """
+
+    def __init__(self, text: str, at_least: int | None = None) -> None:
+        super().__init__(text)
+        self.at_least = at_least
+
+
+class RootCountLost(RootCountError):
+    """It could not be found because a child process died: another try may well find it."""
 
 
 LINEAR, DEGREE, TRACE = "linear", "quotient degree", "trace test"
@@ -281,7 +295,9 @@ def generic_root_count(
         try:
             return replace(fallback(allocation, support or {}, seed), because=str(error))
         except RootCountError as other:
-            raise RootCountError(f"{error}; {other}") from None
+            lost = isinstance(error, RootCountLost) or isinstance(other, RootCountLost)
+            kind = RootCountLost if lost else RootCountError
+            raise kind(f"{error}; {other}", other.at_least) from None
 
 
 def core_dimension(allocation: Allocation) -> int | None:
@@ -375,6 +391,8 @@ def _count_blocks(core: CoreSystem, root: tuple[int, ...], timeout: float) -> tu
                 f"counting {len(block)} equations in {len(unknowns)} unknowns took longer than "
                 f"{timeout:g} s; allow more with --timeout"
             ) from None
+        except MsolveDied as error:
+            raise RootCountLost(str(error)) from None
         except MsolveFailed as error:
             raise RootCountError(str(error)) from None
         if degree.degree is None or degree.degree < 1:

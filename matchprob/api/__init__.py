@@ -2,7 +2,10 @@ r"""The verbs as Python functions, by family; `matchprob` exports them, the comm
 
 question   What a verb is asked about: a problem, or the file of one
 certify    The exact verbs: inspect, certify, decide, verify
+proofs     A proof file checked in this process: which format it has, and its check
+checker    The process in which proofs are checked: its memory and its time are limited
 estimate   The verbs that solve random instances: count, estimate, compare
+identify   Which weights the data determine
 surveys    Many allocations at once: audit, atlas
 design     Allocations found: the verb design
 probable   The design with the highest match probability: certified, or raced on common instances
@@ -10,6 +13,8 @@ repair     Allocations mended, and how much they can lose: the verbs repair and 
 construct  Frozen networks made equal to a target by their normalization layers
 layers     Layers of networks from elsewhere: arrays, ``.npz`` files, scikit-learn, torch
 studies    Kept trials as a person or another program wants them
+goals      The goals of the verb design: those of `algebra.design.goals`, and the one that takes
+           trials
 
 Modules are named after their main verbs, so this folder exports none of them by name.
 """

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from algebra import families
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
-from algebra.design import proof as design_certificate
-from algebra.errors import InputError
+from algebra.certificates.reading import MOST_CHARACTERS, as_text
+from algebra.errors import InputError, whole_number
 from algebra.normalization.lowering import solvable
-from algebra.relu import decision as relu_certificate
+from algebra.problems.allocation import Allocation
 from algebra.systems.inspection import Inspection
+from algebra.systems.root_count import RootCount, RootCounter
+from algebra.time_limits import positive_seconds
+from matchprob.api.checker import CHECKER
 from matchprob.api.question import Question, as_problem
-from numeric.engines.witness_search import rootless_instances
 from numeric.instances import draw_instance
-from numeric.relu.decide import ReluDecision
-from numeric.relu.decide import decide as decide_relu
-from numeric.relu.evidence import refuted_instance
-from numeric.tracking.root_count import monodromy_root_count
+
+if TYPE_CHECKING:
+    from numeric.relu.decide import ReluDecision
+
+
+def _root_counter(timeout: float) -> RootCounter:
+    """Monodromy with a trace test; its compiled kernels are loaded when it is called."""
+
+    def count(allocation: Allocation, support: Mapping[str, np.ndarray], seed: int) -> RootCount:
+        from numeric.tracking.root_count import monodromy_root_count
+
+        return monodromy_root_count(allocation, support, seed, timeout=timeout)
+
+    return count
 
 
 def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> Inspection:
@@ -54,7 +66,7 @@ def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> In
 
 
 def certify(
-    question: Question, *, seed: int = 0, timeout: float = 60.0, search: float = 2.0
+    question: Question, *, seed: int = 0, timeout: float = 120.0, search: float = 2.0
 ) -> Certificate:
     """Verdict on an allocation, with evidence.
 
@@ -65,9 +77,9 @@ def certify(
     seed : int, optional
         Random points and instances follow from it.
     timeout : float, optional
-        Seconds for one Gröbner basis.
+        Seconds for the whole call; the verdict is "undecided" where they are not enough.
     search : float, optional
-        Seconds for the search of an instance without real solutions.
+        Of these, seconds to look for an instance without real solutions.
 
     Returns
     -------
@@ -76,8 +88,16 @@ def certify(
     """
     problem = as_problem(question)
 
+    # Compiled kernels are loaded only where counting and algebra leave something open.
     def guess(root_count: int) -> Iterator[int]:
-        return rootless_instances(solvable(problem), root_count, seed, search)
+        from numeric.engines.witness_search import rootless_instances
+
+        yield from rootless_instances(solvable(problem), root_count, seed, search)
+
+    def refuted() -> Mapping[str, Any] | None:
+        from numeric.relu.evidence import refuted_instance
+
+        return refuted_instance(problem, seed, search)
 
     return families.certify(
         problem,
@@ -85,8 +105,8 @@ def certify(
         timeout=timeout,
         search=search,
         candidates=guess,
-        fallback=partial(monodromy_root_count, timeout=timeout),
-        refuted=partial(refuted_instance, problem, seed, search),
+        fallback=_root_counter(timeout / 2),
+        refuted=refuted,
     )
 
 
@@ -109,6 +129,8 @@ def decide(
     ReluDecision
         Its ``certificate()`` is the content of a file that `verify` checks.
     """
+    from numeric.relu.decide import decide as decide_relu
+
     return decide_relu(draw_instance(as_problem(question), seed, index), certify=certify)
 
 
@@ -118,39 +140,56 @@ def verify(
     seed: int = 1,
     timeout: float = 60.0,
 ) -> Verification:
-    """Check a certificate from scratch.
+    """Check a certificate, a ReLU decision or the proof of a design from scratch.
 
     Parameters
     ----------
     certificate : Certificate, mapping, str or Path
-        The object, the content of ``cert.json``, or the file; also the proof of a design.
+        The object, the content of a proof file, or the file.
     seed : int, optional
         New points and primes follow from it.
     timeout : float, optional
-        Seconds for one Gröbner basis.
+        Seconds for the whole check.
 
     Returns
     -------
     Verification
+        Where a limit was met it does not hold, and `Verification.is_unfinished` says that
+        nothing is known of it.
+
+    Raises
+    ------
+    InputError
+        Where there is no such file, or it is no proof of a known format.
+
+    Notes
+    -----
+    The check runs in a process of its own, which may take 1 GiB of memory beyond what it starts
+    with and is killed when `timeout` is over (`matchprob.api.checker`).
     """
-    if isinstance(certificate, Certificate):
-        certificate = json.loads(certificate.to_json())
-    elif isinstance(certificate, (str, Path)):
-        path = Path(certificate)
-        try:
-            certificate = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file") from None
-        except (OSError, ValueError, RecursionError) as error:
-            raise InputError(f"{path}: not a certificate: {error}") from None
-    assert not isinstance(certificate, (Certificate, str, Path))
-    if isinstance(certificate, Mapping) and certificate.get("format") == relu_certificate.FORMAT:
-        return relu_certificate.verify_decision(certificate)
-    if isinstance(certificate, Mapping) and certificate.get("format") == design_certificate.FORMAT:
-        return design_certificate.verify_design(certificate, seed=seed)
-    return families.verify(
-        certificate,
-        seed=seed,
-        timeout=timeout,
-        fallback=partial(monodromy_root_count, timeout=timeout),
-    )
+    whole_number(seed, "seed", 0)
+    positive_seconds(timeout, "timeout")
+    if isinstance(certificate, (str, Path)):
+        text = _proof_file(Path(certificate))
+    elif isinstance(certificate, Certificate):
+        text = certificate.to_json()
+    else:
+        text = as_text(certificate)
+    try:
+        return CHECKER.check(text, seed=seed, timeout=timeout)
+    except InputError as error:
+        if isinstance(certificate, (str, Path)):
+            raise InputError(f"{certificate}: {error}") from None
+        raise
+
+
+def _proof_file(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            # One more than is read shows that it is too long, and ends with a device that does not.
+            return file.read(MOST_CHARACTERS + 1)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise InputError(f"{path}: cannot be read: {reason}") from None

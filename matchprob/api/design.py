@@ -1,30 +1,95 @@
-"""Designs from problem files: what may learn, what it costs, and the best allocation."""
+"""The verb design: what may learn, what it costs, and the best allocation."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from algebra.design import proof as design_certificate
-from algebra.design.cheapest import Design, cheapest, most_spread
 from algebra.design.demand import Demand, demand
-from algebra.design.maximal import cheapest_maximal
-from algebra.design.neurons import fewest_neurons
+from algebra.design.proof import proof_of
+from algebra.design.result import Design
 from algebra.errors import InputError
 from algebra.networks.normalization import refuse
-from algebra.problems.allocation import Cell
+from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem, load_problem
 from algebra.ranks.jacobian import all_cells
-from matchprob.api.probable import most_probable
+from matchprob.api.goals import GOALS
+from matchprob.api.probable import RaceOptions
 from numeric.cap_relaxation import linear_relaxation
 from numeric.tracking.root_count import monodromy_root_count
 
-GOALS = ("cheapest", "spread", "neurons", "maximal", "probable")
+
+@dataclass(frozen=True, repr=False)
+class DesignResult:
+    """What the verb design found.
+
+    Attributes
+    ----------
+    design : Design
+        The chosen allocation, how good it is and how far that is proved.
+    problem : Problem
+        The problem with this allocation.
+    asked : Demand
+        What was asked.
+    """
+
+    design: Design
+    problem: Problem
+    asked: Demand = field(compare=False)
+
+    @property
+    def goal(self) -> str:
+        """What it is best at."""
+        return self.design.goal
+
+    @property
+    def allocation(self) -> Allocation:
+        """The chosen weights."""
+        return self.design.allocation
+
+    @property
+    def cost(self) -> Fraction:
+        """Of all its weights."""
+        return self.design.cost
+
+    @property
+    def value(self) -> Fraction:
+        """What the goal minimizes (of "probable": maximizes)."""
+        return self.design.value
+
+    @property
+    def bound(self) -> Fraction:
+        """The value that nothing betters."""
+        return self.design.bound
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether value and bound meet."""
+        return self.design.is_optimal
+
+    def proof(self) -> dict[str, Any]:
+        """The content of a proof file, which `matchprob.verify` checks.
+
+        Raises
+        ------
+        InputError
+            Where the goal has no proof, or the search did not find one.
+        """
+        return proof_of(self.asked, self.design).to_dict()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob design``."""
+        return self.design.to_dict()
+
+    def __repr__(self) -> str:
+        return (
+            f"DesignResult(goal={self.goal!r}, value={self.value}, bound={self.bound}, "
+            f"cost={self.cost}, learnable={self.allocation.size})"
+        )
 
 
 def allowed_cells(problem: Problem) -> list[Cell]:
@@ -44,12 +109,13 @@ def network_of(question: Problem | str | Path) -> Problem:
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What a user asks of a design, as the options of the verbs say it.
+class DemandOptions:
+    """What is asked of a design, as the options of the verbs say it.
 
     Attributes
     ----------
-    costs : mapping of cell to Fraction
+    costs : mapping of cell to number
+        Exact: see `algebra.design.demand.exact_price`.
     must, forbidden : sequence of cells
     matrices : sequence of str
         Only these may learn; all where empty.
@@ -57,7 +123,7 @@ class Wishes:
     budget : int or None
     """
 
-    costs: Mapping[Cell, Fraction]
+    costs: Mapping[Cell, Fraction | float | str]
     must: Sequence[Cell] = ()
     forbidden: Sequence[Cell] = ()
     matrices: Sequence[str] = ()
@@ -98,7 +164,7 @@ def design(
     *,
     goal: str = "cheapest",
     budget: int | None = None,
-    costs: Mapping[Cell, Fraction] | None = None,
+    costs: Mapping[Cell, Fraction | float | str] | None = None,
     must: Sequence[Cell] = (),
     forbidden: Sequence[Cell] = (),
     matrices: Sequence[str] = (),
@@ -110,21 +176,19 @@ def design(
     trials: int = 1024,
     workers: int = 1,
     seed: int = 0,
-) -> tuple[Design, Problem]:
+) -> DesignResult:
     """Choose an allocation that is not minimal.
 
     Parameters
     ----------
     question : Problem, str or Path
         Its [learnable] weights are the ones to choose among; all of them where it is empty.
-    goal : {"cheapest", "spread", "neurons", "maximal", "probable"}, optional
-        Least cost; least cost among those whose fullest line is as empty as can be; fewest
-        neurons that learn at all, then least cost; least cost among the certified maximal;
-        highest match probability (`matchprob.api.probable`).
+    goal : str, optional
+        One of `matchprob.api.goals.GOALS`, which says what each is.
     budget : int, optional
         Number of weights; that of the independent equations by default.
-    costs : mapping of cell to Fraction, optional
-        1 for each weight not named.
+    costs : mapping of cell to number, optional
+        Exact: a Fraction, int, float or text such as "5/2"; 1 for each weight not named.
     must, forbidden : sequence of cells, optional
         Weights that learn in any case, or in none.
     matrices : sequence of str, optional
@@ -144,98 +208,27 @@ def design(
 
     Returns
     -------
-    design : Design
-    problem : Problem
-        The same problem with the chosen allocation.
+    DesignResult
 
     Examples
     --------
     >>> from algebra.networks.base import LinearEstimator
-    >>> found, problem = design(Problem(LinearEstimator(q=3, d=2, m=2), {}))
-    >>> found.cost
-    Fraction(4, 1)
+    >>> design(Problem(LinearEstimator(q=3, d=2, m=2), {}))
+    DesignResult(goal='cheapest', value=4, bound=4, cost=4, learnable=4)
     """
     problem = network_of(question)
     if goal not in GOALS:
         raise InputError(f"`goal` ({goal!r}) must be one of " + ", ".join(GOALS))
     if line not in ("row", "column"):
         raise InputError(f"`line` ({line!r}) must be row or column")
-    wishes = Wishes(dict(costs or {}), must, forbidden, matrices, caps, budget)
-    asked = wishes.demand(problem, allowed_cells(problem), seed)
-    found: Design
-    if goal == "spread":
-        found = most_spread(asked, line, linear_relaxation, seconds)
-    elif goal == "neurons":
-        found = fewest_neurons(asked, line, relaxation=linear_relaxation, seconds=seconds)
-    elif goal == "maximal":
-        found = cheapest_maximal(
-            asked, relaxation=linear_relaxation, seconds=seconds, timeout=timeout,
-            fallback=partial(monodromy_root_count, timeout=timeout),
-        )  # fmt: skip
-    elif goal == "probable":
-        found = most_probable(
-            problem, asked, candidates=candidates, trials=trials, seconds=seconds,
-            timeout=timeout, workers=workers,
-        )  # fmt: skip
-    else:
-        found = cheapest(asked, "cheapest", linear_relaxation, seconds)
-    return found, problem.with_allocation(found.allocation)
-
-
-def proof_of(
-    question: Problem | str | Path, found: Design, wishes: Wishes, seed: int = 0
-) -> dict[str, Any]:
-    """The content of a proof file: what was asked, what was found, why nothing is cheaper.
-
-    `matchprob.verify` checks it.
-    """
-    problem = network_of(question)
-    asked = wishes.demand(problem, allowed_cells(problem), seed)
-    return design_certificate.design_to_dict(asked, found)
-
-
-def read_table(entries: Sequence[str], option: str) -> list[tuple[str, Path, list[list[str]]]]:
-    """The CSV tables of ``MATRIX=FILE`` entries."""
-    out = []
-    for entry in entries:
-        name, equals, file = entry.partition("=")
-        if not equals:
-            raise InputError(f"{option} {entry!r}: give MATRIX=FILE, as in W={option[2:]}.csv")
-        path = Path(file)
-        try:
-            with path.open(newline="", encoding="utf-8-sig") as stream:
-                rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if row]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"{option} {path}: {error}") from None
-        out.append((name, path, rows))
-    return out
-
-
-def read_costs(entries: Sequence[str]) -> dict[Cell, Fraction]:
-    """Costs of ``MATRIX=FILE`` entries: a CSV of numbers in the matrix's shape."""
-    costs = {}
-    for name, path, rows in read_table(entries, "--costs"):
-        for i, row in enumerate(rows):
-            for j, text in enumerate(row):
-                try:
-                    costs[name, i, j] = Fraction(text)
-                except (ValueError, ZeroDivisionError):
-                    raise InputError(
-                        f"--costs {path}: row {i}, column {j}: {text!r} is no number"
-                    ) from None
-    return costs
-
-
-def read_cells(entries: Sequence[str], option: str = "--must") -> list[Cell]:
-    """Weights marked 1 in ``MATRIX=FILE`` entries."""
-    cells: list[Cell] = []
-    for name, path, rows in read_table(entries, option):
-        for i, row in enumerate(rows):
-            for j, text in enumerate(row):
-                if text not in ("0", "1"):
-                    raise InputError(
-                        f"{option} {path}: row {i}, column {j}: {text!r} is not 0 or 1"
-                    )
-                if text == "1":
-                    cells.append((name, i, j))
-    return cells
+    options = DemandOptions(costs or {}, must, forbidden, matrices, caps, budget)
+    asked = options.demand(problem, allowed_cells(problem), seed)
+    found = GOALS[goal].search(
+        asked,
+        RaceOptions(
+            line, seconds, timeout, linear_relaxation,
+            partial(monodromy_root_count, timeout=timeout), problem=problem,
+            candidates=candidates, trials=trials, workers=workers,
+        ),
+    )  # fmt: skip
+    return DesignResult(found, problem.with_allocation(found.allocation), asked)

@@ -5,20 +5,21 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import partial
 from itertools import islice
 from typing import Any
 
-from rich.console import Console
-
-from algebra.design.cheapest import Design, allocation_of, cheapest, made, most_spread
+from algebra.design.cheapest import cheapest
 from algebra.design.demand import Demand, SearchUnfinished
+from algebra.design.goals import SearchOptions
 from algebra.design.maximal import NoneMaximal, cheapest_maximal
 from algebra.design.neurons import fewest_neurons
-from algebra.design.odd_counts import Judge
+from algebra.design.odd_counts import renamings
 from algebra.design.ranked import ranked_bases
+from algebra.design.result import Design, allocation_of, design_of
+from algebra.design.spread import most_spread
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
@@ -31,6 +32,24 @@ from numeric.tracking.root_count import monodromy_root_count
 # Designs gone through to see whether all of them can be raced.
 _MOST_DESIGNS = 3_000
 _SHARE = 0.3
+
+
+@dataclass(frozen=True)
+class RaceOptions(SearchOptions):
+    """What a search may use, trials included.
+
+    Attributes
+    ----------
+    problem : Problem
+        Its laws are those of the random instances.
+    candidates, trials, workers : int
+        Designs raced, trials of each at most, processes.
+    """
+
+    problem: Problem | None = None
+    candidates: int = 16
+    trials: int = 1024
+    workers: int = 1
 
 
 @dataclass(frozen=True)
@@ -52,6 +71,11 @@ class ProbableDesign(Design):
     exhaustive: bool = False
 
     @property
+    def is_certified(self) -> bool:
+        """Whether the match probability is 1 by a certificate, not by trials."""
+        return self.race is None
+
+    @property
     def is_optimal(self) -> bool:
         """Whether nothing can match more often: certified, or shown against all there are."""
         return self.race is None or (self.exhaustive and self.race.is_settled)
@@ -60,6 +84,7 @@ class ProbableDesign(Design):
         """Plain data."""
         data = super().to_dict()
         data.update(pool=self.pool, exhaustive=self.exhaustive, race=None)
+        data["certified"] = self.is_certified
         if self.race is not None:
             winner = self.race.entrants[self.race.winner]
             data.update(race=self.race.to_dict(), low=winner.interval.low)
@@ -119,7 +144,7 @@ def most_probable(
     except (NoneMaximal, SearchUnfinished):
         pass
     else:
-        proof = f"{best.proof.partition(';')[0]}; no match probability is above 1"
+        proof = f"{best.certificate}; no match probability is above 1"
         return _probable(best, proof, Fraction(1), pool=1, exhaustive=True)
     pool, exhaustive = gather(asked, candidates, _SHARE * seconds)
     race = successive_halving(
@@ -128,7 +153,7 @@ def most_probable(
     )  # fmt: skip
     winner = race.entrants[race.winner]
     n = max(1, winner.estimate.trials)
-    design = made(asked, pool[race.winner], "probable", Fraction(0), (), "")
+    design = design_of(asked, pool[race.winner], "probable", Fraction(0), ())
     which = "all there are" if exhaustive else "of many"
     proof = f"{race}; {len(pool)} designs raced, {which}, in {race.trials} trials"
     return _probable(
@@ -138,17 +163,19 @@ def most_probable(
 
 
 def _probable(design: Design, proof: str, value: Fraction, **more: Any) -> ProbableDesign:
-    return ProbableDesign(
-        design.allocation, "probable", design.cost, design.rank, design.caps, value, Fraction(1),
-        design.error, design.points, proof, "match probability", {}, **more,
+    known = {f.name: getattr(design, f.name) for f in fields(Design)}
+    known.update(
+        goal="probable", value=value, bound=Fraction(1), proof=proof, measure="match probability",
+        evidence=None, cost_bound=Fraction(0),
     )  # fmt: skip
+    return ProbableDesign(**known, **more)
 
 
 def gather(asked: Demand, count: int, seconds: float) -> tuple[list[Allocation], bool]:
     """Different designs up to renaming of units, at most `count`; whether these are all."""
     if count < 1:
         raise InputError(f"`candidates` ({count}) must be at least 1")
-    group = Judge(asked, 1.0).group
+    group = renamings(asked)
     found: dict[tuple[Any, ...], Allocation] = {}
 
     def keep(allocation: Allocation) -> None:
@@ -181,32 +208,14 @@ def gather(asked: Demand, count: int, seconds: float) -> tuple[list[Allocation],
     while len(found) < count and tries < 4 * count:
         tries += 1
         prices = {cell: Fraction(rng.randrange(1 << 16)) for cell in asked.cells}
-        keep(cheapest(replace(asked, prices=prices), "probable", linear_relaxation).allocation)
+        keep(cheapest(replace(asked, prices=prices), linear_relaxation).allocation)
     return list(found.values())[:count], False
 
 
-def print_race(out: Console, found: ProbableDesign) -> None:
-    """How the raced designs did."""
-    if found.race is None:
-        out.print(f"  highest      {found.proof}")
-        return
-    out.print(f"  highest      {found.proof}")
-    if not found.is_optimal:
-        why = (
-            "others are not shown to match less often: allow more --trials"
-            if not found.race.is_settled
-            else "other designs were not raced"
-        )
-        out.print(f"               not proved to be the best: {why}")
-    out.print(f"\n  {'trials':>6}  {'share':>6}  {found.race.confidence:.0%} interval   weights")
-    for k in found.race.ranking()[:12]:
-        e = found.race.entrants[k]
-        share = e.estimate.matched / max(1, e.estimate.trials)
-        text = str(e.problem.allocation)
-        text = text if len(text) < 60 else text[:57] + "…"
-        mark = "  beaten" if e.is_beaten else ""
-        out.print(
-            f"  {e.estimate.trials:6d}  {share:6.3f}  [{e.interval.low:.3f}, "
-            f"{e.interval.high:.3f}]  {text}{mark}",
-            markup=False,
-        )
+def search(asked: Demand, options: RaceOptions) -> ProbableDesign:
+    """The search of goal "probable"."""
+    assert options.problem is not None
+    return most_probable(
+        options.problem, asked, candidates=options.candidates, trials=options.trials,
+        seconds=options.seconds, timeout=options.timeout, workers=options.workers,
+    )  # fmt: skip

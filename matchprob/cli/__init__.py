@@ -1,8 +1,19 @@
-"""The command line: ``matchprob VERB PROBLEM.toml``.
+r"""The command line: ``matchprob VERB PROBLEM.toml``.
 
 One JSON object on stdout with ``--json``, readable tables otherwise; progress and
 messages on stderr.  Exit status: 0 done, 2 bad input, 3 the work could not be finished
 (and says what is kept), 1 a bug.
+
+certify    Verbs that decide exactly: inspect, certify, verify, audit, atlas
+construct  The verb that tunes normalization layers: construct
+decide     The verb of shallow ReLU nets: decide
+design     The verb that chooses an allocation: design
+estimate   Verbs that solve random instances: count, estimate, compare
+identify   Verbs about what data determine: identify
+options    What the verbs share: options, output, exit statuses
+repair     Verbs about an allocation that is there: repair, robust
+reproduce  The verb that makes the papers' figures again: reproduce
+study      Verbs of kept trials: study list, show, export, merge
 """
 
 from __future__ import annotations
@@ -15,12 +26,31 @@ from typing import Annotated, Any
 
 import typer
 
-from algebra.errors import InputError
-from matchprob.cli import certify, construct, decide, design, estimate, repair, reproduce, study
+from algebra.errors import InputError, Unfinished
+from matchprob.cli import (
+    certify,
+    construct,
+    decide,
+    design,
+    estimate,
+    identify,
+    repair,
+    reproduce,
+    study,
+)
+from matchprob.cli.help import LazyHelp
 from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
-from numeric.studies.workers import WorkerFailed
 
-app = typer.Typer(
+
+class _App(typer.Typer):
+    """Commands whose help is completed when it is asked for."""
+
+    def command(self, name: str | None = None, **more: Any) -> Any:
+        more.setdefault("cls", LazyHelp)
+        return super().command(name, **more)
+
+
+app = _App(
     name="matchprob",
     help="Which weights should learn? Exact and numerical algebra of match probability.",
     no_args_is_help=True,
@@ -41,7 +71,7 @@ def _main(
         raise typer.Exit
 
 
-for _group in (certify, design, repair, estimate, decide, study, construct, reproduce):
+for _group in (certify, identify, design, repair, estimate, decide, study, construct, reproduce):
     _group.register(app)
 
 
@@ -52,8 +82,8 @@ def run(command: Callable[[], Any]) -> int:
     except InputError as error:
         say(f"matchprob: {error}")
         return BAD_INPUT
-    except WorkerFailed as error:
-        say(f"matchprob: {error}; what is finished is kept where there is a --store")
+    except Unfinished as error:
+        say(f"matchprob: {error}")
         return UNFINISHED
     except typer.Exit as leaving:
         return leaving.exit_code
@@ -83,4 +113,10 @@ def run(command: Callable[[], Any]) -> int:
 
 def main() -> None:
     """Entry point of the console script."""
+    if sys.argv[1:] == ["--version"]:
+        # Asked by scripts, and answered without the machinery of options.
+        from matchprob import __version__
+
+        print(f"matchprob {__version__}")
+        return
     sys.exit(run(lambda: app(standalone_mode=False)))

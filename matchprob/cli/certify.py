@@ -59,7 +59,7 @@ def certify(
         Path | None, typer.Option("--out", metavar="FILE", help="Write the certificate (JSON).")
     ] = None,
     seed: Seed = 0,
-    timeout: Timeout = 60.0,
+    timeout: Timeout = 120.0,
     search: Annotated[
         float, typer.Option(help="Seconds to look for an instance without real solutions.")
     ] = 2.0,
@@ -85,12 +85,12 @@ def certify(
 
 
 def verify(
-    certificate: Annotated[Path, typer.Argument(help="Certificate (JSON).")],
+    certificate: Annotated[Path, typer.Argument(help="Certificate or other proof (JSON).")],
     seed: Annotated[int, typer.Option(help="New points and primes follow from it.", min=0)] = 1,
     timeout: Timeout = 60.0,
     as_json: Json = False,
 ) -> None:
-    """Check a certificate from scratch; status 3 where it does not hold."""
+    """Check a proof from scratch; status 3 where it does not hold or a limit was met."""
     from matchprob.api import certify as exact
     from matchprob.report.certificate import print_verification
 
@@ -100,8 +100,12 @@ def verify(
     else:
         print_verification(console(), found)
     if not found.holds:
-        failed = next(c for c in found.checks if c.status == "failed")
-        say(f"matchprob: {certificate}: does not hold at {failed.place}: {failed.text}")
+        if found.is_unfinished:
+            limit = next(c for c in found.checks if c.status == "unfinished")
+            say(f"matchprob: {certificate}: not finished, nothing is known of it: {limit.text}")
+        else:
+            failed = next(c for c in found.checks if c.status == "failed")
+            say(f"matchprob: {certificate}: does not hold at {failed.place}: {failed.text}")
         raise typer.Exit(UNFINISHED)
 
 

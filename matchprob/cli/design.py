@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
+from algebra.design.goals import goals_text
+from algebra.errors import InputError
+from matchprob.api.goals import GOALS
 from matchprob.cli.options import (
-    UNFINISHED,
     Json,
     NetworkFile,
     Plot,
@@ -62,11 +64,7 @@ def design(
     problem: NetworkFile,
     goal: Annotated[
         str,
-        typer.Option(
-            help="cheapest; spread: the fullest line as empty as can be; neurons: the fewest "
-            "that learn; maximal: certified MP = 1, at least cost; probable: the highest "
-            "estimated MP."
-        ),
+        typer.Option(help=goals_text(GOALS)),
     ] = "cheapest",
     budget: Annotated[
         int | None, typer.Option(help="Weights that learn; as many as equations by default.")
@@ -97,10 +95,9 @@ def design(
     as_json: Json = False,
 ) -> None:
     """Choose the best allocation among the [learnable] weights."""
-    from algebra.design.demand import SearchUnfinished
-    from algebra.errors import InputError
     from matchprob.api import design as designs
     from matchprob.api.certify import certify
+    from matchprob.io import costs as tables
     from matchprob.io import files
     from matchprob.report import design as design_report
     from matchprob.report import pictures
@@ -110,55 +107,41 @@ def design(
     for target in (write, out, proof):
         if target:
             files.check_target(target)
-    if proof and goal not in ("cheapest", "spread"):
-        raise InputError(
-            f"--proof: the proof of goal {goal!r} is its search; --out certifies the result"
-        )
-    wishes = designs.Wishes(
-        designs.read_costs(costs or []),
-        designs.read_cells(must or []),
-        designs.read_cells(forbid or [], "--forbid"),
-        matrix or [],
-        caps_of(row_cap, column_cap, matrix_cap),
-        budget,
+    if proof and goal in GOALS and not GOALS[goal].proof:
+        raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
+    found = designs.design(
+        problem,
+        goal=goal,
+        budget=budget,
+        costs=dict(tables.read_costs(costs or [])),
+        must=tables.read_cells(must or []),
+        forbidden=tables.read_cells(forbid or [], "--forbid"),
+        matrices=matrix or [],
+        caps=caps_of(row_cap, column_cap, matrix_cap),
+        line=by,
+        seconds=seconds,
+        timeout=timeout,
+        candidates=candidates,
+        trials=trials,
+        workers=workers,
+        seed=seed,
     )
-    try:
-        found, made = designs.design(
-            problem,
-            goal=goal,
-            budget=budget,
-            costs=wishes.costs,
-            must=wishes.must,
-            forbidden=wishes.forbidden,
-            matrices=wishes.matrices,
-            caps=wishes.caps,
-            line=by,
-            seconds=seconds,
-            timeout=timeout,
-            candidates=candidates,
-            trials=trials,
-            workers=workers,
-            seed=seed,
-        )
-    except SearchUnfinished as error:
-        say(f"matchprob: {error}")
-        raise typer.Exit(UNFINISHED) from None
-    certificate = certify(made, seed=seed) if out else None
+    certificate = certify(found.problem, seed=seed) if out else None
     if as_json:
         print_json({**found.to_dict(), "seed": seed})
     else:
-        design_report.print_design(console(), found)
+        design_report.print_design(console(), found.design)
     if write:
-        files.write_text(write, made.to_toml())
+        files.write_text(write, found.problem.to_toml())
         say(f"wrote {write}")
     if out and certificate:
         files.write_text(out, certificate.to_json())
         say(f"wrote {out}: {certificate.verdict}, {certificate.rule}")
     if proof:
-        files.write_text(proof, json.dumps(designs.proof_of(problem, found, wishes, seed)) + "\n")
+        files.write_text(proof, json.dumps(found.proof()) + "\n")
         say(f"wrote {proof}")
     if plot:
-        pictures.save(design_report.draw(problem, found), plot)
+        pictures.save(design_report.draw(found), plot)
         say(f"wrote {plot}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import typer
@@ -20,6 +21,7 @@ from matchprob.cli.options import (
     StoreOption,
     Timeout,
     Trials,
+    TrialTimeout,
     WorkersOption,
     console,
     finish,
@@ -33,7 +35,8 @@ def count(
     instances: Annotated[int, typer.Option(help="Number of random instances.", min=1)] = 20,
     seed: Seed = 0,
     engine: EngineName = None,
-    timeout: Timeout = 600.0,
+    timeout: Timeout = math.inf,
+    trial_timeout: TrialTimeout = 600.0,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
@@ -49,7 +52,13 @@ def count(
         pictures.check_target(plot)
     with progress("counting", instances) as advance:
         found = verbs.count(
-            question, instances, seed=seed, engine=engine, timeout=timeout, advance=advance
+            question,
+            instances,
+            seed=seed,
+            engine=engine,
+            timeout=timeout,
+            trial_timeout=trial_timeout,
+            advance=advance,
         )
     if as_json:
         print_json(found.to_dict())
@@ -73,7 +82,8 @@ def estimate(
             "--half-width", help="Stop when a confidence sequence is this narrow.", metavar="H"
         ),
     ] = None,
-    timeout: Timeout = 600.0,
+    timeout: Timeout = math.inf,
+    trial_timeout: TrialTimeout = 600.0,
     no_certify: NoCertify = False,
     complete: Complete = False,
     store: StoreOption = None,
@@ -100,6 +110,7 @@ def estimate(
             engine=engine,
             confidence=confidence,
             timeout=timeout,
+            trial_timeout=trial_timeout,
             certify=not no_certify,
             complete=complete,
             half_width=half_width,
@@ -133,7 +144,8 @@ def compare(
     seed: Seed = 0,
     engine: EngineName = None,
     confidence: Confidence = 0.95,
-    timeout: Timeout = 600.0,
+    timeout: Timeout = math.inf,
+    trial_timeout: TrialTimeout = 600.0,
     no_certify: NoCertify = False,
     store: StoreOption = None,
     workers: WorkersOption = 1,
@@ -154,6 +166,7 @@ def compare(
             engine=engine,
             confidence=confidence,
             timeout=timeout,
+            trial_timeout=trial_timeout,
             certify=not no_certify,
             store=store,
             workers=workers,

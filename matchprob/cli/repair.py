@@ -21,7 +21,6 @@ from matchprob.cli.design import (
     caps_of,
 )
 from matchprob.cli.options import (
-    UNFINISHED,
     Json,
     Plot,
     ProblemFile,
@@ -56,37 +55,33 @@ def repair(
     as_json: Json = False,
 ) -> None:
     """Move the fewest weights so that MP > 0, or so that MP = 1."""
-    from algebra.design.demand import SearchUnfinished
-    from matchprob.api import design as designs
     from matchprob.api import repair as repairs
+    from matchprob.io import costs as tables
     from matchprob.io import files
     from matchprob.report import pictures
+    from matchprob.report import repair as repair_report
 
     if plot:
         pictures.check_target(plot)
     for target in (write, out):
         if target:
             files.check_target(target)
-    try:
-        found = repairs.repair(
-            problem,
-            goal=goal,
-            costs=designs.read_costs(costs or []),
-            must=designs.read_cells(must or []),
-            forbidden=designs.read_cells(forbid or [], "--forbid"),
-            matrices=matrix or [],
-            caps=caps_of(row_cap, column_cap, matrix_cap),
-            seconds=seconds,
-            timeout=timeout,
-            seed=seed,
-        )
-    except SearchUnfinished as error:
-        say(f"matchprob: {error}")
-        raise typer.Exit(UNFINISHED) from None
+    found = repairs.repair(
+        problem,
+        goal=goal,
+        costs=dict(tables.read_costs(costs or [])),
+        must=tables.read_cells(must or []),
+        forbidden=tables.read_cells(forbid or [], "--forbid"),
+        matrices=matrix or [],
+        caps=caps_of(row_cap, column_cap, matrix_cap),
+        seconds=seconds,
+        timeout=timeout,
+        seed=seed,
+    )
     if as_json:
         print_json({**found.to_dict(), "seed": seed})
     else:
-        repairs.print_repair(console(), found)
+        repair_report.print_repair(console(), found)
     if write:
         files.write_text(write, found.problem.to_toml())
         say(f"wrote {write}")
@@ -94,7 +89,7 @@ def repair(
         files.write_text(out, found.after.to_json())
         say(f"wrote {out}: {found.after.verdict}, {found.after.rule}")
     if plot:
-        pictures.save(repairs.draw_repair(found), plot)
+        pictures.save(repair_report.draw_repair(found), plot)
         say(f"wrote {plot}")
 
 
@@ -106,12 +101,13 @@ def robust(
 ) -> None:
     """Tell how many learnable weights may be lost before MP drops to 0."""
     from matchprob.api import repair as repairs
+    from matchprob.report import repair as repair_report
 
     found = repairs.robust(problem, seconds=seconds, seed=seed)
     if as_json:
         print_json({**found.to_dict(), "seed": seed})
     else:
-        repairs.print_robustness(console(), found)
+        repair_report.print_robustness(console(), found)
 
 
 def register(app: typer.Typer) -> None:

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure as Picture
 from algebra.networks.base import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from algebra.relu.pattern_lemmas import patterns_left
+from algebra.relu.patterns import patterns_left
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import (
     Measured,

@@ -5,6 +5,8 @@ inspection   The structure report and the equations themselves
 certificate  Verdicts and what they rest on; the checks of a verification
 audit        Many allocations at once: what an audit and an atlas found
 estimate     Counts, estimates, comparisons, and the studies they are kept in
+identification  What data determine, on the masks
 design       Designs: masks, reasons, bounds
 pictures     Incidence matrices in block form, histograms of real-root counts, an atlas
+repair          Repairs and losses as a person reads them
 """

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from rich.console import Console
 from rich.text import Text
 
-from algebra.design.cheapest import Design, float_text
+from algebra.design.result import Design, float_text
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.problem import Problem
-from matchprob.api.design import allowed_cells, network_of
-from matchprob.api.probable import ProbableDesign, print_race
+from matchprob.api.design import DesignResult
+from matchprob.api.probable import ProbableDesign
 from matchprob.report.tables import mask_text
 
 _WIDEST = 48
@@ -45,7 +43,7 @@ def print_design(out: Console, found: Design) -> None:
     out.print(f"\n  not minimal  proved: rank {found.rank.rank} modulo {found.rank.p}")
     what = found.measure or "cost"
     if isinstance(found, ProbableDesign):
-        print_race(out, found)
+        _print_race(out, found)
     elif found.is_optimal:
         out.print(
             f"  optimal      {found.proof}; a better design exists with probability at most "
@@ -58,12 +56,38 @@ def print_design(out: Console, found: Design) -> None:
         )
 
 
-def draw(question: Problem | str | Path, found: Design) -> Figure:
+def _print_race(out: Console, found: ProbableDesign) -> None:
+    """How sure the highest match probability is, and how the raced designs did."""
+    if found.race is None:
+        out.print(f"  MP = 1, certified: {found.proof}")
+        return
+    out.print(f"  highest      {found.proof}")
+    if not found.is_optimal:
+        why = (
+            "others are not shown to match less often: allow more --trials"
+            if not found.race.is_settled
+            else "other designs were not raced"
+        )
+        out.print(f"               not proved to be the best: {why}")
+    out.print(f"\n  {'trials':>6}  {'share':>6}  {found.race.confidence:.0%} interval   weights")
+    for k in found.race.ranking()[:12]:
+        e = found.race.entrants[k]
+        share = e.estimate.matched / max(1, e.estimate.trials)
+        text = str(e.problem.allocation)
+        text = text if len(text) < 60 else text[:57] + "…"
+        mark = "  beaten" if e.is_beaten else ""
+        out.print(
+            f"  {e.estimate.trials:6d}  {share:6.3f}  [{e.interval.low:.3f}, "
+            f"{e.interval.high:.3f}]  {text}{mark}",
+            markup=False,
+        )
+
+
+def draw(found: DesignResult) -> Figure:
     """What may learn and what does."""
-    problem = network_of(question)
     return draw_masks(
-        problem.network,
-        allowed_cells(problem),
+        found.asked.network,
+        found.asked.cells,
         found.allocation.cells,
         ("cannot learn", "might have", "learns"),
     )

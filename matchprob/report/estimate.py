@@ -58,7 +58,7 @@ def print_estimate(out: Console, found: Estimate) -> None:
         f"  {found.trials} trials by {found.engine}, seed {found.seed}: {found.matched} matched, "
         f"{found.unmatched} unmatched, {found.undetermined} undetermined"
     )
-    notes = Counter(c.note for c in found.counts if c.status != "complete" or "certified" in c.note)
+    notes = Counter(c.note for c in found.counts if c.status != "complete" or c.is_settled)
     for note, number in notes.most_common(3):
         if note:
             out.print(Text(f"  {number:6d}  {note}", style="dim"))

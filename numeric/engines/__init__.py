@@ -15,11 +15,14 @@ normalization        Counting matches of normalization networks: lowered where l
 optimizers           The first paper's method for ReLU nets: an optimizer, and "a match" where MSE
                      < 1e-2
 phcpy                Real solutions counted by phcpy: the reference engine
-phcpy_tracker        Real solutions counted by phcpy's path tracker, from known start solutions
 plans                What is known of an allocation before any instance is solved: ranks, then
                      root count
 scip                 The engine `scip`: ReLU instances decided by SCIP, independent of our branch
                      and bound
 witness_search       Which rational instances have no real solution? A numerical guess for the
                      certificate
+base                 The registry of engines: one decorator in an engine's own file, and everybody
+                     knows it
+relu_exact           The engine `relu-exact`: ReLU normalization networks, by verdict or in
+                     rationals
 """

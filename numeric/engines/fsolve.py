@@ -25,9 +25,11 @@ from scipy.optimize import fsolve
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
+from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool, start_scale
 from numeric.chains.chain import Chain, make_chain
-from numeric.counts import UNDETERMINED, InstanceCount
+from numeric.counts import UNDETERMINED, InstanceCount, Reason
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.instances import Instance
 
 # The paper's number of starts (Appendix E.1).
@@ -66,8 +68,6 @@ class FsolveEngine:
     (1, 'undetermined', True)
     """
 
-    name = "fsolve"
-
     def __init__(
         self,
         problem: Problem,
@@ -102,6 +102,7 @@ class FsolveEngine:
         ends: list[np.ndarray] = []
         done = converged = 0
         while done < self.starts and (self.enough is None or len(pool) < self.enough):
+            check_time()
             if time.process_time() - began > self.timeout:
                 break
             with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -134,6 +135,7 @@ class FsolveEngine:
             certified=len(pool),
             seconds=time.process_time() - began,
             paper_match=converged > 0,
+            reason=None if len(pool) else Reason.SEARCHED,
         )
 
 
@@ -161,3 +163,16 @@ def paper_equations(chain: Chain, instance: Instance) -> Callable[[np.ndarray], 
         return np.asarray(network.forward(student, X))[rows, columns] - goal
 
     return equations
+
+
+@engine(
+    EngineInfo(
+        "fsolve",
+        {"linear"},
+        complete=False,
+        summary="the first paper's method, 400 starts; what converges is certified",
+    )
+)
+def _make(task: Assignment) -> InstanceEngine:
+    enough = None if task.complete else 1
+    return FsolveEngine(task.problem, enough=enough, timeout=task.timeout)

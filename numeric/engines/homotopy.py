@@ -19,6 +19,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.time_limits import check_time
 from numeric.certification.krawczyk import (
     FAILED,
     NONREAL,
@@ -30,7 +31,10 @@ from numeric.certification.krawczyk import (
 )
 from numeric.certification.krawczyk_balls import certify_exact
 from numeric.chains.chain import Chain, make_chain
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.exact import ExactEngine
+from numeric.engines.multistart import MultistartEngine
 from numeric.instances import Instance
 from numeric.tracking.lines import detour
 from numeric.tracking.monodromy import (
@@ -199,6 +203,7 @@ class HomotopyEngine:
         turn : int, optional
             Seed of equivalent targets.
         """
+        check_time()
         began = time.process_time()
         which = np.repeat(np.arange(len(jobs)), [len(pick) for pick in picks])
         roots = np.concatenate(picks)
@@ -222,6 +227,7 @@ class HomotopyEngine:
         )
         shared = (time.process_time() - began) / len(jobs)
         for k, job in enumerate(jobs):
+            check_time()
             then = time.process_time()
             mine = which == k
             if job.paths:
@@ -287,6 +293,7 @@ class HomotopyEngine:
             retried=job.retried,
             certified=found,
             seconds=job.seconds,
+            reason=Reason.COUNTED_BY_TRACE if complete and self.start.source == TRACE else None,
         )
 
 
@@ -363,3 +370,44 @@ def _conjugates(roots: np.ndarray) -> np.ndarray:
         if len(others) and partner[finite[others[0]]] < 0:
             partner[finite[i]] = finite[others[0]]
     return partner
+
+
+class _LinearOrTracked:
+    """Exact arithmetic where one solution is rational in the data, else the path tracker."""
+
+    def __init__(self, problem: Problem, root_count: int | None, is_linear: bool) -> None:
+        self.exact = ExactEngine(problem, root_count) if is_linear else None
+        self.tracker = None if is_linear else HomotopyEngine(problem, root_count=root_count)
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """Complete counts, in the instances' order."""
+        if self.exact is not None:
+            return self.exact.count_many(instances)
+        assert self.tracker is not None
+        return self.tracker.count(instances)
+
+
+@engine(
+    EngineInfo(
+        "homotopy",
+        {"linear"},
+        complete=True,
+        summary="follows all N solutions from one complex instance to each real one, certified",
+        default=True,
+        decides=True,
+    )
+)
+def _make(task: Assignment) -> InstanceEngine:
+    plan = task.plan
+    if plan.root_count is None and plan.allocation.size == plan.equations:
+        # Neither a Gröbner basis nor monodromy came to an end: too many paths to follow.
+        # What can be had is a lower bound; every count says so.
+        reason = (
+            f"N is out of reach ({plan.source}); lower bound by the engine multistart, which "
+            "--engine multistart starts at once"
+        )
+        enough = None if task.complete else 1
+        return MultistartEngine(task.problem, enough=enough, timeout=task.timeout, reason=reason)
+    # A single solution found numerically may need msolve: the tracker does not.
+    is_linear = plan.root_count == 1 and not plan.is_numerical
+    return _LinearOrTracked(task.problem, plan.root_count, is_linear)

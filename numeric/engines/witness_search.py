@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from algebra.errors import InputError
 from algebra.linear.witness import rational_instance
 from algebra.problems.problem import Problem
 from numeric.counts import COMPLETE
@@ -60,8 +61,12 @@ def rootless_instances(
     end = time.monotonic() + seconds
     if root_count > LARGEST_COUNT or seconds <= 0:
         return
-    # Where paths are hard another instance will do.
-    engine = HomotopyEngine(problem, root_count=root_count, retries=0)
+    try:
+        # Where paths are hard another instance will do.
+        engine = HomotopyEngine(problem, root_count=root_count, retries=0)
+    except InputError:
+        # The labels' dimension is below what the tracker takes it for: it has no guess here.
+        return
     start = 0
     while time.monotonic() < end:
         draws = [rational_draw(problem, seed, k) for k in range(start, start + _CHUNK)]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from algebra.relu.arrangement import Refuter
-from algebra.relu.decision import Leaf
 from algebra.relu.equations import FREE, V_ZERO, ReluSystem, relu_system
 from algebra.relu.hull_program import HullProgram, halves
+from algebra.relu.leaves import Leaf
 from numeric.instances import Instance, to_double
 from numeric.relu.cells_kernel import CELL, DOUBTFUL, REFUTED, STOP, search
 from numeric.relu.hull import Hull, columns_left, hull, likely_basis, refutation

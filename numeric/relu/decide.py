@@ -18,8 +18,9 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.networks.base import ShallowReLU
 from algebra.relu.arrangement import Refuter
-from algebra.relu.decision import Leaf, covers, decision_data, is_refuted, refutes
+from algebra.relu.decision import decision_data
 from algebra.relu.equations import ReluSystem, relu_system
+from algebra.relu.leaves import Leaf, covers, is_refuted, refutes
 from numeric.instances import Instance
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import KEEP

@@ -6,9 +6,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from algebra.certificates.reading import TooLarge
 from algebra.networks.base import ShallowReLU
 from algebra.problems.problem import Problem
-from algebra.relu.decision import decision_data
+from algebra.relu.decision import decision_data, read_decision
 from algebra.relu.verify import persists
 from numeric.instances import draw_instance, to_rational
 from numeric.relu.decide import decide_cells
@@ -46,7 +47,11 @@ def refuted_instance(problem: Problem, seed: int, seconds: float) -> Mapping[str
         if found.leaves is not None and found.system is not None:
             teacher = {name: to_rational(value) for name, value in instance.teacher.items()}
             data = decision_data(found.system, None, found.leaves, teacher)
-            if persists(problem, data):
+            try:
+                good = persists(problem, read_decision(data))
+            except TooLarge:
+                return None
+            if good:
                 return data
         index += 1
     return None

@@ -9,29 +9,13 @@ from __future__ import annotations
 
 import html
 import importlib
-import time
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
-from numeric.counts import SEARCHING, TRACE_NOTE, InstanceCount, real_root_histogram
-from numeric.instances import Instance, draw_instance
+from numeric.counts import InstanceCount, Reason, real_root_histogram
 from numeric.statistics.intervals import Interval, proportion_interval
-
-
-class Engine(Protocol):
-    """Anything that counts the real solutions of an instance."""
-
-    @property
-    def name(self) -> str:
-        """The engine's name on the command line."""
-        ...
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """All real solutions of several instances, in their order."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -88,10 +72,10 @@ class Estimate:
     def estimate(self) -> float | None:
         """Matched share of the decided trials; None where none is decided.
 
-        None too where an engine that only searches left trials open: it decides no trial
-        without a match, so the share would be 1 whatever the truth.
+        None too where a search that cannot show "no match" left trials open: it decides no
+        trial without a match, so the share would be 1 whatever the truth.
         """
-        if self.engine in SEARCHING and self.undetermined:
+        if any(count.reason is Reason.SEARCHED for count in self.counts):
             return None
         decided = self.matched + self.unmatched
         return self.matched / decided if decided else None
@@ -99,7 +83,9 @@ class Estimate:
     @property
     def by_trace_test(self) -> int:
         """Unmatched trials that rest on a root count by a trace test (a match needs none)."""
-        return sum(TRACE_NOTE in c.note and c.outcome == "unmatched" for c in self.counts)
+        return sum(
+            c.reason is Reason.COUNTED_BY_TRACE and c.outcome == "unmatched" for c in self.counts
+        )
 
     @property
     def method(self) -> str:
@@ -160,6 +146,7 @@ class Estimate:
             "real": [c.real for c in self.counts],
             "complex": [c.complex for c in self.counts],
             "status": [c.status for c in self.counts],
+            "reason": [str(c.reason) for c in self.counts],
             "note": [c.note for c in self.counts],
             "seconds": [c.seconds for c in self.counts],
         }
@@ -216,39 +203,3 @@ class Estimate:
             f"{interval.high:.4f}]  ({self.matched} matched, {self.unmatched} unmatched, "
             f"{self.undetermined} undetermined of {self.trials}; {self.engine}, seed {self.seed})"
         )
-
-
-# Trials handed to an engine at once: at first few, so that progress shows early.
-FIRST_CHUNK, LARGEST_CHUNK = 8, 256
-
-
-def run_trials(
-    problem: Problem,
-    engine: Engine,
-    trials: int,
-    seed: int,
-    advance: Callable[[InstanceCount], None] | None = None,
-) -> Iterator[InstanceCount]:
-    """Counts of trials 0, 1, 2, …, in order.
-
-    Parameters
-    ----------
-    problem : Problem
-    engine : Engine
-        Given the trials in chunks, so that it can work on many at once.
-    trials, seed : int
-    advance : callable, optional
-        Told of each count as it is made.
-    """
-    start, chunk = 0, FIRST_CHUNK
-    while start < trials:
-        began = time.perf_counter()
-        indices = range(start, min(start + chunk, trials))
-        for count in engine.count_many([draw_instance(problem, seed, k) for k in indices]):
-            if advance is not None:
-                advance(count)
-            yield count
-        start = indices.stop
-        # About a second a chunk: an interrupt loses no more than that.
-        rate = len(indices) / max(time.perf_counter() - began, 1e-6)
-        chunk = int(min(max(rate, 1), 2 * chunk, LARGEST_CHUNK))

@@ -11,6 +11,7 @@ in the store and wait: to count whichever trials happen to be done would favour 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -18,11 +19,13 @@ from typing import Any, Protocol
 
 from algebra.errors import InputError, whole_number
 from algebra.problems.problem import Problem
-from numeric.counts import InstanceCount
+from algebra.time_limits import OutOfTime, check_time, positive_seconds, unlimited, within
+from numeric.counts import UNDETERMINED, InstanceCount, Reason
+from numeric.engines.plans import Plan
 from numeric.statistics.confidence_sequences import RunningInterval
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store
-from numeric.studies.trials import Work, compute, forget
+from numeric.studies.trials import Work, compute, forget, kept_counter
 from numeric.studies.workers import LocalWorkers, NextChunk
 
 # Trials handed out at once: at first few, so that progress shows early.
@@ -60,6 +63,7 @@ class Here:
         """Records of chunks, in order."""
         data, key = work.to_dict(), work.key
         while chunk := take():
+            check_time()
             yield compute(data, key, chunk)
 
     def close(self) -> None:
@@ -90,7 +94,7 @@ class Study:
         Address of a Dask scheduler, instead of local workers.
     confidence : float, optional
     **settings
-        ``timeout``, ``certify``, ``complete``, ``root_timeout``: see
+        ``timeout`` (of one trial), ``certify``, ``complete``, ``root_timeout``: see
         `numeric.studies.trials.Settings`.
 
     Examples
@@ -172,6 +176,7 @@ class Study:
         trials: int = 1000,
         *,
         half_width: float | None = None,
+        timeout: float = math.inf,
         advance: Advance | None = None,
     ) -> Estimate:
         """Estimate from trials 0 … `trials` - 1, computing those that are missing.
@@ -186,6 +191,9 @@ class Study:
             Stop as soon as a confidence sequence, valid at every moment, is this narrow.  It
             is looked at after fixed numbers of trials, so that the number does not depend on
             the workers.
+        timeout : float, optional
+            Seconds for the whole call, which then ends as by an interrupt; the first trial
+            that is missing counts as undetermined, since time may be up because it is hard.
         advance : callable, optional
             Told of each trial as it is taken in, in any order; also of those in the store.
 
@@ -199,15 +207,21 @@ class Study:
             raise InputError(f"`trials` ({trials}) must not be greater than {MOST_TRIALS}")
         if half_width is not None and not 0 < half_width < 0.5:
             raise InputError(f"`half_width` ({half_width!r}) must lie between 0 and 0.5")
+        positive_seconds(timeout, "timeout")
         stops = list(_looks(trials)) if half_width else [trials]
         running = RunningInterval(self.confidence)
         interrupted = False
+        began = time.monotonic()
         told: set[int] = set()
         for stop in stops:
             try:
-                self._fill(stop, told, advance)
+                with within(timeout - (time.monotonic() - began)):
+                    self._fill(stop, told, advance)
             except KeyboardInterrupt:
                 interrupted = True
+            except OutOfTime:
+                interrupted = True
+                self._give_up(stop)
             found = self._estimate(stop if half_width else trials)
             if interrupted:
                 break
@@ -221,6 +235,20 @@ class Study:
                 trials if interrupted else found.trials, self.confidence, running.interval,
             )  # fmt: skip
         return found
+
+    def plan(self) -> Plan:
+        """What is known of the problem's allocation before any trial: ranks, root count."""
+        counter = kept_counter(self.work.to_dict(), self.work.key)
+        return counter.plan(self.work.problem.allocation)
+
+    def _give_up(self, trials: int) -> None:
+        """The first missing trial, at which the time limit was met."""
+        missing = next((k for k in range(trials) if k not in self._records), None)
+        if missing is not None:
+            note = "the time limit was met at this trial"
+            self._records[missing] = InstanceCount(
+                missing, None, None, UNDETERMINED, note, reason=Reason.LOST
+            )
 
     def _estimate(self, requested: int) -> Estimate:
         records = self._records
@@ -245,6 +273,8 @@ class Study:
                     if advance is not None:
                         advance(count)
 
+        # What broke the last time is tried again.
+        self._records = {k: c for k, c in self._records.items() if not c.is_transient}
         if self.store:
             self._records.update(self.store.records(self._id, trials))
         tell([self._records[k] for k in sorted(self._records) if k < trials])
@@ -259,7 +289,8 @@ class Study:
                 tell(counts)
         finally:
             if self.store:
-                self.store.release()
+                with unlimited():
+                    self.store.release()
         if self.store:
             # What other processes did meanwhile.
             theirs = self.store.records(self._id, trials)

@@ -84,11 +84,14 @@ def monodromy_root_count(
             trace_seconds=0, timeout=end - time.monotonic(),
         )  # fmt: skip
         if start.root_count > _MOST_ROOTS:
-            raise RootCountError(f"no trace test: more than {_MOST_ROOTS} solutions")
+            raise RootCountError(
+                f"no trace test: more than {_MOST_ROOTS} solutions", start.root_count
+            )
         if start.source == INCOMPLETE:
             raise RootCountError(
                 f"no trace test: monodromy still found new solutions ({start.root_count}) after "
-                f"{timeout:g} s"
+                f"{timeout:g} s",
+                start.root_count,
             )
         test = trace_test(
             chain, start.parameters, start.roots, seed=seed, most_points=most_points,
@@ -98,7 +101,7 @@ def monodromy_root_count(
         if test.status != FAILED:
             break
     if not test.passed:
-        raise RootCountError(str(test))
+        raise RootCountError(str(test), test.root_count)
     return RootCount(
         value=test.root_count,
         rule=TRACE,

@@ -15,9 +15,11 @@ from __future__ import annotations
 import itertools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from math import isinf
 
 import numpy as np
 
+from algebra.time_limits import check_time, time_left
 from numeric.chains.chain import Chain
 from numeric.chains.inputs import inputs_form
 from numeric.chains.lanes.condensed import SLOTS, layout
@@ -30,6 +32,9 @@ from numeric.tracking.settings import Settings
 from numeric.tracking.steps import DONE, SLOW, STUCK, Outcome
 
 __all__ = ["DONE", "SLOW", "STUCK", "Settings", "Tracked", "track"]
+
+# Full sets of lanes between two looks at the clock, where there is a time limit.
+_PIECE = 16
 
 
 @dataclass(frozen=True)
@@ -152,7 +157,11 @@ def _legs(
         )  # fmt: skip
 
     if threads <= 1 or paths <= LANES:
-        run(slice(0, paths))
+        # The kernel cannot be interrupted: where there is a time limit, piece by piece.
+        size = paths if isinf(time_left()) else _PIECE * LANES
+        for at in range(0, paths, max(1, size)):
+            check_time()
+            run(slice(at, min(at + size, paths)))
     else:
         edges = np.linspace(0, paths, threads + 1).astype(int)
         with ThreadPoolExecutor(threads) as pool:

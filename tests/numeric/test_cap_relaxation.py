@@ -7,6 +7,7 @@ import pytest
 
 from algebra.linalg.modular import rank
 from algebra.matroids.branch_and_bound import capped_basis
+from algebra.matroids.capped import CappedProblem
 from algebra.matroids.intersection import CommonBasis, common_basis
 from algebra.matroids.lagrangian import SCALE
 from numeric.cap_relaxation import CapRelaxation, linear_relaxation
@@ -29,9 +30,9 @@ def test_one_kind_of_cap_closes_at_the_root(seed):
     columns, groups, costs = problem(seed)
     caps = [2] * 6
     size = rank(columns, P)
-    exact = common_basis(columns, P, groups, caps, costs, size)
-    relax = linear_relaxation(columns, P, [(groups, caps)], costs, size)
-    found = capped_basis(columns, P, [(groups, caps)], costs, size, relax=relax)
+    asked = CappedProblem(columns, P, [(groups, caps)], costs, size)
+    exact = common_basis(asked)
+    found = capped_basis(asked, relax=linear_relaxation(asked))
     if isinstance(exact, CommonBasis):
         assert found.cost == found.bound == exact.cost
         assert found.nodes == 1
@@ -45,7 +46,9 @@ def test_values_satisfy_every_rank_inequality():
     columns, groups, costs = problem(3, rows=4, width=9)
     size = rank(columns, P)
     systems = [(groups, [1] * 6), (list(reversed(groups)), [2] * 6)]
-    hint = CapRelaxation(columns, P, systems, costs, size)(np.zeros(9, np.int64), None)
+    hint = CapRelaxation(CappedProblem(columns, P, systems, costs, size))(
+        np.zeros(9, np.int64), None
+    )
     x = np.array(hint.values) / SCALE
     assert sum(x) == pytest.approx(size, abs=0.01)
     for k in range(1, 10):
@@ -58,11 +61,11 @@ def test_no_point_gives_multipliers_that_prove_it():
     """Where no basis keeps the caps, the duals of the least violation do."""
     columns = np.eye(4, dtype=np.int64)
     systems = [([0, 0, 1, 1], [1, 2]), ([0, 1, 0, 1], [2, 2])]
-    relax = linear_relaxation(columns, P, systems, [3, 1, 4, 1], 4)
-    found = capped_basis(columns, P, systems, [3, 1, 4, 1], 4, relax=relax)
+    asked = CappedProblem(columns, P, systems, [3, 1, 4, 1], 4)
+    found = capped_basis(asked, relax=linear_relaxation(asked))
     assert found.elements is None
     assert found.bound is None
-    assert len(found.leaves) == 1
+    assert len(found.tree.leaves) == 1
 
 
 def test_elements_that_are_fixed_stay_fixed():
@@ -71,6 +74,20 @@ def test_elements_that_are_fixed_stay_fixed():
     size = rank(columns, P)
     state = np.zeros(len(costs), np.int64)
     state[0], state[1] = 1, -1
-    hint = CapRelaxation(columns, P, [(groups, [6] * 6)], costs, size)(state, None)
+    hint = CapRelaxation(CappedProblem(columns, P, [(groups, [6] * 6)], costs, size))(state, None)
     assert hint.values[1] == 0
     assert hint.values[0] in (0, SCALE)
+
+
+def test_costs_beyond_doubles():
+    """A cost of 400 digits is scaled for the linear program; the optimum stays exact."""
+    columns, groups, costs = problem(2)
+    size = rank(columns, P)
+    systems = [(groups, [2] * 6), (list(reversed(groups)), [3] * 6)]
+    small = CappedProblem(columns, P, systems, costs, size)
+    large = small._replace(costs=[c * 10**400 for c in costs])
+    best = capped_basis(small, relax=linear_relaxation(small))
+    found = capped_basis(large, relax=linear_relaxation(large))
+    assert best.is_optimal
+    assert found.is_optimal
+    assert found.cost == best.cost * 10**400

@@ -25,6 +25,7 @@ References
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -56,6 +57,7 @@ __all__ = [
     "MsolveTimeout",
     "QuotientDegree",
     "RealRoots",
+    "groebner_basis",
     "quotient_degree",
     "real_roots",
     "version",
@@ -139,6 +141,48 @@ def quotient_degree(
     terms = [dict(p.terms()) for p in polynomials]
     deadline = Deadline(timeout)
     return _degree(terms, context.nvars(), prime, distinct, deadline, memory, random.Random(seed))
+
+
+def groebner_basis(
+    polynomials: Sequence[nmod_mpoly], *, timeout: float = 600.0, memory: int = 4096
+) -> list[dict[tuple[int, ...], int]]:
+    """The reduced Gröbner basis over GF(p), degree reverse lexicographic, leading terms 1.
+
+    Parameters
+    ----------
+    polynomials : sequence of nmod_mpoly
+        In one context, whose modulus is a prime below 2^31.
+    timeout : float
+        Seconds.
+    memory : int
+        MiB that msolve may take.
+
+    Raises
+    ------
+    InputError, MsolveTimeout, MsolveFailed
+        As `quotient_degree`.
+
+    Examples
+    --------
+    >>> from flint import nmod_mpoly_ctx
+    >>> x, y = nmod_mpoly_ctx.get(("x", "y"), modulus=65521).gens()
+    >>> groebner_basis([x**2 - y, x - y])[0] == {(1, 0): 1, (0, 1): 65520}
+    True
+    """
+    context = _common_context(polynomials, nmod_mpoly)
+    prime = int(context.modulus())
+    if context.nvars() == 1:
+        # msolve wants more than one unknown; here the basis is the greatest common divisor.
+        common = _common_divisor([dict(p.terms()) for p in polynomials], prime)
+        return [{(k,): int(c) for k, c in enumerate(common.coeffs()) if c != 0}]
+    terms = [dict(p.terms()) for p in polynomials if p != 0]
+    text = run_msolve(
+        system_text(terms, context.nvars(), prime),
+        ["-g", "2"],
+        Deadline(max(1, math.ceil(timeout))),
+        memory,
+    )
+    return parse_basis(text, context.nvars(), prime)
 
 
 def real_roots(
@@ -262,17 +306,23 @@ def _degree(
 
 
 def _degree_one_unknown(terms: Sequence[Terms], prime: int, distinct: bool) -> QuotientDegree:
-    common = nmod_poly([], prime)
-    for t in terms:
-        dense = [0] * (max(m[0] for m in t) + 1)
-        for (exponent,), coefficient in t.items():
-            dense[exponent] = int(coefficient)
-        common = common.gcd(nmod_poly(dense, prime))
+    common = _common_divisor(terms, prime)
     degree = common.degree()
     if degree == 0:
         return QuotientDegree("empty", 0, prime, 0 if distinct else None)
     number = sum(f.degree() for f, _ in common.factor_squarefree()[1]) if distinct else None
     return QuotientDegree("zero-dimensional", degree, prime, number)
+
+
+def _common_divisor(terms: Sequence[Terms], prime: int) -> nmod_poly:
+    """The monic greatest common divisor of polynomials in one unknown."""
+    common = nmod_poly([], prime)
+    for t in terms:
+        dense = [0] * (max((m[0] for m in t), default=0) + 1)
+        for (exponent,), coefficient in t.items():
+            dense[exponent] = int(coefficient)
+        common = common.gcd(nmod_poly(dense, prime))
+    return common
 
 
 def _count_modulo_primes(

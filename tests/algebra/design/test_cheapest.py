@@ -6,8 +6,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.design.cheapest import float_text, least_cost, most_spread
-from algebra.design.demand import demand
+from algebra.design.cheapest import cheapest
+from algebra.design.demand import demand, exact_price
+from algebra.design.result import float_text
 from algebra.errors import InputError
 from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
 from algebra.problems.allocation import Allocation
@@ -41,7 +42,7 @@ def test_cheapest_is_the_brute_force_optimum(network):
     rng = np.random.default_rng(0)
     cells = all_cells(network)
     costs = {cell: Fraction(int(rng.integers(0, 20)), 3) for cell in cells}
-    found = least_cost(network, costs=costs)
+    found = cheapest(demand(network, costs=costs))
     everything = list(bases(network, cells))
     price = {a: sum(costs[c] for c in a.cells) for a in everything}
     assert found.cost == min(price.values())
@@ -52,20 +53,11 @@ def test_cheapest_is_the_brute_force_optimum(network):
         capped = [price[a] for a in everything if fullest_row(a) <= number]
         if not capped:
             with pytest.raises(InputError, match=r"independent equations|the caps leave"):
-                least_cost(network, costs=costs, caps={"row": number})
+                cheapest(demand(network, costs=costs, caps={"row": number}))
         else:
-            design = least_cost(network, costs=costs, caps={"row": number})
+            design = cheapest(demand(network, costs=costs, caps={"row": number}))
             assert design.cost == min(capped)
             assert design.largest["row"] <= number
-
-
-@pytest.mark.parametrize("network", NETS, ids=str)
-def test_most_spread_is_the_brute_force_optimum(network):
-    """No non-minimal allocation has an emptier fullest row."""
-    found = most_spread(demand(network))
-    assert fullest_row(found.allocation) == min(
-        map(fullest_row, bases(network, all_cells(network)))
-    )
 
 
 def test_allowed_must_and_budget():
@@ -73,7 +65,7 @@ def test_allowed_must_and_budget():
     network = LinearRNN(n=3, T=2, b=1, d=1, m=2)
     allowed = [("W", i, j) for i in range(3) for j in range(3)]
     costs = {cell: Fraction(k) for k, cell in enumerate(allowed)}
-    design = least_cost(network, allowed=allowed, costs=costs, must=[("W", 2, 2)], budget=4)
+    design = cheapest(demand(network, allowed=allowed, costs=costs, must=[("W", 2, 2)], budget=4))
     assert design.allocation.size == 4
     assert ("W", 2, 2) in design.allocation.cells
     assert design.cost == 8 + 0 + 1 + 2
@@ -83,18 +75,18 @@ def test_impossible_demands():
     """Every impossible demand is refused with what is wrong."""
     network = LinearEstimator(q=3, d=2, m=2)
     with pytest.raises(InputError, match=r"`budget` \(3\) is too small"):
-        least_cost(network, budget=3)
+        cheapest(demand(network, budget=3))
     with pytest.raises(InputError, match="only 6 weights may learn, `budget` asks for 7"):
-        least_cost(network, budget=7)
+        cheapest(demand(network, budget=7))
     with pytest.raises(InputError, match="is no weight"):
-        least_cost(network, must=[("W", 5, 5)])
+        cheapest(demand(network, must=[("W", 5, 5)]))
     one_row = [("W", 0, j) for j in range(3)] + [("W", 1, 0)]
     with pytest.raises(InputError, match="take part in only 3 of 4"):
-        least_cost(network, allowed=one_row)
+        cheapest(demand(network, allowed=one_row))
     with pytest.raises(InputError, match="the caps leave 2 of the 6 allowed weights, 4 are needed"):
-        least_cost(network, caps={"row": 1})
+        cheapest(demand(network, caps={"row": 1}))
     with pytest.raises(InputError, match="must be one of row, column, matrix"):
-        least_cost(network, caps={"diagonal": 1})
+        cheapest(demand(network, caps={"diagonal": 1}))
 
 
 def test_bounds_are_rounded_up():
@@ -102,3 +94,26 @@ def test_bounds_are_rounded_up():
     for value in (Fraction(1, 3), Fraction(1, 1 << 60), Fraction(1234, 10**9)):
         assert Fraction(float_text(value)) >= value
     assert float_text(Fraction(0)) == "0"
+
+
+def test_prices_are_exact_and_of_bounded_length():
+    """What a price may be; an exponent is refused before it is written out."""
+    for value, price in (("3", 3), ("-1.50", Fraction(-3, 2)), (".5", Fraction(1, 2)),
+                         ("2e3", 2000), ("1E-2", Fraction(1, 100)), (" 7/21 ", Fraction(1, 3)),
+                         (0.1, Fraction(0.1)), (Fraction(2, 3), Fraction(2, 3))):  # fmt: skip
+        assert exact_price(value) == price
+    for bad in ("", "x", "1/0", "1/2/3", "1.5/2", "2e1/3", "nan", "inf", "1_000", "e5", ".", "0x1"):
+        with pytest.raises(InputError, match="is no number"):
+            exact_price(bad)
+    for long in ("1e1000000000", "1e-1000000000", "9" * 1500, "1/" + "9" * 1500, "1" * 10**7,
+                 "1e" + "9" * 10**6, "1e1001"):  # fmt: skip
+        with pytest.raises(InputError, match="more than 1000 digits"):
+            exact_price(long)
+    with pytest.raises(InputError, match="more than 1000 digits"):
+        exact_price(10**2000)
+    for other in (True, None, [1], float("nan"), float("inf")):
+        with pytest.raises(InputError, match=r"no price|not finite"):
+            exact_price(other)
+    with pytest.raises(InputError, match="must be a whole number"):
+        demand(NETS[0], caps={"row": 1.5})
+    assert cheapest(demand(NETS[0], caps={"row": 10**30})).cost == 4

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.design.cheapest import least_cost
+from algebra.design.cheapest import cheapest
 from algebra.design.demand import demand
 from algebra.errors import InputError
 from algebra.linalg.modular import rank
@@ -38,7 +38,7 @@ def test_larger_budgets_under_caps():
     costs = {cell: Fraction((7 * k) % 5 + 1) for k, cell in enumerate(allowed)}
     for caps in ({"row": 2}, {"column": 1}, {"row": 1, "column": 1}):
         size = 4 if caps == {"row": 2} else 3
-        found = least_cost(NET, allowed=allowed, costs=costs, budget=size, caps=caps)
+        found = cheapest(demand(NET, allowed=allowed, costs=costs, budget=size, caps=caps))
         price = [
             sum(costs[c] for c in chosen)
             for chosen in combinations(allowed, size)
@@ -79,10 +79,10 @@ def test_contradictions_are_refused():
 def test_forbidden_weights_do_not_learn():
     """A design without the forbidden weights; too many forbidden are refused with the rank."""
     net = LinearEstimator(q=3, d=2, m=2)
-    found = least_cost(net, forbidden=[("W", 0, 0), ("W", 1, 1)])
+    found = cheapest(demand(net, forbidden=[("W", 0, 0), ("W", 1, 1)]))
     assert {("W", 0, 0), ("W", 1, 1)}.isdisjoint(found.allocation.cells)
     with pytest.raises(InputError, match="take part in only 3 of 4"):
-        least_cost(net, forbidden=[("W", 0, 0), ("W", 0, 1)])
+        cheapest(demand(net, forbidden=[("W", 0, 0), ("W", 0, 1)]))
 
 
 def test_caps_that_cross_are_refused_with_a_count():
@@ -90,10 +90,10 @@ def test_caps_that_cross_are_refused_with_a_count():
     net = LinearRNN(n=3, T=3, b=1, d=1, m=3)
     cells = [("W", 0, 0), ("W", 0, 1), ("W", 1, 2), ("W", 2, 2)]
     for line in ("row", "column"):
-        assert least_cost(net, allowed=cells, caps={line: 1}).largest[line] == 1
+        assert cheapest(demand(net, allowed=cells, caps={line: 1})).largest[line] == 1
     both = {"row": 1, "column": 1}
     text = r"at least 3 weights in row 0 of W, column 2 of W .* where the caps leave 2"
     with pytest.raises(InputError, match=text):
-        least_cost(net, allowed=cells, caps=both)
+        cheapest(demand(net, allowed=cells, caps=both))
     with pytest.raises(InputError, match=r"1 weight in a column: .*= 2 of 3"):
-        least_cost(net, allowed=[c for c in cells if c[2] != 0], caps=both)
+        cheapest(demand(net, allowed=[c for c in cells if c[2] != 0], caps=both))

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from algebra.design.demand import SearchUnfinished, demand
+from algebra.design.evidence import CountedRoots
 from algebra.design.maximal import _Best, _exchange, cheapest_maximal
-from algebra.design.odd_counts import Ruling
+from algebra.design.odd_counts import Parity
 from algebra.errors import InputError
 from algebra.families import certify
 from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
@@ -23,6 +24,11 @@ NETS = [
     LinearRNN(n=3, T=2, b=1, d=1, m=2),
     LinearFeedForward(q=2, widths=(2,), d=1, m=2),
 ]
+
+
+def told(odd):
+    """A parity that is given, not counted."""
+    return lambda a: Parity(odd, "as told", CountedRoots(a.cells, ((a.cells, 2 - bool(odd)),)))
 
 
 @pytest.mark.parametrize("network", NETS, ids=str)
@@ -81,15 +87,15 @@ def test_designs_that_cannot_be_counted_keep_the_bound_low():
     costs = {cell: Fraction(k + 1) for k, cell in enumerate(cells)}
     asked = demand(network, allowed=cells, costs=costs, must=[("W", 2, 2)])
 
-    def judge(allocation):
-        return Ruling(None if ("W", 0, 0) in allocation.cells else True, "as told")
+    def parity(allocation):
+        return told(None if ("W", 0, 0) in allocation.cells else True)(allocation)
 
-    found = cheapest_maximal(asked, judge=judge)
+    found = cheapest_maximal(asked, parity=parity)
     assert found.cost == 11
     assert found.bound == 10
     assert not found.is_optimal
     with pytest.raises(SearchUnfinished, match="could not be counted"):
-        cheapest_maximal(asked, judge=lambda a: Ruling(None, "too slow"))
+        cheapest_maximal(asked, parity=told(None))
 
 
 def test_exchange_moves_lower_the_cost():
@@ -99,9 +105,19 @@ def test_exchange_moves_lower_the_cost():
     costs = {cell: Fraction(k + 1) for k, cell in enumerate(cells)}
     asked = demand(network, allowed=cells, costs=costs)
     start = Allocation.from_cells(network, [("W", 2, 1), ("W", 2, 2)])
-    best = _Best(Fraction(17), start, "")
-    _exchange(asked, lambda a: Ruling(True, "as told"), best, start, time.monotonic() + 10)
+    best = _Best(Fraction(17), start)
+    _exchange(asked, told(True), best, start, time.monotonic() + 10)
     assert best.cost == 3
-    best = _Best(Fraction(17), start, "")
-    _exchange(asked, lambda a: Ruling(False, "even"), best, start, time.monotonic() + 10)
+    best = _Best(Fraction(17), start)
+    _exchange(asked, told(False), best, start, time.monotonic() + 10)
     assert best.allocation == start
+
+
+def test_nothing_left_to_choose():
+    """Everything must learn, with a cap: one design, which is counted or refused, no crash."""
+    network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    row, diagonal = [("W", 0, 0), ("W", 0, 1)], [("W", 0, 0), ("W", 1, 1)]
+    asked = demand(network, allowed=row, must=row, caps={"column": 1, "row": 2})
+    assert cheapest_maximal(asked).cost == 2
+    with pytest.raises(InputError, match="are even"):
+        cheapest_maximal(demand(network, allowed=diagonal, must=diagonal, caps={"column": 1}))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from algebra.design.demand import demand
-from algebra.design.neurons import fewest_neurons, neuron_of, touched_neurons
+from algebra.design.neurons import fewest_neurons, neuron_of
 from algebra.errors import InputError
 from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
 from algebra.problems.allocation import Allocation
@@ -61,7 +61,7 @@ def test_brute_force(network, line):
         assert (found.value, found.cost) == best
         assert found.is_optimal
         assert set(must) <= set(found.allocation.cells)
-        assert len(touched_neurons(found, line)) == found.value
+        assert lines(found.allocation.cells, line) == found.value
 
 
 def test_a_search_cut_short_is_honest():
@@ -96,3 +96,15 @@ def test_rows_of_W_and_B_are_the_same_neurons():
         assert (found.value, found.cost) == best
     assert neuron_of(network, ("B", 2, 0)) == neuron_of(network, ("W", 2, 1)) == ("hidden", 2)
     assert neuron_of(network, ("D", 0, 1), "column") == ("hidden", 1)
+
+
+def test_caps_on_the_counted_line():
+    """Chosen columns full, others needed: what they add is not what they add to the whole span."""
+    network = LinearEstimator(q=4, d=3, m=1)
+    prices = {(0, 1): 14, (0, 2): 1, (1, 1): 6, (2, 0): 25, (2, 1): 68, (2, 2): 80, (2, 3): 27}
+    costs = {("W", *place): price for place, price in prices.items()}
+    asked = demand(network, allowed=list(costs), costs=costs, caps={"column": 2})
+    found = fewest_neurons(asked, "column")
+    assert found.cost == found.cost_bound == 45
+    assert found.allocation.cells == (("W", 0, 1), ("W", 1, 1), ("W", 2, 0))
+    assert found.value == found.bound == 2

@@ -1,9 +1,9 @@
-"""Rulings agree with certificates, are given once an orbit, and admit what is unknown."""
+"""Parities agree with certificates, are found once an orbit, and admit what is unknown."""
 
 from itertools import combinations
 
 from algebra.design.demand import demand
-from algebra.design.odd_counts import Judge
+from algebra.design.odd_counts import ParityCounter
 from algebra.families import certify
 from algebra.networks.base import LinearRNN
 from algebra.problems.allocation import Allocation
@@ -14,22 +14,22 @@ NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 CELLS = [c for c in all_cells(NET) if c[0] == "W"]
 
 
-def test_rulings_agree_with_certificates():
+def test_parities_agree_with_certificates():
     """Odd exactly where the certificate says maximal; one count for each orbit."""
-    judge = Judge(demand(NET, allowed=CELLS), 10.0)
+    parity = ParityCounter(demand(NET, allowed=CELLS), 10.0)
     for pair in combinations(CELLS, 2):
         one = Allocation.from_cells(NET, pair)
-        found = judge(one)
+        found = parity(one)
         verdict = certify(Problem.of(one), search=0.0).verdict
         assert found.odd == (verdict == "maximal")
         assert found.text.startswith("N = ")
-    assert len(judge.known) < 36 / 3
+    assert len(parity.known) < 36 / 3
 
 
 def test_more_weights_than_equations_rest_on_a_part():
     """Where more learn than needed, some of them have the odd root count."""
-    judge = Judge(demand(NET, allowed=CELLS, budget=4), 10.0)
-    found = judge(Allocation.from_cells(NET, CELLS[:4]))
+    parity = ParityCounter(demand(NET, allowed=CELLS, budget=4), 10.0)
+    found = parity(Allocation.from_cells(NET, CELLS[:4]))
     assert found.odd
     assert found.text.startswith("2 of the weights have N = 1")
 
@@ -38,6 +38,6 @@ def test_what_takes_too_long_is_unknown():
     """A root count that is out of reach is neither odd nor even."""
     net = LinearRNN(n=8, T=4, b=1, d=4, m=4)
     diagonal = [("W", i, (i + k) % 8) for i in range(8) for k in (0, 3)]
-    judge = Judge(demand(net), 0.01)
-    assert judge.group is None
-    assert judge(Allocation.from_cells(net, diagonal)).odd is None
+    parity = ParityCounter(demand(net), 0.01)
+    assert parity.group is None
+    assert parity(Allocation.from_cells(net, diagonal)).odd is None

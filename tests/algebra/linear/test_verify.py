@@ -192,13 +192,15 @@ def test_a_numerical_root_count_is_never_proved():
     alone = verify(data)
     assert alone.holds
     assert {c.place: c.status for c in alone.checks}["evidence.root_count"] == "trusted"
-    assert last_verdict(alone).status == "probable"
+    assert last_verdict(alone).status == "trusted"
 
 
 def test_msolve_checks_a_numerical_root_count(msolve):
     """Where msolve is there, a trace test is checked exactly; a false number fails."""
     data = json.loads(certify(CYCLE).to_json())
-    data["evidence"]["root_count"] |= {"rule": "trace test", "primes": [], "trace": {}}
+    data["evidence"]["root_count"] |= {
+        "rule": "trace test", "primes": [], "blocks": [], "trace": {},
+    }  # fmt: skip
     assert verify(data).holds
     data["generic_root_count"] = data["evidence"]["root_count"]["value"] = 29
     assert "27, not 29" in str(verify(data))
@@ -222,7 +224,7 @@ def test_labels_that_are_always_zero(problem):
     assert "every label 0" in data["rule"]
     result = verify(data)
     assert result.holds
-    assert {c.status for c in result.checks} == {"proved"}
+    assert {c.status for c in result.checks if c.place != "words"} == {"proved"}
     without = change(data, ("problem", "support"), {})
     assert not verify(without).holds
     assert not verify(change(data, ("verdict",), "minimal")).holds

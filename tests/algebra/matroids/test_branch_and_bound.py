@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.linalg.modular import rank
-from algebra.matroids.branch_and_bound import capped_basis, certified_bound, counting_reason
+from algebra.matroids.branch_and_bound import Tree, capped_basis, counting_reason, covers
+from algebra.matroids.capped import CappedProblem, DualError
 from algebra.matroids.lagrangian import Leaf
 from numeric.cap_relaxation import linear_relaxation
 
@@ -56,11 +57,12 @@ def brute(columns, systems, costs, size):
 def test_brute_force(problem, linear):
     """With either relaxation: the least cost, and leaves that prove it; or that there is none."""
     columns, systems, costs, size = problem
-    relax = linear_relaxation(columns, P, systems, costs, size) if linear else None
-    found = capped_basis(columns, P, systems, costs, size, relax=relax)
+    asked = CappedProblem(columns, P, systems, costs, size)
+    found = capped_basis(asked, relax=linear_relaxation(asked) if linear else None)
     best = brute(columns, systems, costs, size)
     assert found.cost == best == found.bound
-    assert certified_bound(columns, P, systems, costs, size, found.leaves, found.cost) == best
+    bound = found.tree.bound(asked)
+    assert bound is None if best is None else bound >= best
 
 
 def test_an_unfinished_search_is_honest():
@@ -72,28 +74,44 @@ def test_an_unfinished_search_is_honest():
         (rng.integers(0, 4, 12).tolist(), [1] * 4),
     ]
     costs = rng.integers(1, 50, 12).tolist()
-    best = capped_basis(columns, P, systems, costs, 4)
+    asked = CappedProblem(columns, P, systems, costs, 4)
+    best = capped_basis(asked)
     assert best.is_optimal
     for nodes in range(1, 6):
-        cut = capped_basis(columns, P, systems, costs, 4, nodes=nodes)
+        cut = capped_basis(asked, nodes=nodes)
         assert cut.bound <= best.cost
         assert cut.cost is None or cut.cost >= best.cost
-        checked = certified_bound(columns, P, systems, costs, 4, cut.leaves, cut.cost)
-        assert checked == cut.bound
+        assert cut.tree.bound(asked) == cut.bound
 
 
 def test_leaves_that_do_not_cover_are_refused():
     """A leaf left out, or a negative multiplier, is noticed."""
     columns = np.array([[1, 0, 1, 1], [0, 1, 1, 2]])
     systems = [([0, 0, 1, 1], [1, 1]), ([0, 1, 0, 1], [1, 1])]
-    task = (columns, P, systems, [1, 2, 5, 1], 2)
+    task = CappedProblem(columns, P, systems, [1, 2, 5, 1], 2)
     none = ((0, 0), (0, 0))
-    with pytest.raises(ArithmeticError, match="cover"):
-        certified_bound(*task, [Leaf((0,), (), none)])
-    assert certified_bound(*task, [Leaf((0,), (), none), Leaf((), (0,), none)]) == 2
+    with pytest.raises(DualError, match="cover"):
+        Tree((Leaf((0,), (), none),)).bound(task)
+    assert Tree((Leaf((0,), (), none), Leaf((), (0,), none))).bound(task) == 2
     bad = replace(Leaf((), (), none), multipliers=((0, -1), (0, 0)))
-    with pytest.raises(ArithmeticError, match="negative"):
-        certified_bound(*task, [bad])
+    with pytest.raises(DualError, match="negative"):
+        Tree((bad,)).bound(task)
+    with pytest.raises(DualError, match="one multiplier for each line"):
+        Tree((replace(bad, multipliers=((0, 0),)),)).bound(task)
+    with pytest.raises(DualError, match="does not exist"):
+        Tree((Leaf((4,), (), none), Leaf((), (4,), none))).bound(task)
+
+
+def test_what_covers_all_sets():
+    """Leaves of a tree do, in any order; with one left out they do not."""
+    leaves = [({0, 1}, set()), ({0}, {1}), ({2}, {0}), (set(), {0, 2})]
+    parts = [(frozenset(i), frozenset(o)) for i, o in leaves]
+    assert covers(parts)
+    assert covers(parts[::-1])
+    assert covers([(frozenset(), frozenset())])
+    for k in range(4):
+        assert not covers(parts[:k] + parts[k + 1 :])
+    assert not covers([])
 
 
 def test_a_counting_reason_holds():
@@ -101,13 +119,23 @@ def test_a_counting_reason_holds():
     # A triangle of pairs: any two of three independent directions, rows and columns tight.
     columns = np.eye(3, dtype=np.int64)[:, [0, 1, 2]]
     systems = [([0, 0, 1], [1, 1]), ([0, 1, 1], [1, 1])]
-    found = capped_basis(
-        columns, P, systems, [1, 1, 1], 3,
-        relax=linear_relaxation(columns, P, systems, [1, 1, 1], 3),
-    )  # fmt: skip
+    asked = CappedProblem(columns, P, systems, [1, 1, 1], 3)
+    found = capped_basis(asked, relax=linear_relaxation(asked))
     assert found.elements is None
     assert found.bound is None
-    lines, needed, left = counting_reason(columns, P, systems, 3, found.leaves[0].multipliers)
+    lines, needed, left = counting_reason(asked, found.tree.leaves[0].multipliers)
     assert needed > left
     weight = sum(v * sum(g == line for g in systems[s][0]) for s, line, v in lines)
     assert weight == needed
+
+
+@given(problems(), st.integers(0, 80))
+@settings(max_examples=60, deadline=None)
+def test_costs_of_any_size(problem, bits):
+    """Costs beyond 64 bits: the same set, its cost multiplied; nothing wraps."""
+    columns, systems, costs, size = problem
+    big = [c << bits for c in costs]
+    asked = CappedProblem(columns, P, systems, big, size)
+    found = capped_basis(asked, relax=linear_relaxation(asked))
+    best = brute(columns, systems, costs, size)
+    assert found.cost == found.bound == (None if best is None else best << bits)

@@ -8,9 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
 from algebra.linalg.modular import rank
-from algebra.matroids.intersection import CommonBasis, Shortage, common_basis, is_optimal
+from algebra.matroids.capped import CappedProblem, DualError
+from algebra.matroids.intersection import (
+    CommonBasis,
+    Shortage,
+    Splitting,
+    common_basis,
+    is_optimal,
+)
 
 P = 10007
 
@@ -52,7 +58,8 @@ def test_brute_force(problem):
     columns, groups, caps, costs = problem
     E = len(costs)
     for size in range(1, len(columns) + 1):
-        found = common_basis(columns, P, groups, caps, costs, size)
+        asked = CappedProblem(columns, P, [(groups, caps)], costs, size)
+        found = common_basis(asked)
         best = brute(columns, groups, caps, costs, size)
         if isinstance(found, Shortage):
             assert best is None
@@ -62,28 +69,62 @@ def test_brute_force(problem):
             counts = np.bincount([groups[k] for k in outside], minlength=3)
             assert found.capped == np.minimum(counts, caps).sum()
             assert found.largest == found.rank + found.capped < size
+            assert found.bound(asked) is None
         else:
             assert found.cost == best
             assert independent(columns, groups, caps, found.elements)
-            assert is_optimal(columns, P, groups, caps, costs, found)
+            assert is_optimal(asked, found)
 
 
 def test_certificates_can_fail():
     """Another set, another splitting or another cost does not pass."""
     columns = np.array([[1, 0, 1], [0, 1, 1]])
     groups, caps, costs = [0, 0, 1], [1, 1], [1, 2, 5]
-    found = common_basis(columns, P, groups, caps, costs, 2)
+    asked = CappedProblem(columns, P, [(groups, caps)], costs, 2)
+    found = common_basis(asked)
     assert isinstance(found, CommonBasis)
-    assert is_optimal(columns, P, groups, caps, costs, found)
+    assert is_optimal(asked, found)
     worse = replace(found, elements=(1, 2), cost=7)
-    assert not is_optimal(columns, P, groups, caps, costs, worse)
-    assert not is_optimal(columns, P, groups, caps, costs, replace(found, cost=5))
-    assert not is_optimal(columns, P, groups, caps, costs, replace(found, elements=(0, 1)))
-    shifted = replace(found, first=found.first + 1)
-    assert not is_optimal(columns, P, groups, caps, costs, shifted)
+    assert not is_optimal(asked, worse)
+    assert not is_optimal(asked, replace(found, cost=5))
+    assert not is_optimal(asked, replace(found, elements=(0, 1)))
+    own = found.splitting
+    shifted = (0, 1000, 0)
+    assert not is_optimal(asked, replace(found, splitting=replace(own, first=shifted)))
+    with pytest.raises(DualError, match="at least 1"):
+        replace(own, scale=0).bound(asked)
+    with pytest.raises(DualError, match="splitting of 2 costs for 3"):
+        replace(own, first=own.first[1:]).bound(asked)
+    everything = Shortage(0, (0, 1, 2), 0, 0)
+    assert everything.bound(asked) == 3
+    with pytest.raises(DualError, match="twice"):
+        replace(everything, elements=(0, 0)).bound(asked)
 
 
-def test_large_costs_are_refused():
-    """Costs beyond what 64 bits can carry are refused, not wrapped."""
-    with pytest.raises(InputError, match="too large"):
-        common_basis(np.array([[1, 1]]), P, [0, 0], [2], [10**18, 1], 1)
+@given(problems(), st.lists(st.integers(-(1 << 70), 1 << 70), min_size=8, max_size=8))
+@settings(max_examples=150, deadline=None)
+def test_any_splitting_gives_a_true_bound(problem, first):
+    """Whatever the numbers, the bound is never above the least cost, nor "none" where one is."""
+    columns, groups, caps, costs = problem
+    asked = CappedProblem(columns, P, [(groups, caps)], costs, min(2, len(costs)))
+    best = brute(columns, groups, caps, costs, asked.size)
+    bound = Splitting(tuple(first[: len(costs)]), 3).bound(asked)
+    if best is not None:
+        assert bound is not None
+        assert bound <= best
+
+
+@given(problems(), st.integers(30, 90))
+@settings(max_examples=100, deadline=None)
+def test_costs_of_any_size(problem, bits):
+    """Costs beyond 64 bits: the least cost is multiplied, and proved; nothing wraps."""
+    columns, groups, caps, costs = problem
+    size = min(2, len(costs))
+    best = brute(columns, groups, caps, costs, size)
+    asked = CappedProblem(columns, P, [(groups, caps)], [(c << bits) + 1 for c in costs], size)
+    found = common_basis(asked)
+    if best is None:
+        assert isinstance(found, Shortage)
+    else:
+        assert found.cost == (best << bits) + size
+        assert is_optimal(asked, found)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.linalg.modular import rank
+from algebra.matroids.capped import CappedProblem
 from algebra.matroids.lagrangian import SCALE, LagrangianSearch, Leaf
 
 P = 2147483629
@@ -37,7 +38,7 @@ def feasible(inside, outside):
 def test_bounds_hold_for_any_multipliers(values, inside, outside):
     """Of all sets under the caps and in the branch, none costs less than the bound."""
     outside = outside - inside
-    search = LagrangianSearch(COLUMNS, P, SYSTEMS, COSTS, SIZE)
+    search = LagrangianSearch(CappedProblem(COLUMNS, P, SYSTEMS, COSTS, SIZE))
     leaf = Leaf(
         tuple(sorted(inside)), tuple(sorted(outside)), (tuple(values[:3]), tuple(values[3:]))
     )
@@ -51,9 +52,9 @@ def test_bounds_hold_for_any_multipliers(values, inside, outside):
 
 def test_only_feasible_bases_are_kept():
     """An offer that breaks a cap is not taken, a cheaper feasible one replaces a dearer."""
-    search = LagrangianSearch(COLUMNS, P, SYSTEMS, COSTS, SIZE)
+    search = LagrangianSearch(CappedProblem(COLUMNS, P, SYSTEMS, COSTS, SIZE))
     for chosen in combinations(range(8), SIZE):
         if rank(COLUMNS[:, list(chosen)], P) == SIZE:
-            search.offer(chosen)
+            search.keep(chosen)
     best = min(feasible((), ()), key=lambda chosen: sum(COSTS[e] for e in chosen))
     assert search.cost == sum(COSTS[e] for e in best)

@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+from algebra.certificates.checks import FAILED, PROVED, TRUSTED
+from algebra.certificates.reading import TooLarge
 from algebra.errors import InputError
-from algebra.relu.decision import covers, verify_decision
+from algebra.relu.decision import verify_decision
+from algebra.relu.leaves import covers
 from numeric.instances import draw_instance
 from numeric.relu.decide import MATCH, NONE, decide, decide_pairs
 from tests.numeric.relu.cases import problem
@@ -76,23 +79,103 @@ def test_single_cell_is_solved_again():
     assert not found.holds
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"format": "other"},
-        {"version": 99},
-        {"verdict": "perhaps"},
-        {"witness": ["x"]},
-        {"network": {"kind": "lrnn", "q": 3, "n": 4, "d": 2, "m": 3}},
-        {"X": [["1"]]},
-        {"cells": [["W1", 99, 0]]},
-        {"Y": None},
-    ],
-)
-def test_damage_is_told_in_words(change):
-    """A file that is no decision is refused, not half read."""
+@pytest.mark.parametrize("change", [{"format": "other"}, {"version": 99}, {"version": 1.0}])
+def test_other_files_are_bad_input(change):
+    """What is no decision file of this version is not read at all."""
     with pytest.raises(InputError):
         verify_decision({**FILES[MATCH], **change})
+
+
+LONG = "1" * 30_000
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"verdict": "perhaps"}, "verdict"),
+        ({"witness": ["x"]}, "witness"),
+        ({"witness": ["1e9"] * 6}, "witness[0]"),
+        ({"witness": ["0.5"] * 6}, "witness[0]"),
+        ({"witness": [1] * 6}, "witness[0]"),
+        ({"witness": ["1/0"] * 6}, "witness[0]"),
+        ({"witness": [LONG] * 6}, "witness[0]"),
+        ({"network": {"kind": "lrnn", "q": 3, "n": 4, "d": 2, "m": 3}}, "network.kind"),
+        ({"network": {"kind": "relu", "q": 3.0, "n": 4, "d": 2, "m": 3}}, "network.q"),
+        ({"network": {"kind": "relu", "q": True, "n": 4, "d": 2, "m": 3}}, "network.q"),
+        ({"network": {"kind": "relu", "q": 3, "n": 4, "d": 2, "m": 10**8}}, "network.m"),
+        ({"X": [["1"]]}, "X"),
+        ({"cells": [["W1", 99, 0]]}, "cells"),
+        ({"cells": [["W1", 0, 0.0]]}, "cells[0]"),
+        ({"cells": [["W1", 0, 0], ["W1", 0, 0]]}, "cells"),
+        ({"Y": None}, "Y"),
+        ({"seed": 3}, "seed"),
+        ({"index": 3}, "index"),
+        ({"leaves": []}, "leaves"),
+    ],
+)
+def test_damage_is_told_with_its_place(change, place):
+    """A field of another type, shape or name fails, and the check names it."""
+    found = verify_decision({**FILES[MATCH], **change})
+    assert [(c.place, c.status) for c in found.checks] == [(place, FAILED)]
+
+
+@pytest.mark.parametrize(
+    "leaf",
+    [
+        {"fixed": [[0.5] * 3] * 3, "mu": [["0"] * 3] * 2},
+        {"fixed": [[False] * 3] * 3, "mu": [["0"] * 3] * 2},
+        {"fixed": [[0] * 9], "mu": [["0"] * 3] * 2},
+        {"fixed": [[3] * 3] * 3},
+        {"fixed": [[0] * 3] * 3, "lambda": [["0"] * 3] * 3},
+        {"fixed": [[0] * 3] * 3, "mu": [["0"] * 2] * 2},
+        {"fixed": [[0] * 3] * 3, "mu": [["0"] * 3] * 2, "gap": "1"},
+    ],
+)
+def test_leaves_have_exact_types(leaf):
+    """Fixings are 0, 1 or 2 in a k×m matrix, vectors rationals of the right shape."""
+    found = verify_decision({**FILES["tree"], "leaves": [leaf]})
+    assert not found.holds
+    assert found.checks[0].place.startswith("leaves[0]")
+
+
+@pytest.mark.parametrize("name", ["tree", "pairs"])
+def test_overlapping_leaves_fail(name):
+    """A leaf twice, or two that share patterns, are no cover though all are refuted."""
+    leaves = FILES[name]["leaves"]
+    assert not verify_decision({**FILES[name], "leaves": [*leaves, leaves[0]]}).holds
+    freed = {**leaves[0], "fixed": [[0] * 3] * 3}
+    assert not verify_decision({**FILES[name], "leaves": [freed, *leaves[1:]]}).holds
+
+
+def test_teachers_labels_are_computed_again():
+    """A teacher with other labels fails; without one the labels are trusted, and it says so."""
+    data = FILES[MATCH]
+    assert verify_decision(data).checks[0].status == TRUSTED
+    student = {name: [list(row) for row in rows] for name, rows in data["weights"].items()}
+    for (name, i, j), value in zip(data["cells"], data["witness"], strict=True):
+        student[name][i][j] = value
+    assert [c.status for c in verify_decision({**data, "teacher": student}).checks] == [PROVED] * 2
+    student["W2"] = [["1"] * 4] * 2
+    found = verify_decision({**data, "teacher": student})
+    assert (found.checks[0].place, found.checks[0].status) == ("Y", FAILED)
+
+
+def test_arrangements_too_large_to_check_are_told():
+    """5 kB that ask for 10^11 vertices: the limit is named, nothing is computed."""
+    zeros = [["0"] * 40]
+    data = {
+        "format": "matchprob relu decision",
+        "version": 1,
+        "network": {"kind": "relu", "q": 20, "n": 1, "d": 1, "m": 40},
+        "cells": [["W1", 0, j] for j in range(20)],
+        "weights": {"W1": [["0"] * 20], "W2": [["1"]]},
+        "X": [["1"] * 40] * 20,
+        "Y": zeros,
+        "verdict": NONE,
+        "leaves": [{"fixed": [[0] * 40], "mu": zeros}],
+    }
+    with pytest.raises(TooLarge, match="vertices"):
+        verify_decision(data)
 
 
 @pytest.mark.parametrize(

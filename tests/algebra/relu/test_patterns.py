@@ -11,8 +11,11 @@ from algebra.linalg.modular import random_residues
 from algebra.networks.base import LinearEstimator, ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import rank_bound
-from algebra.relu.pattern_lemmas import pattern_infeasible_by_D3, pattern_infeasible_by_D4
 from algebra.relu.patterns import pattern_jacobians, sample_pattern_ranks
+from tests.algebra.relu.test_pattern_lemmas import (
+    pattern_infeasible_by_D3,
+    pattern_infeasible_by_D4,
+)
 
 P = 2147483647
 NET = ShallowReLU(q=2, n=3, d=2, m=2)

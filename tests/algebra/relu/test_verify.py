@@ -7,6 +7,7 @@ import pytest
 
 from algebra.certificates.checks import CheckFailed
 from algebra.problems.problem import Problem
+from algebra.relu.decision import read_decision
 from algebra.relu.verify import check_relu, persists
 from matchprob.api.certify import certify, verify
 from numeric.instances import Instance, draw_instance
@@ -79,6 +80,9 @@ OTHER = [["W1", i, j] for i, j in ((0, 0), (0, 1), (1, 1), (1, 2), (2, 0), (2, 1
         (("equations",), 5, "all-active rank"),
         (("evidence", "no_match", "Y"), [["1"] * 3] * 2, "labels"),
         (("evidence", "no_match", "leaves"), [], "near"),
+        (("evidence", "no_match", "version"), 1.0, "whole number"),
+        (("evidence", "no_match", "verdict"), "match", "missing"),
+        (("evidence", "no_match", "teacher"), None, "table"),
         (("evidence", "no_match", "cells"), OTHER, "another allocation"),
     ],
 )
@@ -105,7 +109,7 @@ def test_refuted_without_slack_does_not_persist():
     """μ = 0 on a leaf refutes nothing near."""
     evidence = copy.deepcopy(DATA["evidence"]["no_match"])
     evidence["leaves"][0]["mu"] = [["0"] * 3] * 2
-    assert not persists(CASE, evidence)
+    assert not persists(CASE, read_decision(evidence))
 
 
 def test_central_arrangements_need_whole_rows():
@@ -113,4 +117,16 @@ def test_central_arrangements_need_whole_rows():
     whole = problem(2, 3, 2, 3, W1=[[1, 1], [1, 1], [1, 1]])
     found = refuted_instance(whole, 0, 2.0)
     assert found is not None
-    assert persists(whole, found)
+    assert persists(whole, read_decision(found))
+
+
+def test_idle_units_persist_by_structural_zeros_only():
+    """A unit kept from the outputs by the support may be left out; by a drawn 0 it may not."""
+    mask = [[1, 0, 1, 1], [1, 0, 1, 1]]
+    narrow = Problem(CASE.network, CASE.learnable, support={"W2": mask})
+    found = refuted_instance(narrow, 0, 2.0)
+    assert found is not None
+    decision = read_decision(found)
+    assert decision.system.idle
+    assert persists(narrow, decision)
+    assert not persists(CASE, decision)

@@ -32,7 +32,7 @@ def test_certificates_in_all_forms(tmp_path):
     with pytest.raises(mp.InputError, match="no such file"):
         mp.verify(tmp_path / "none.json")
     path.write_text("{")
-    with pytest.raises(mp.InputError, match="not a certificate"):
+    with pytest.raises(mp.InputError, match="not JSON"):
         mp.verify(path)
 
 

@@ -1,10 +1,16 @@
 """The design verb: a problem file in, one that is not minimal out."""
 
 import json
+from dataclasses import FrozenInstanceError
+from pathlib import Path
 
 import pytest
 
+from algebra.design.goals import goals_table
+from algebra.errors import InputError
 from algebra.problems.problem import load_problem
+from matchprob import design, verify
+from matchprob.api.goals import GOALS
 from matchprob.cli import app, run
 
 NETWORK = '[network]\nkind = "lrnn"\nn = 4\nT = 2\nb = 1\nd = 2\nm = 2\n'
@@ -105,14 +111,16 @@ def test_proof_files(net, capsys):
     """A proof is written and verified; a changed one is status 3, another goal status 2."""
     file = net.parent / "proof.json"
     words = ("--costs", f"W={net.parent}/costs.csv", "--proof", file)
-    for more in (("--row-cap", 2, "--column-cap", 2), ("--goal", "spread"), ()):
+    goals = [("--goal", goal) for goal in ("spread", "neurons", "maximal")]
+    goals += [(*goal, "--by", "column", "--row-cap", 3) for goal in goals[:2]]
+    for more in (("--row-cap", 2, "--column-cap", 2), *goals, ()):
         assert call("design", net, *words, *more) == 0
         assert call("verify", file) == 0
         assert "holds" in capsys.readouterr().out
     data = json.loads(file.read_text())
     file.write_text(json.dumps({**data, "cost": "0"}))
     assert call("verify", file) == 3
-    assert call("design", net, *words, "--goal", "neurons") == 2
+    assert call("design", net, *words, "--goal", "probable") == 2
 
 
 def test_bad_tables(net, capsys):
@@ -126,3 +134,30 @@ def test_bad_tables(net, capsys):
     assert call("design", net, "--costs", "costs.csv") == 2
     assert "MATRIX=FILE" in capsys.readouterr().err
     assert call("design", net, "--must", f"W={net.parent}/none.csv") == 2
+
+
+def test_goals_are_listed_once(capsys):
+    """The command line's help and the page's table are those of the registry."""
+    assert call("design", "--help") == 0
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    for name, goal in GOALS.items():
+        assert f"{name}: {goal.help}" in shown
+    page = (Path(__file__).parents[3] / "docs" / "designs.md").read_text(encoding="utf-8")
+    assert goals_table(GOALS) in page
+
+
+def test_from_python(net):
+    """One frozen result with a short repr; its proof verifies; costs may be texts and floats."""
+    found = design(net, goal="neurons", costs={("W", 0, 0): "1/3", ("W", 0, 1): 0.5})
+    assert repr(found) == (
+        f"DesignResult(goal='neurons', value=2, bound=2, cost={found.cost}, learnable=4)"
+    )
+    assert found.is_optimal
+    assert found.problem.allocation == found.allocation
+    assert verify(found.proof()).holds
+    with pytest.raises(FrozenInstanceError):
+        found.asked = None
+    with pytest.raises(InputError, match="must be one of cheapest, spread"):
+        design(net, goal="best")
+    with pytest.raises(InputError, match="more than 1000 digits"):
+        design(net, costs={("W", 0, 0): "1e1000000000"})

@@ -72,7 +72,7 @@ def check_goals(network, seed):
         return sum(costs[c] for c in chosen)
 
     def asked(**options):
-        return design(problem, matrices=["W"], costs=costs, **options)[0]
+        return design(problem, matrices=["W"], costs=costs, **options)
 
     able = [chosen for chosen, verdict in verdicts.items() if verdict != "minimal"]
     if not able:
@@ -113,7 +113,7 @@ def check_goals(network, seed):
             check_repairs(network, verdicts, able, size)
             return
         probable = asked(goal="probable", candidates=200, trials=256)
-        assert probable.exhaustive
+        assert probable.design.exhaustive
         # Renaming units changes nothing: one long run for each orbit.
         group = SymmetryGroup(network, ["W"])
         first = {c: group.canonical(Allocation.from_cells(network, c)) for c in able}

@@ -1,9 +1,11 @@
 """The design with the highest match probability against long runs of all of them."""
 
+import io
 import json
 from itertools import combinations
 
 import pytest
+from rich.console import Console
 
 from algebra.design.demand import demand
 from algebra.errors import InputError
@@ -14,6 +16,7 @@ from algebra.ranks.jacobian import all_cells
 from matchprob import design, estimate
 from matchprob.api.probable import gather
 from matchprob.cli import app, run
+from matchprob.report.design import print_design
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 CELLS = [c for c in all_cells(NET) if c[0] == "W"]
@@ -21,11 +24,16 @@ CELLS = [c for c in all_cells(NET) if c[0] == "W"]
 
 def test_a_certified_maximal_design_needs_no_race():
     """Where one exists its match probability is 1, and nothing is above."""
-    found, problem = design(Problem(NET, {}), goal="probable", matrices=["W"])
+    found = design(Problem(NET, {}), goal="probable", matrices=["W"])
     assert found.value == 1
     assert found.is_optimal
-    assert found.race is None
-    assert problem.allocation == found.allocation
+    assert found.design.race is None
+    assert found.problem.allocation == found.allocation
+    assert found.to_dict()["certified"] is True
+    out = io.StringIO()
+    print_design(Console(file=out, width=200), found.design)
+    assert "MP = 1, certified: N = 1" in out.getvalue()
+    assert "interval" not in out.getvalue()
 
 
 def test_the_race_finds_what_long_runs_find():
@@ -34,8 +42,8 @@ def test_the_race_finds_what_long_runs_find():
     allowed = [("W", 0, 0), ("W", 1, 1), ("W", 0, 1), ("W", 1, 2)]
     caps = {"row": 1, "column": 1}
     problem = Problem.of(Allocation.from_cells(NET, allowed))
-    found, _ = design(problem, goal="probable", caps=caps, trials=256)
-    assert found.exhaustive
+    found = design(problem, goal="probable", caps=caps, trials=256)
+    assert found.design.exhaustive
     long = {}
     for pair in combinations(allowed, 2):
         if pair[0][1] != pair[1][1] and pair[0][2] != pair[1][2]:
@@ -43,7 +51,8 @@ def test_the_race_finds_what_long_runs_find():
             long[one.cells] = estimate(Problem.of(one), 1000, seed=9).estimate
     assert long[found.allocation.cells] >= max(long.values()) - 0.05
     data = found.to_dict()
-    assert data["pool"] == found.pool == len(data["race"]["entrants"])
+    assert data["certified"] is False
+    assert data["pool"] == found.design.pool == len(data["race"]["entrants"])
     assert data["low"] <= float(found.value) <= data["high"]
 
 

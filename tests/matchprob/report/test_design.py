@@ -4,10 +4,12 @@ import io
 
 from rich.console import Console
 
-from algebra.design.cheapest import cheapest, most_spread
+from algebra.design.cheapest import cheapest
 from algebra.design.demand import demand
+from algebra.design.spread import most_spread
 from algebra.networks.base import LinearRNN
 from algebra.problems.problem import Problem
+from matchprob import design
 from matchprob.report.design import draw, draw_masks, print_design
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
@@ -34,8 +36,7 @@ def test_text_says_what_is_proved():
 def test_pictures_show_the_matrices_that_matter():
     """One panel for each matrix with a weight that may learn; a moved weight has its colour."""
     problem = Problem(NET, {"W": [[1, 1, 1], [0, 0, 0], [0, 0, 0]]})
-    found = cheapest(demand(NET, allowed=problem.allocation.cells))
-    figure = draw(problem, found)
+    figure = draw(design(problem))
     assert [axes.get_title() for axes in figure.axes] == ["W: 2 learn"]
     picture = figure.axes[0].images[0].get_array()
     assert sorted(picture.ravel().tolist()) == [0] * 6 + [1] + [2] * 2

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from algebra.errors import InputError
 from algebra.problems.problem import problem_from_dict
-from algebra.relu.decision import refutes, verify_decision
+from algebra.relu.decision import verify_decision
 from algebra.relu.equations import relu_system
+from algebra.relu.leaves import refutes
 from numeric.counts import COMPLETE
 from numeric.engines.complementarity import ComplementarityEngine
 from numeric.engines.scip import scip_verdict

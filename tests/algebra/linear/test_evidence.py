@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from algebra.certificates.evidence import circuit_reason, rank_evidence, root_evidence
 from algebra.linalg.modular import rank
+from algebra.linear.evidence import circuit_reason, rank_evidence, root_evidence
 from algebra.networks.base import LinearFeedForward, LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem

@@ -1,0 +1,210 @@
+"""What the file of a certificate claims, read with exact types: the envelope all families share.
+
+A certificate is self-contained: its masks are matrices of 0 and 1, never names of files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from algebra.certificates.certificate import DISCRETE, FORMAT, VERDICTS, VERSION
+from algebra.certificates.checks import UNCHECKED, CheckFailed, Say
+from algebra.certificates.fields import Fields, matrix, whole
+from algebra.errors import InputError, one_line, shown
+from algebra.networks.base import Network
+from algebra.problems.problem import Distribution, Problem, network_from_dict
+
+# A bound that a certificate gives is below this: see `algebra.ranks.jacobian`.
+_LARGEST_ERROR = Fraction(1, 2**50)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The envelope of a certificate; `evidence` is the family's to read.
+
+    Attributes as in `algebra.certificates.certificate.Certificate`.
+    """
+
+    problem: Problem
+    verdict: str
+    rule: str
+    equations: int
+    rank: int
+    prime: int
+    error_bound: Fraction
+    generic_root_count: int | None
+    theorems: Mapping[str, str]
+    reasons: tuple[str, ...]
+    notes: tuple[str, ...]
+    tried: tuple[str, ...]
+    seed: int
+    evidence: Fields
+
+    def check_words(self, theorems: Mapping[str, str], say: Say) -> None:
+        """Which law it is about, what the theorems say, and which fields are only words.
+
+        Parameters
+        ----------
+        theorems : mapping of str to str
+            What each theorem as stated says, found again.
+        say : callable
+
+        Raises
+        ------
+        CheckFailed
+        """
+        discrete = not self.problem.distribution.is_continuous
+        if discrete != (DISCRETE in self.notes):
+            what = "is missing" if discrete else "does not fit"
+            raise CheckFailed("notes", f"the law is {self._law}: the note “{DISCRETE}” {what}")
+        for name, said in self.theorems.items():
+            if theorems.get(name) != said:
+                right = theorems.get(name, "no such theorem here")
+                raise CheckFailed(f"theorems.{one_line(name)}", f"{shown(said)}; it is {right!r}")
+        words = ("rule", "reasons", "notes", "tried")
+        used = [name for name in words if getattr(self, name)]
+        say("words", UNCHECKED, f"written by the program that certified: {', '.join(used)}, seed")
+
+    @property
+    def learnable(self) -> int:
+        """Number r of learnable weights."""
+        return self.problem.allocation.size
+
+    @property
+    def _law(self) -> str:
+        law = self.problem.distribution
+        return ", ".join(sorted({law.weights, law.inputs, law.teacher}))
+
+
+def read_version(data: object) -> None:
+    """Refuse what is no certificate of this version at all.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise InputError(f"this is not a certificate: `format` is not {FORMAT!r}")
+    version = data.get("version")
+    if type(version) is not int or version != VERSION:
+        raise InputError(
+            f"certificate version {shown(version)}; this program reads version {VERSION}"
+        )
+
+
+def read_claim(data: object, place: str = "") -> Claim:
+    """The claims of a certificate.
+
+    Parameters
+    ----------
+    data : object
+        The content of ``cert.json``.
+    place : str, optional
+        Where it stands, if within another file.
+
+    Raises
+    ------
+    CheckFailed
+        With the place of what cannot be read.
+    """
+    fields = Fields(data, place)
+    if fields.text("format") != FORMAT:
+        raise CheckFailed(fields.at("format"), f"is not {FORMAT!r}")
+    fields.whole("version", VERSION, VERSION)
+    problem = read_problem(fields.raw("problem"), fields.at("problem"))
+    verdict = fields.text("verdict")
+    if verdict not in VERDICTS:
+        raise CheckFailed(fields.at("verdict"), f"{shown(verdict)} is no verdict")
+    size = problem.allocation.size
+    learnable = fields.whole("learnable")
+    if learnable != size:
+        raise CheckFailed(fields.at("learnable"), f"says {shown(learnable)}, the masks hold {size}")
+    claim = Claim(
+        problem=problem,
+        verdict=verdict,
+        rule=fields.text("rule"),
+        equations=fields.whole("equations", 0),
+        rank=fields.whole("rank", 0),
+        prime=fields.whole("prime", 0),
+        error_bound=_error_bound(fields),
+        generic_root_count=fields.optional_whole("generic_root_count", 1),
+        theorems=fields.mapping_of_texts("theorems"),
+        reasons=fields.texts("reasons"),
+        notes=fields.texts("notes"),
+        tried=fields.texts("tried"),
+        seed=fields.whole("seed"),
+        evidence=fields.table("evidence"),
+    )
+    fields.finish()
+    return claim
+
+
+def _error_bound(fields: Fields) -> Fraction:
+    value = fields.raw("error_bound")
+    if type(value) is not int and not (type(value) is float and math.isfinite(value)):
+        raise CheckFailed(fields.at("error_bound"), f"must be a number, not {shown(value)}")
+    bound = Fraction(value)
+    if not 0 <= bound <= _LARGEST_ERROR:
+        text = f"{shown(value)} is not a bound of at most 2^-50"
+        raise CheckFailed(fields.at("error_bound"), text)
+    return bound
+
+
+def read_problem(data: object, place: str = "problem") -> Problem:
+    """The problem of a certificate: whole numbers for sizes, matrices of 0 and 1 for masks.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    fields = Fields(data, place)
+    network = read_network(fields.raw("network"), fields.at("network"))
+    learnable = _masks(fields, "learnable", network)
+    support = _masks(fields, "support", network) if fields.has("support") else {}
+    laws: dict[str, str] = {}
+    if fields.has("distribution"):
+        laws = fields.mapping_of_texts("distribution")
+    fields.finish()
+    try:
+        return Problem(network, learnable, support, Distribution(**laws))
+    except (InputError, TypeError) as error:
+        raise CheckFailed(place, one_line(error)) from None
+
+
+def read_network(data: object, place: str) -> Network:
+    """The network of a certificate, its sizes whole numbers or lists of them.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    fields = Fields(data, place)
+    sizes: dict[str, Any] = {}
+    assert isinstance(data, Mapping)
+    for name in data:
+        value = fields.raw(name)
+        if isinstance(value, list):
+            value = list(fields.wholes(name, 1))
+        elif not isinstance(value, str):
+            value = whole(value, fields.at(name), 1)
+        sizes[name] = value
+    try:
+        return network_from_dict(sizes)
+    except InputError as error:
+        raise CheckFailed(place, one_line(error)) from None
+
+
+def _masks(fields: Fields, key: str, network: Network) -> dict[str, list[list[int]]]:
+    tables = fields.table(key)
+    masks = {}
+    for name in fields.raw(key):
+        place = tables.at(one_line(name))
+        if name not in network.shapes:
+            raise CheckFailed(place, f"a {network.title} has no such matrix")
+        rows = matrix(tables.raw(name), place, network.shapes[name])
+        masks[name] = [[whole(v, place, 0, 1) for v in row] for row in rows]
+    return masks

@@ -1,0 +1,159 @@
+"""Fields of a file read with their exact types, each refusal with its place.
+
+A file that somebody else wrote is read into frozen objects first and checked afterwards: what is
+not a whole number where one is due (1.0, true, "1"), what is missing and what nobody asked for is
+a damaged file, told with its place.  What goes wrong later is a bug in the checker.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from flint import fmpq, fmpz
+
+from algebra.certificates.checks import CheckFailed
+from algebra.errors import one_line, shown
+
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+_RATIONAL = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")
+
+
+class Fields:
+    """A table of a file; keys that are never asked for are refused by `finish`.
+
+    Parameters
+    ----------
+    data : object
+        What stands at `place`; anything but a table is refused.
+    place : str
+        "" for the file itself.
+    """
+
+    def __init__(self, data: object, place: str = "") -> None:
+        self.place = place
+        if not isinstance(data, Mapping):
+            raise CheckFailed(place or "file", f"must be a table, not {shown(data)}")
+        self._data = data
+        self._asked: set[str] = set()
+
+    def __iter__(self) -> Iterator[str]:
+        for key in self._data:
+            if not isinstance(key, str):
+                raise CheckFailed(self.place or "file", f"the key {shown(key)} is no text")
+            yield key
+
+    def at(self, key: str) -> str:
+        """The place of a field."""
+        return f"{self.place}.{key}" if self.place else key
+
+    def has(self, key: str) -> bool:
+        """Whether there is such a field."""
+        return key in self._data
+
+    def raw(self, key: str) -> Any:
+        """The field as it stands."""
+        self._asked.add(key)
+        if key not in self._data:
+            raise CheckFailed(self.at(key), "is missing")
+        return self._data[key]
+
+    def whole(self, key: str, least: int | None = None, most: int | None = None) -> int:
+        """A whole number, not a float, text or truth value."""
+        return whole(self.raw(key), self.at(key), least, most)
+
+    def optional_whole(self, key: str, least: int | None = None) -> int | None:
+        """A whole number or null."""
+        value = self.raw(key)
+        return None if value is None else whole(value, self.at(key), least)
+
+    def flag(self, key: str) -> bool:
+        """True or false."""
+        value = self.raw(key)
+        if not isinstance(value, bool):
+            raise CheckFailed(self.at(key), f"must be true or false, not {shown(value)}")
+        return value
+
+    def text(self, key: str) -> str:
+        """A text."""
+        value = self.raw(key)
+        if not isinstance(value, str):
+            raise CheckFailed(self.at(key), f"must be a text, not {shown(value)}")
+        return value
+
+    def items(self, key: str) -> list[Any]:
+        """A list."""
+        return items(self.raw(key), self.at(key))
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of texts."""
+        values = self.items(key)
+        for k, value in enumerate(values):
+            if not isinstance(value, str):
+                raise CheckFailed(f"{self.at(key)}[{k}]", f"must be a text, not {shown(value)}")
+        return tuple(values)
+
+    def wholes(self, key: str, least: int | None = None) -> tuple[int, ...]:
+        """A list of whole numbers."""
+        return tuple(
+            whole(value, f"{self.at(key)}[{k}]", least) for k, value in enumerate(self.items(key))
+        )
+
+    def table(self, key: str) -> Fields:
+        """A table within."""
+        return Fields(self.raw(key), self.at(key))
+
+    def mapping_of_texts(self, key: str) -> dict[str, str]:
+        """A table of texts."""
+        inner = self.table(key)
+        return {str(name): inner.text(name) for name in self.raw(key)}
+
+    def finish(self) -> None:
+        """Refuse what was never asked for."""
+        for key in self._data:
+            if key not in self._asked:
+                raise CheckFailed(self.at(one_line(key)), "is no field of this format")
+
+
+def whole(value: Any, place: str, least: int | None = None, most: int | None = None) -> int:
+    """A whole number of exactly that type, within bounds."""
+    if type(value) is not int:
+        raise CheckFailed(place, f"must be a whole number, not {shown(value)}")
+    if least is not None and value < least:
+        raise CheckFailed(place, f"{shown(value)} is less than {least}")
+    if most is not None and value > most:
+        raise CheckFailed(place, f"{shown(value)} is more than {most}")
+    return value
+
+
+def items(value: Any, place: str) -> list[Any]:
+    """A list."""
+    if not isinstance(value, list):
+        raise CheckFailed(place, f"must be a list, not {shown(value)}")
+    return value
+
+
+def matrix(value: Any, place: str, shape: tuple[int, int]) -> list[list[Any]]:
+    """Rows of the right number and length."""
+    rows = [items(row, f"{place}[{i}]") for i, row in enumerate(items(value, place))]
+    if len(rows) != shape[0] or any(len(row) != shape[1] for row in rows):
+        raise CheckFailed(place, f"is not a matrix of {shape[0]}×{shape[1]}")
+    return rows
+
+
+def whole_text(value: Any, place: str) -> fmpz:
+    """A whole number written as text; it may be long."""
+    if not isinstance(value, str) or not _WHOLE.fullmatch(value):
+        raise CheckFailed(place, f"must be a whole number as text, not {shown(value)}")
+    return fmpz(value)
+
+
+def rational_text(value: Any, place: str, digits: int) -> fmpq:
+    """A fraction written as text, "-3/8", of at most so many characters."""
+    if not isinstance(value, str) or len(value) > digits or not _RATIONAL.fullmatch(value):
+        text = f"must be a fraction as text, of at most {digits} characters, not {shown(value)}"
+        raise CheckFailed(place, text)
+    numerator, _, denominator = value.partition("/")
+    # FLINT reads long integers quickly, and without Python's limit of digits.
+    return fmpq(fmpz(numerator), fmpz(denominator or "1"))

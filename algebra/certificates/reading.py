@@ -1,0 +1,192 @@
+r"""Proof files read: JSON text to plain data, under limits.
+
+A proof file comes from somebody who may want to mislead, or to keep the reader busy.  So before
+anything is computed with it, the length of the text, the nesting of its brackets and the digits of
+its numbers are held against limits; keys may not be repeated, and NaN and infinities are refused.
+Numbers too long to be anybody's honest data are never converted.
+
+`network_size_within` holds the size of the network that a file speaks of against the length of
+the file: a file of 500 bytes that asks for matrices of 10^8 entries is not read on.
+
+Data that may be all right but is beyond the limits raises `TooLarge`: that says nothing of the
+proof.  What the plain data mean is read by `algebra.certificates.fields`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from math import prod
+from typing import Any, NoReturn
+
+from flint import fmpz
+
+from algebra.errors import InputError, Unfinished, shown
+
+# Characters of a file, levels of brackets, digits of an integer, characters of a float.
+MOST_CHARACTERS, MOST_LEVELS, MOST_DIGITS, _MOST_FLOAT = 50_000_000, 40, 20_000, 40
+# Entries (weights and inputs) of the problem that a file of so many characters may speak of.
+_ENTRIES, _ENTRIES_PER_CHARACTER = 1_000_000, 1_000
+# The most layers, and the largest size, of any network.
+_MOST_LAYERS, _MOST_SIZE = 1_000, 1_000_000
+
+
+class TooLarge(Unfinished):
+    """Data beyond the limits of reading; nothing is said of the proof itself."""
+
+
+def read_json(text: str) -> Any:
+    """The plain data of a JSON text.
+
+    Parameters
+    ----------
+    text : str
+
+    Raises
+    ------
+    InputError
+        Where it is not JSON, repeats a key or holds NaN or an infinity.
+    TooLarge
+        Where it is longer, deeper or has longer numbers than the limits allow.
+
+    Examples
+    --------
+    >>> read_json('{"rank": 3}')
+    {'rank': 3}
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise TooLarge(
+            f"the file has {len(text):,} characters; the limit of a proof file is "
+            f"{MOST_CHARACTERS:,}"
+        )
+    _check_levels(text)
+    try:
+        return json.loads(
+            text,
+            parse_int=_json_integer,
+            parse_float=_json_float,
+            parse_constant=_no_constant,
+            object_pairs_hook=_no_key_twice,
+        )
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not JSON: {error}") from None
+
+
+def as_text(data: Any) -> str:
+    """Plain data as JSON text, so that data and files are read in one way.
+
+    Raises
+    ------
+    InputError
+        Where the data holds what JSON has no form for.
+    """
+    try:
+        return json.dumps(data, allow_nan=False)
+    except RecursionError:
+        raise TooLarge(
+            f"the data is nested too deeply; the limit is {MOST_LEVELS} levels"
+        ) from None
+    except (TypeError, ValueError) as error:
+        if "integer string conversion" in str(error):
+            raise TooLarge(
+                f"the data holds an integer of more than {MOST_DIGITS:,} digits"
+            ) from None
+        raise InputError(f"the data is not that of a proof file: {error}") from None
+
+
+def _check_levels(text: str) -> None:
+    level = 0
+    # Strings hold no structure; a bracket in one must not count.
+    for mark in re.finditer(r'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', text, re.DOTALL):
+        first = mark.group()[0]
+        if first in "[{":
+            level += 1
+            if level > MOST_LEVELS:
+                raise TooLarge(
+                    f"brackets are nested more than {MOST_LEVELS} deep, the limit of a proof file"
+                )
+        elif first in "]}":
+            level -= 1
+
+
+def _json_integer(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise TooLarge(f"an integer has {len(text):,} digits; the limit is {MOST_DIGITS:,}")
+    # FLINT reads long integers quickly, and without Python's own limit.
+    return int(fmpz(text))
+
+
+def _json_float(text: str) -> float:
+    if len(text) > _MOST_FLOAT:
+        raise TooLarge(f"a decimal number of {len(text):,} characters; the limit is {_MOST_FLOAT}")
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise TooLarge(f"the number {text} is beyond the range of floating point")
+    return value
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise InputError(f"not JSON: {text} is no number")
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"the key {shown(twice)} is given twice in one table")
+    return data
+
+
+def network_size_within(network: Any, characters: int, place: str = "problem.network") -> None:
+    """Refuse a network that is far larger than the file that speaks of it.
+
+    Parameters
+    ----------
+    network : plain data
+        The ``network`` table; what is no table is left to those who read it.
+    characters : int
+        Length of the file.
+    place : str, optional
+
+    Raises
+    ------
+    TooLarge
+        Names the limit.
+
+    Notes
+    -----
+    Bounds the entries of its weights, inputs and labels without building anything: products of
+    neighbouring layers where there are layers, of the two largest sizes elsewhere.
+    """
+    if not isinstance(network, Mapping):
+        return
+    sizes = {str(name): value for name, value in network.items() if type(value) is int}
+    layers = [value for value in network.values() if type(value) is list]
+    depth = max((len(widths) for widths in layers), default=0)
+    if depth > _MOST_LAYERS:
+        raise TooLarge(
+            f"`{place}` has {depth:,} layers; verification reads at most {_MOST_LAYERS:,}"
+        )
+    widths = [width for row in layers for width in row if type(width) is int]
+    for size in (*sizes.values(), *widths):
+        if size > _MOST_SIZE:
+            raise TooLarge(f"`{place}` has a size of {shown(size)}; at most {_MOST_SIZE:,} is read")
+    steps, samples = max(1, sizes.pop("T", 1)), max(1, sizes.pop("m", 1))
+    largest = sorted(sizes.values(), reverse=True)
+    if widths:
+        chain = [sizes.get("q", 1), *widths, sizes.get("d", 1)]
+        entries = sum(one * other for one, other in pairwise(chain))
+    else:
+        entries = prod(largest[:2])
+    entries += (largest[0] if largest else 1) * samples * steps
+    most = _ENTRIES + _ENTRIES_PER_CHARACTER * characters
+    if entries > most:
+        raise TooLarge(
+            f"`{place}` has some {entries:,} entries, a file of {characters:,} characters may "
+            f"speak of {most:,}"
+        )

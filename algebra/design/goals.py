@@ -1,0 +1,109 @@
+"""The goals a design may have, each in one place: its search, its proof, a line of help.
+
+The command line's help, the table in ``docs/designs.md`` and the verb itself are made from
+`GOALS`.  A goal's code is loaded when it is used, so that help costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from algebra.design.demand import Demand
+    from algebra.design.result import Design
+    from algebra.matroids.optimum import RelaxationMaker
+    from algebra.systems.root_count import RootCounter
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """What a search may use.
+
+    Attributes
+    ----------
+    line : {"row", "column"}
+        Of goals that speak of lines.
+    seconds : float
+        For the search.
+    timeout : float
+        For one root count.
+    relaxation, fallback : callable, optional
+        See `algebra.design.cheapest.cheapest`, `algebra.systems.root_count.generic_root_count`.
+    """
+
+    line: str = "row"
+    seconds: float = 60.0
+    timeout: float = 3.0
+    relaxation: RelaxationMaker | None = None
+    fallback: RootCounter | None = None
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a design is to be best at.
+
+    Attributes
+    ----------
+    help : str
+        What is best, in a few words.
+    module : str
+        Its function ``search(asked, options)`` returns the `Design`.
+    proof : str
+        What its proof file shows (`algebra.design.verify`); empty where there is none.
+    has_line : bool
+        Whether rows or columns are meant has to be said.
+    """
+
+    help: str
+    module: str
+    proof: str = ""
+    has_line: bool = False
+
+    def search(self, asked: Demand, options: Any) -> Design:
+        """The best design."""
+        found: Design = import_module(self.module).search(asked, options)
+        return found
+
+
+GOALS: dict[str, Goal] = {
+    "cheapest": Goal(
+        "least cost",
+        "algebra.design.cheapest",
+        "nothing costs less",
+    ),
+    "spread": Goal(
+        "the fullest line as empty as can be, then least cost",
+        "algebra.design.spread",
+        "nothing has a smaller fullest line, and nothing as spread costs less",
+        has_line=True,
+    ),
+    "neurons": Goal(
+        "the fewest neurons that learn, then least cost",
+        "algebra.design.neurons",
+        "nothing touches fewer neurons, nor as many at less cost",
+        has_line=True,
+    ),
+    "maximal": Goal(
+        "certified MP = 1 by an odd root count, at least cost",
+        "algebra.design.maximal",
+        "its root count is odd, that of everything cheaper even",
+    ),
+}
+
+
+def goals_text(goals: Mapping[str, Goal] = GOALS) -> str:
+    """All goals in one line, for the command line's help."""
+    return "; ".join(f"{name}: {goal.help}" for name, goal in goals.items()) + "."
+
+
+def goals_table(goals: Mapping[str, Goal] = GOALS) -> str:
+    """All goals as a Markdown table, for the documentation."""
+    rows = [
+        f"| `{name}` | {goal.help} | {'yes' if goal.has_line else ''} | {goal.proof or 'no file'} |"
+        for name, goal in goals.items()
+    ]
+    head = "| `--goal` | the design has | `--by` | its proof file shows |\n|---|---|---|---|\n"
+    return head + "\n".join(rows) + "\n"

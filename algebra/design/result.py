@@ -1,0 +1,137 @@
+"""A chosen allocation, how good it is, and how far that is proved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from algebra.design.demand import Demand
+from algebra.design.evidence import Evidence
+from algebra.problems.allocation import Allocation
+from algebra.ranks.jacobian import GenericRank, allocation_rank
+
+
+@dataclass(frozen=True)
+class Design:
+    """A chosen allocation.
+
+    Attributes
+    ----------
+    allocation : Allocation
+    goal : str
+    cost : Fraction
+        Of all its weights.
+    rank : GenericRank
+        Of the allocation: it equals the network's, with a proof.
+    caps : tuple of (str, int)
+        The caps kept: kind of line and number.
+    value, bound : Fraction
+        What the goal minimizes, and the value that no allocation falls below.
+    error : Fraction
+        Bound on the probability that the bound is wrong.
+    points : tuple of (int, int)
+        Prime and number of each random point used.
+    proof : str
+        Why nothing is better, or how far that is known.
+    measure : str
+        What `value` counts; empty for the cost.
+    certificate : str
+        Of goal "maximal": the odd root count.
+    line : str
+        The kind of line of goals "spread" and "neurons"; empty for the others.
+    cost_bound : Fraction
+        No allocation of the same value costs less.
+    evidence : Evidence or None
+        From it the bounds are proved again (`algebra.design.verify`).
+    """
+
+    allocation: Allocation
+    goal: str
+    cost: Fraction
+    rank: GenericRank = field(repr=False)
+    caps: tuple[tuple[str, int], ...] = field(repr=False)
+    value: Fraction
+    bound: Fraction
+    error: Fraction = field(repr=False)
+    points: tuple[tuple[int, int], ...] = field(repr=False)
+    proof: str = field(default="", repr=False)
+    measure: str = field(default="", repr=False)
+    certificate: str = field(default="", repr=False)
+    line: str = field(default="", repr=False)
+    cost_bound: Fraction = field(default=Fraction(0), repr=False)
+    evidence: Evidence | None = field(default=None, repr=False)
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether value and bound meet."""
+        return self.value == self.bound
+
+    @property
+    def largest(self) -> dict[str, int]:
+        """Most learnable weights in one row and in one column."""
+        return {line: fullest(self.allocation, line) for line in ("row", "column")}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "goal": self.goal,
+            "cells": [list(cell) for cell in self.allocation.cells],
+            "learnable": self.allocation.size,
+            "cost": str(self.cost),
+            "equations": self.rank.rank,
+            "caps": dict(self.caps),
+            "measure": self.measure or "cost",
+            "value": str(self.value),
+            "bound": str(self.bound),
+            "cost_bound": str(self.cost_bound),
+            "optimal": self.is_optimal,
+            "proof": self.proof,
+            "error_bound": float_text(self.error),
+            "points": [list(point) for point in self.points],
+            "largest": self.largest,
+        }
+
+
+def design_of(
+    asked: Demand,
+    allocation: Allocation,
+    goal: str,
+    error: Fraction,
+    points: Sequence[tuple[int, int]],
+    **more: Any,
+) -> Design:
+    """The design of an allocation, its rank proved; the cost is the value by default."""
+    rank = allocation_rank(allocation, asked.support, asked.equations, asked.seed)
+    if rank.rank != asked.equations:
+        raise ArithmeticError("a design is minimal: a bug")
+    cost = asked.cost(allocation.cells)
+    given = {"value": cost, **more}
+    given = {"bound": given["value"], "cost_bound": cost, **given}
+    return Design(
+        allocation, goal, cost, rank, asked.caps, error=error, points=tuple(points), **given
+    )
+
+
+def allocation_of(asked: Demand, elements: Sequence[int]) -> Allocation:
+    """What must learn and the chosen free weights."""
+    return Allocation.from_cells(asked.network, [*asked.must, *(asked.free[k] for k in elements)])
+
+
+def fullest(allocation: Allocation, line: str) -> int:
+    """Most learnable weights in one line."""
+    if line == "matrix":
+        return max((sum(allocation.row_counts(name)) for name in allocation.matrices), default=0)
+    count = allocation.row_counts if line == "row" else allocation.column_counts
+    return max((c for name in allocation.matrices for c in count(name)), default=0)
+
+
+def float_text(value: Fraction) -> str:
+    """A bound as a short decimal text, rounded up."""
+    if value == 0:
+        return "0"
+    exponent = 0
+    while value < 1:
+        value, exponent = value * 10, exponent + 1
+    return f"{-(-value.numerator * 10 // value.denominator) / 10:.1f}e-{exponent}"

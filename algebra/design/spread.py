@@ -1,0 +1,93 @@
+"""The most spread allocation: its fullest row (or column) is as empty as it can be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+from algebra.design.cheapest import cheapest
+from algebra.design.demand import LINES, Demand, NoDesign, line_of
+from algebra.design.evidence import CostEvidence, SpreadEvidence
+from algebra.design.goals import SearchOptions
+from algebra.design.result import Design, fullest
+from algebra.errors import InputError
+from algebra.matroids.capped import Dual
+from algebra.matroids.optimum import RelaxationMaker
+
+
+def most_spread(
+    asked: Demand,
+    line: str = "row",
+    relaxation: RelaxationMaker | None = None,
+    seconds: float | None = None,
+) -> Design:
+    """The cheapest of the allocations whose fullest row (or column) is as empty as it can be.
+
+    Parameters
+    ----------
+    asked : Demand
+        With caps on other lines than `line`, or none.
+    line : {"row", "column", "matrix"}
+    relaxation, seconds
+        As for `algebra.design.cheapest.cheapest`.
+
+    Notes
+    -----
+    The smallest cap that admits a design, by bisection: a cap that admits none is refused with
+    a dual solution that proves it, so the next larger one is the least.
+
+    Examples
+    --------
+    >>> from algebra.design.demand import demand
+    >>> from algebra.networks.base import LinearEstimator
+    >>> most_spread(demand(LinearEstimator(q=3, d=2, m=2))).value
+    Fraction(2, 1)
+    """
+    if line not in LINES:
+        raise InputError(f"`line` ({line!r}) must be one of " + ", ".join(LINES))
+    if any(kind == line for kind, _ in asked.caps):
+        raise InputError(f"goal 'spread' finds the least cap of a {line} itself: give none")
+
+    def under(number: int) -> Design:
+        return cheapest(with_cap(asked, line, number), relaxation, seconds, goal="spread")
+
+    low = least_cap(asked, line)
+    reason = f"every weight alone in its {line}"
+    if low > 1:
+        reason = f"{low} weights of one {line} must learn"
+    refutation: Dual | None = None
+    high = fullest(cheapest(asked, relaxation, seconds, goal="spread").allocation, line)
+    while low < high:
+        middle = (low + high) // 2
+        try:
+            high = min(middle, fullest(under(middle).allocation, line))
+        except NoDesign as none:
+            low, refutation = middle + 1, none.dual
+            reason = f"with one less, {none}"
+    best = under(high)
+    proof = reason
+    if best.cost_bound < best.cost:
+        proof += f"; its cost is {best.cost}, at least {best.cost_bound} for any so spread"
+    assert isinstance(best.evidence, CostEvidence)
+    value = Fraction(high)
+    return replace(
+        best, value=value, bound=value, proof=proof, measure=f"weights in the fullest {line}",
+        line=line, evidence=SpreadEvidence(best.evidence.dual, refutation),
+    )  # fmt: skip
+
+
+def least_cap(asked: Demand, line: str) -> int:
+    """The cap that what must learn needs at least: 1 where nothing must."""
+    return max(Counter(line_of(c, line) for c in asked.must).values(), default=1)
+
+
+def with_cap(asked: Demand, line: str, number: int) -> Demand:
+    """The demand with one cap more, in the order of `LINES`, in which every demand has them."""
+    caps = {**dict(asked.caps), line: number}
+    return replace(asked, caps=tuple((kind, caps[kind]) for kind in LINES if kind in caps))
+
+
+def search(asked: Demand, options: SearchOptions) -> Design:
+    """The search of goal "spread"."""
+    return most_spread(asked, options.line, options.relaxation, options.seconds)

@@ -1,0 +1,388 @@
+r"""The proof of a design checked, from the file alone.
+
+What each goal claims stands in `algebra.design.proof`.  Checked are, in this order:
+
+*demand*, *design*
+    The weights chosen meet the demand, cost and count for what the file says, and have the rank
+    ρ of the whole network, so that MP > 0.
+*cost*
+    At random points of the check's own, the dual solution gives a bound that is not below
+    `cost_bound`.  By Splitting.bound and Tree.bound any numbers whatever give a true lower bound
+    of what is independent at that point, so a forged dual solution proves less, never more.  A
+    better design that is a basis generically would have to be dependent at every one of the
+    points: `Demand.point_error` each.
+*spread*
+    With a cap of one less there is no design: the same with a dual solution whose bound is
+    "none"; or what must learn, or a single weight, needs as much alone.
+*neurons*
+    The leaves of the search cover all sets of neurons, and the bound of each one, found again at
+    points of the check's own, is not below (value, cost_bound)
+    (`algebra.design.neurons.neuron_bound`, with its theorem).
+*maximal*
+    The design, or a part of it that is no larger than the number of equations, has an odd root
+    count N: non-real solutions pair up, so that a real one is left.  All designs that cost less
+    are listed anew, at points of the check's own, and each one is, up to renaming of units, in
+    the file with an even N.  Each N is counted again modulo a new prime: *probable*; where the
+    time does not suffice, the file's number is *trusted*, and the check says how many.
+    An even N does not show that MP < 1: the claim is of odd root counts alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from algebra.certificates.checks import (
+    FAILED,
+    PROBABLE,
+    PROVED,
+    TRUSTED,
+    UNFINISHED,
+    Check,
+    CheckFailed,
+    Verification,
+)
+from algebra.design.demand import TARGET, Demand, SearchUnfinished
+from algebra.design.evidence import (
+    CostEvidence,
+    CountedRoots,
+    MaximalEvidence,
+    NeuronEvidence,
+    SpreadEvidence,
+)
+from algebra.design.neurons import neuron_bound, neuron_of
+from algebra.design.odd_counts import renamings
+from algebra.design.proof import DesignProof, read_proof
+from algebra.design.ranked import ranked_bases
+from algebra.design.result import allocation_of, float_text, fullest
+from algebra.design.spread import least_cap
+from algebra.errors import InputError, Unfinished
+from algebra.linear.recount import recount_again
+from algebra.matroids.capped import Dual, DualError
+from algebra.matroids.optimum import optimum
+from algebra.problems.allocation import Allocation, Cell
+from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.systems.root_count import RootCounter
+from algebra.time_limits import time_left
+
+
+def verify_design(
+    data: Mapping[str, Any],
+    *,
+    seed: int = 1,
+    timeout: float = 60.0,
+    fallback: RootCounter | None = None,
+) -> Verification:
+    """Check the proof of a design.
+
+    Parameters
+    ----------
+    data : mapping
+        What `DesignProof.to_dict` makes.
+    seed : int, optional
+        The points follow from it.
+    timeout : float, optional
+        Seconds; root counts, and a search that version 1 leaves to the check, may take half.
+    fallback : callable, optional
+        Counts roots where msolve is missing or too slow.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    InputError
+        Where the data is no proof of this format at all.
+
+    Examples
+    --------
+    >>> from algebra.design.cheapest import cheapest
+    >>> from algebra.design.demand import demand
+    >>> from algebra.design.proof import proof_of
+    >>> from algebra.networks.base import LinearEstimator
+    >>> asked = demand(LinearEstimator(q=3, d=2, m=2), caps={"column": 2})
+    >>> verify_design(proof_of(asked, cheapest(asked)).to_dict()).holds
+    True
+    """
+    checks: list[Check] = []
+    goal = data.get("goal") if isinstance(data, Mapping) else None
+    verdict = f"{goal} design" if isinstance(goal, str) else "design"
+    try:
+        proof = read_proof(data)
+        _Checker(proof, seed, timeout, fallback, checks).run()
+    except CheckFailed as failure:
+        checks.append(Check(failure.place, FAILED, str(failure)))
+    except Unfinished as limit:
+        checks.append(Check("limits", UNFINISHED, str(limit)))
+    return Verification(verdict, tuple(checks))
+
+
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """What is refused inside is refused at this place."""
+    try:
+        yield
+    except (InputError, DualError) as error:
+        raise CheckFailed(place, str(error)) from None
+
+
+class _Checker:
+    def __init__(
+        self, proof: DesignProof, seed: int, timeout: float, fallback: RootCounter | None,
+        checks: list[Check],
+    ) -> None:  # fmt: skip
+        self.proof, self.seed, self.fallback, self.checks = proof, seed, fallback, checks
+        # Half of the time: what cannot be counted again by then is trusted, and told.
+        self.ends = time.monotonic() + time_left(timeout) / 2
+
+    def run(self) -> None:
+        """All checks of the goal, one after another."""
+        proof = self.proof
+        with _at("demand"):
+            asked = proof.demand(self.seed)
+        self.meets(asked)
+        evidence = proof.evidence
+        if isinstance(evidence, CostEvidence):
+            self.costs_least(asked, evidence.dual)
+        elif isinstance(evidence, SpreadEvidence):
+            self.costs_least(asked, evidence.dual)
+            self.most_spread(asked, evidence.refutation)
+        elif isinstance(evidence, NeuronEvidence):
+            self.fewest(asked, evidence)
+        else:
+            self.is_maximal(asked, evidence.roots)
+            self.cheaper_are_even(asked, evidence)
+
+    def say(self, place: str, status: str, text: str) -> None:
+        """Note what was found."""
+        self.checks.append(Check(place, status, text))
+
+    def meets(self, asked: Demand) -> None:
+        """The design meets the demand, and is what the file says."""
+        proof = self.proof
+        names = set(asked.cells)
+        for cell in proof.design:
+            if cell not in names:
+                raise CheckFailed("design", f"{cell} may not learn")
+        for cell in sorted(asked.must - set(proof.design)):
+            raise CheckFailed("design", f"{cell} must learn and does not")
+        if len(proof.design) != asked.size:
+            raise CheckFailed("design", f"has {len(proof.design)} weights, not {asked.size}")
+        chosen = Allocation.from_cells(asked.network, proof.design)
+        for line, number in asked.caps:
+            if fullest(chosen, line) > number:
+                raise CheckFailed("caps", f"more than {number} weights in a {line}")
+        cost = asked.cost(proof.design)
+        if cost != proof.cost:
+            raise CheckFailed("cost", f"says {proof.cost}, the prices add up to {cost}")
+        value = cost
+        if proof.goal == "spread":
+            value = Fraction(fullest(chosen, proof.line))
+            if value != dict(asked.caps)[proof.line]:
+                raise CheckFailed("caps", f"the cap of a {proof.line} is not the value {value}")
+        elif proof.goal == "neurons":
+            value = Fraction(
+                len({neuron_of(asked.network, cell, proof.line) for cell in proof.design})
+            )
+        if value != proof.value:
+            raise CheckFailed("value", f"says {proof.value}, it is {value}")
+        if proof.cost_bound > cost or (not proof.line and proof.cost_bound < cost):
+            raise CheckFailed("cost_bound", f"says {proof.cost_bound}, the design costs {cost}")
+        rank = allocation_rank(chosen, asked.support, asked.equations, self.seed)
+        if rank.rank < asked.equations:
+            raise CheckFailed("design", f"is minimal: rank {rank.rank} of {asked.equations}")
+        whole = network_rank(asked.network, asked.support, self.seed)
+        self.say(
+            "design",
+            PROVED if whole.is_proved else PROBABLE,
+            f"meets the demand at cost {cost}, not minimal (rank {rank.rank} of {whole.rank}; "
+            f"error at most {float_text(whole.error)})",
+        )
+
+    def over_points(self, asked: Demand, check: Callable[[int, int], Fraction]) -> tuple[str, int]:
+        """Run a check at as many points as the error bound needs; that bound, and how many."""
+        error, count = Fraction(1), 0
+        for p, number in asked.points():
+            if error < TARGET:
+                break
+            error *= check(p, number)
+            count += 1
+        return float_text(error), count
+
+    def units(self, asked: Demand) -> Fraction:
+        """`cost_bound` of the free weights, in units of the demand."""
+        return (self.proof.cost_bound - asked.cost(sorted(asked.must))) * asked.unit
+
+    def costs_least(self, asked: Demand, dual: Dual) -> None:
+        """No design under the caps costs less than `cost_bound`."""
+        units = self.units(asked)
+
+        def check(p: int, number: int) -> Fraction:
+            with _at("evidence"):
+                bound = dual.bound(asked.problem(p, number))
+            if bound is None or bound < units:
+                raise CheckFailed("evidence", "the dual solution does not bound the cost so high")
+            return asked.point_error
+
+        error, count = self.over_points(asked, check)
+        under = f" as spread costs less than {self.proof.cost_bound}"
+        what = under if self.proof.line else " is cheaper"
+        self.say("evidence", PROBABLE, f"nothing{what}: {count} new points, error at most {error}")
+
+    def most_spread(self, asked: Demand, refutation: Dual | None) -> None:
+        """With a cap of one less there is no design."""
+        line, number = self.proof.line, int(self.proof.value)
+        if number <= least_cap(asked, line):
+            why = f"{number} weights of one {line} must learn" if number > 1 else "each has one"
+            self.say("spread", PROVED, f"no {line} that learns can have fewer than {number}: {why}")
+            return
+        less = replace(
+            asked, caps=tuple((k, n - (k == line)) for k, n in asked.caps)
+        )  # in the order of the file
+
+        def check(p: int, at: int) -> Fraction:
+            problem = less.problem(p, at)
+            if refutation is None:
+                found = optimum(problem, seconds=max(0.1, self.ends - time.monotonic()))
+                if found.elements is None and not found.is_infeasible:
+                    raise SearchUnfinished("nothing more spread was found, nor was it excluded")
+                none = found.is_infeasible
+            else:
+                with _at("spread"):
+                    none = refutation.bound(problem) is None
+            if not none:
+                raise CheckFailed(
+                    "spread", f"that no design keeps a cap of {number - 1} in a {line} is not shown"
+                )
+            return less.point_error
+
+        if refutation is None and not self.proof.searched_anew:
+            raise CheckFailed("spread", f"nothing shows that {number - 1} in a {line} are too few")
+        error, count = self.over_points(less, check)
+        self.say(
+            "spread", PROBABLE,
+            f"no design with {number - 1} in a {line}: {count} new points, error at most {error}",
+        )  # fmt: skip
+
+    def fewest(self, asked: Demand, evidence: NeuronEvidence) -> None:
+        """No design touches fewer neurons, and none of as many costs less than `cost_bound`."""
+        value, units = int(self.proof.value), self.units(asked)
+
+        def check(p: int, number: int) -> Fraction:
+            with _at("evidence"):
+                rating, miss = neuron_bound(asked, self.proof.line, p, number, evidence.leaves)
+            if rating is None or rating[0] < value:
+                raise CheckFailed("evidence", f"the leaves do not exclude fewer than {value}")
+            if rating[0] == value and rating[1] < units:
+                raise CheckFailed("evidence", "the leaves do not bound the cost so high")
+            return miss
+
+        error, count = self.over_points(asked, check)
+        self.say(
+            "evidence", PROBABLE,
+            f"nothing touches fewer than {value} neurons, nor as many for less than "
+            f"{self.proof.cost_bound}: {count} new points, error at most {error}",
+        )  # fmt: skip
+
+    def is_maximal(self, asked: Demand, roots: CountedRoots) -> None:
+        """The design has an odd root count, or a part of it has."""
+        place = "evidence.design"
+        if not self.same(asked, roots.cells, self.proof.design):
+            raise CheckFailed(place, "counts the roots of other weights than the design's")
+        if len(roots.parts) != 1 or roots.parts[0][1] % 2 == 0:
+            raise CheckFailed(place, "is not one odd root count")
+        status, text = self.count_again(asked, roots, place)
+        self.say(place, status, f"MP = 1, by an odd root count: {text}")
+
+    def cheaper_are_even(self, asked: Demand, evidence: MaximalEvidence) -> None:
+        """All that costs less is in the file, with even root counts."""
+        place = "evidence.cheaper"
+        listed: dict[tuple[Cell, ...], int] = {}
+        for k, roots in enumerate(evidence.cheaper):
+            if not roots.parts or any(n % 2 for _, n in roots.parts):
+                raise CheckFailed(f"{place}[{k}]", "is not one even root count, or several")
+            listed[self.canonical(asked, roots.cells)] = k
+        met: set[int] = set()
+
+        def check(p: int, number: int) -> Fraction:
+            with _at(place):
+                for units, elements in ranked_bases(asked, asked.columns(p, number), p):
+                    if units >= self.units(asked):
+                        break
+                    cells = allocation_of(asked, elements).cells
+                    k = listed.get(self.canonical(asked, cells))
+                    if k is None:
+                        raise CheckFailed(place, f"lacks {_named(cells)}, which costs less")
+                    met.add(k)
+            return asked.point_error
+
+        error, count = self.over_points(asked, check)
+        trusted = 0
+        for k in sorted(met):
+            status, _ = self.count_again(asked, evidence.cheaper[k], f"{place}[{k}]")
+            trusted += status == TRUSTED
+        text = f"{len(met)} allocations, up to renaming of units, cost less: "
+        if not met:
+            text = "nothing that is not minimal costs less"
+        elif asked.extra:
+            text += "of none was a part with an odd root count found"
+        else:
+            text += "each has an even root count"
+        if trusted:
+            text += f", of {trusted} as the file says, the others counted again"
+        text += f"; {count} new points, error at most {error}"
+        # Parts of an over-complete allocation are a choice: others may have odd counts.
+        weak = trusted or (asked.extra and met)
+        self.say(place, TRUSTED if weak else PROBABLE, text)
+
+    def canonical(self, asked: Demand, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
+        """The same for all allocations of an orbit."""
+        with _at("evidence"):
+            allocation = Allocation.from_cells(asked.network, cells)
+        if not hasattr(self, "group"):
+            self.group = renamings(asked)
+        return (self.group.canonical(allocation) if self.group else allocation).cells
+
+    def same(self, asked: Demand, one: tuple[Cell, ...], other: tuple[Cell, ...]) -> bool:
+        """Whether two allocations differ by a renaming of units at most."""
+        return self.canonical(asked, one) == self.canonical(asked, other)
+
+    def count_again(self, asked: Demand, roots: CountedRoots, place: str) -> tuple[str, str]:
+        """The root counts of an allocation's parts, modulo a new prime."""
+        status, texts = PROBABLE, []
+        for cells, value in roots.parts:
+            if not set(cells) <= set(roots.cells):
+                raise CheckFailed(place, "has a part that is none")
+            with _at(place):
+                part = Allocation.from_cells(asked.network, cells)
+            rank = allocation_rank(part, asked.support, asked.equations, self.seed)
+            if not part.size == rank.rank == asked.equations:
+                raise CheckFailed(place, f"has a part of rank {rank.rank}, not {asked.equations}")
+            left = self.ends - time.monotonic()
+            if left <= 0:
+                status = TRUSTED
+                texts.append(f"N = {value} as the file says; no time was left to count again")
+                continue
+            again = recount_again(
+                part, asked.support, (), seed=self.seed, timeout=left, fallback=self.fallback
+            )
+            how = again.how
+            if again.value is None:
+                if again.at_least is not None and again.at_least > value:
+                    raise CheckFailed(place, f"says N = {value}; {again.at_least} were found")
+                status = TRUSTED
+                how = f"as the file says; {how}"
+            elif again.value != value:
+                raise CheckFailed(place, f"says N = {value}; counted again, {how}: {again.value}")
+            texts.append(f"N = {value}, {how}")
+        return status, "; ".join(texts)
+
+
+def _named(cells: tuple[Cell, ...]) -> str:
+    shown = " ".join(f"{name}[{i},{j}]" for name, i, j in cells[:8])
+    return shown + (" …" if len(cells) > 8 else "")

@@ -1,0 +1,6 @@
+r"""Which weights do the data determine?  And what has to be recorded so that they do?
+
+alternatives    how many values the data leave for each weight: all N complex solutions at once
+fibre           which weights the data determine, locally: the kernel of the Jacobian
+identification  the answer for a problem, cell by cell
+"""

@@ -1,0 +1,197 @@
+r"""How many values the data leave for each weight: all N complex solutions at once.
+
+Where matches are isolated (r = ρ_A) an instance whose labels come from a network of this
+allocation has N complex solutions (N = the generic root count where r is the whole network's
+rank ρ; for r < ρ, where labels of other teachers have none, usually 1), and each weight takes
+some number v of distinct values at them, 1 ≤ v ≤ N, that does not depend on the
+instance (the solution variety is irreducible, `algebra.systems.root_count`).  v = 1: the weight
+is *globally determined*, the same in every match, although others may not be.  v values of w but
+only half as many of w², and w ↦ −w maps the set of values to itself: determined *up to sign*
+where v = 2 and w² has one value.
+
+**Method.** The core of a random instance over GF(p) is a radical zero-dimensional ideal (generic
+solutions are simple), so its points form one generic point over GF(p)[t] / (w)
+(`algebra.polynomials.points`); the deferred linear blocks are solved there, and each weight is a
+polynomial in t.  The number of its values is the degree of its minimal polynomial.
+
+**What is proved.** Nothing beyond "modulo p": a number that is too small needs a prime or an
+instance at which two values coincide that differ generically, and that has probability of the
+order of N²·degree/p; two instances modulo two primes have to agree.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from flint import nmod_poly
+
+from algebra.linalg.modular import random_prime
+from algebra.polynomials.msolve.solver import groebner_basis
+from algebra.polynomials.points import NotInvertible, NotRadical, Points, points_of
+from algebra.problems.allocation import Allocation, Cell
+from algebra.systems.core import CoreSystem
+from algebra.systems.root_count import RootCountError, modular_core, preferred_forms
+
+# Instances tried before it is given up: each draws a new prime.
+_INSTANCES = 6
+
+
+@dataclass(frozen=True)
+class Alternatives:
+    """The values that generic data leave for each weight.
+
+    Attributes
+    ----------
+    root_count : int
+        N, complex solutions of a generic instance.
+    values : mapping of cell to int
+        How many distinct values the weight takes at them.
+    squares : mapping of cell to int
+        How many its square takes.
+    primes : tuple of int
+        Modulo which both were found.
+    """
+
+    root_count: int
+    values: Mapping[Cell, int]
+    squares: Mapping[Cell, int]
+    primes: tuple[int, ...]
+
+    @property
+    def determined(self) -> tuple[Cell, ...]:
+        """Weights that have the same value in every match."""
+        return tuple(cell for cell, count in self.values.items() if count == 1)
+
+    @property
+    def up_to_sign(self) -> tuple[Cell, ...]:
+        """Weights with two values that differ in their sign only."""
+        return tuple(
+            cell for cell, count in self.values.items() if count == 2 and self.squares[cell] == 1
+        )
+
+
+def alternatives(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    square: bool = True,
+    seed: int = 0,
+    timeout: float = 60.0,
+) -> Alternatives:
+    """The number of values of each weight at the N solutions of a generic instance.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        With as many cells as its own generic rank.
+    support : mapping of str to mask, optional
+    square : bool, optional
+        Whether that is the whole network's rank too.  Where it is not, more equations than
+        weights remain, and no block may be put aside.
+    seed : int, optional
+    timeout : float, optional
+        Seconds for each Gröbner basis.
+
+    Raises
+    ------
+    RootCountError
+        Where it is out of reach, or no two instances agree.
+    MsolveMissing
+        Where msolve is needed and not installed.
+
+    Examples
+    --------
+    Two recurrent weights: w and w' satisfy a quadratic equation, their sum is known.
+
+    >>> from algebra.networks.base import LinearRNN
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> found = alternatives(Allocation.from_masks(net, W=[[1, 0], [0, 1]]))
+    >>> found.root_count, found.values
+    (2, {('W', 0, 0): 2, ('W', 1, 1): 2})
+    """
+    form = preferred_forms(allocation.network, allocation)[0]
+    rng = random.Random(f"alternatives/{seed}")
+    seen: dict[tuple[int, ...], tuple[int, Points]] = {}
+    for _ in range(_INSTANCES):
+        p = random_prime(rng)
+        number = rng.randrange(1 << 32)
+        core, _ = modular_core(allocation, p, number, form, support, defer=square)
+        try:
+            points = _core_points(core, p, rng, timeout)
+            weights = weights_at(core, points)
+        except (NotInvertible, NotRadical):
+            continue
+        counts = tuple(points.distinct_values(w) for w in weights)
+        squares = tuple(points.distinct_values(points.times(w, w)) for w in weights)
+        key = (points.count, *counts, *squares)
+        if key in seen:
+            cells = allocation.cells
+            return Alternatives(
+                points.count,
+                dict(zip(cells, counts, strict=True)),
+                dict(zip(cells, squares, strict=True)),
+                (seen[key][0], p),
+            )
+        seen[key] = (p, points)
+    raise RootCountError(f"no two of {_INSTANCES} instances agree on the weights' values")
+
+
+def _core_points(core: CoreSystem, p: int, rng: random.Random, timeout: float) -> Points:
+    """All points of a core."""
+    if core.is_linear:
+        return Points(nmod_poly([0, 1], p), ())
+    basis = groebner_basis(core.equations, timeout=timeout)
+    return points_of(basis, len(core.unknowns), p, rng)
+
+
+def weights_at(core: CoreSystem, points: Points) -> list[nmod_poly]:
+    """The learnable weights at all points of a core, as functions on them.
+
+    Parameters
+    ----------
+    core : CoreSystem
+        Over GF(p).
+    points : Points
+        Of its equations.
+
+    Raises
+    ------
+    NotInvertible
+        Where a deferred block is singular at a point.
+    """
+    known: dict[int, nmod_poly] = {
+        k: points.evaluate(_terms(image), points.coordinates)
+        for k, image in zip(core.kept, core.core_images, strict=True)
+    }
+    zero = points.constant(0)
+    for block in core.deferred:
+        place = {k: c for c, k in enumerate(block.unknowns)}
+        matrix, right = [], []
+        for equation in block.equations:
+            row, constant = [zero] * len(place), zero
+            for monomial, coefficient in _terms(equation):
+                value, target = points.constant(coefficient), None
+                for k, exponent in enumerate(monomial):
+                    if exponent and k in place:
+                        target = place[k]
+                    else:
+                        for _ in range(exponent):
+                            value = points.times(value, known[k])
+                if target is None:
+                    constant -= value
+                else:
+                    row[target] += value
+            matrix.append(row)
+            right.append(constant)
+        solved = points.solve(matrix, right)
+        known.update(zip(block.unknowns, solved, strict=True))
+    full = [known[k] for k in range(len(core.stage_unknowns))]
+    return [points.evaluate(_terms(e), full) for e in core.stage_images[: core.system.weights]]
+
+
+def _terms(polynomial: object) -> list[tuple[tuple[int, ...], int]]:
+    terms = polynomial.to_dict().items()  # type: ignore[attr-defined]
+    return [(tuple(int(e) for e in monomial), int(c)) for monomial, c in terms]

@@ -1,0 +1,147 @@
+r"""Which weights the data determine, locally: the kernel of the allocation's Jacobian.
+
+Let f be the map from the learnable weights θ to the labels, at generic fixed weights and
+samples, J_A its Jacobian and ρ_A its generic rank.
+
+**Theorem.** Near a generic solution θ the solutions form a manifold, the *fibre*, of
+dimension r − ρ_A.  The weight θ_c has one and the same value on it if and only if the kernel
+of J_A vanishes at c, that is if c is a *coloop* of the matroid of J_A's columns: it lies in
+every basis, and leaving it out lowers the rank.
+
+*Proof.* The rank of J_A is ρ_A on an open dense set of (weights, samples), so by the constant
+rank theorem the fibre through a generic point is a manifold whose tangent space at each of
+its points nearby is the kernel of J_A there.  "Some kernel vector has c-th entry ≠ 0" holds
+on an open dense set or nowhere.  Where it holds the fibre moves in direction c; where it
+does not, θ_c has derivative 0 along the fibre everywhere nearby, so it is constant.  The
+entry c of the kernel vanishes iff e_c is in the row space, iff column c is no combination
+of the others. ∎
+
+Free weights fall into *groups* that can be traded against each other: the connected
+components of the matroid (two cells are in one if some circuit holds both).  Changing one
+weight of a group, the others of its group can make up for it; no other group moves.
+
+**What is proved.** Modulo p at a random point.  A cell that some dependence holds there, where
+the rank is ρ_A (a proved lower bound that meets its upper bound), is free: leaving it out keeps
+the rank.  That a cell is *not* free can be bad luck of the point, with probability at most that
+of a rank deficit (`algebra.ranks.jacobian.deficit_error`), so points are repeated; where
+r = ρ_A there is no kernel at all, and every cell is determined, proved.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+
+from algebra.linalg.modular import echelon, random_prime
+from algebra.problems.allocation import Allocation, Cell
+from algebra.ranks.jacobian import (
+    TARGET_ERROR,
+    GenericRank,
+    allocation_rank,
+    deficit_error,
+    jacobian,
+    random_point,
+    tangent_factors,
+)
+
+
+@dataclass(frozen=True)
+class Fibre:
+    """The solutions near a generic one.
+
+    Attributes
+    ----------
+    rank : GenericRank
+        ρ_A.
+    size : int
+        r, the number of learnable weights.
+    determined : tuple of cells
+        Weights with the same value at all solutions nearby.
+    groups : tuple of tuples of cells
+        Free weights, those that can make up for each other together.
+    error : Fraction
+        Bound on the probability that a weight called determined is free.
+    """
+
+    rank: GenericRank
+    size: int
+    determined: tuple[Cell, ...]
+    groups: tuple[tuple[Cell, ...], ...]
+    error: Fraction
+
+    @property
+    def dimension(self) -> int:
+        """Dimension r − ρ_A of the fibre; 0 where matches are isolated."""
+        return self.size - self.rank.rank
+
+    @property
+    def free(self) -> tuple[Cell, ...]:
+        """Weights that can change while the labels stay."""
+        return tuple(sorted(cell for group in self.groups for cell in group))
+
+
+def fibre(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None = None,
+    *,
+    seed: int = 0,
+    upper: int | None = None,
+) -> Fibre:
+    """The fibre of an allocation: which weights are determined locally.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        Of a linear network.
+    support : mapping of str to mask, optional
+    seed : int, optional
+    upper : int, optional
+        Rank of the whole network's Jacobian, where it is known.
+
+    Examples
+    --------
+    >>> from algebra.networks.base import LinearEstimator
+    >>> net = LinearEstimator(q=3, d=2, m=2)
+    >>> found = fibre(Allocation.from_masks(net, W=[[1, 1, 1], [1, 0, 0]]))
+    >>> found.dimension, found.determined, found.free
+    (1, (('W', 1, 0),), (('W', 0, 0), ('W', 0, 1), ('W', 0, 2)))
+    """
+    cells = list(allocation.cells)
+    own = allocation_rank(allocation, support, upper, seed)
+    if own.rank == len(cells):
+        return Fibre(own, len(cells), tuple(cells), (), Fraction(0))
+    rng = random.Random(f"fibre/{seed}")
+    names = sorted({cell[0] for cell in cells})
+    links = nx.Graph()
+    links.add_nodes_from(range(len(cells)))
+    error = Fraction(1)
+    while error >= TARGET_ERROR:
+        p = random_prime(rng)
+        point = random_point(allocation.network, p, rng.randrange(1 << 32), support)
+        table, pivots = echelon(
+            jacobian(tangent_factors(allocation.network, point, names), cells, p), p
+        )
+        if len(pivots) < own.rank:
+            continue
+        others = sorted(set(range(len(cells))) - set(pivots))
+        before = links.number_of_edges()
+        for row, k in np.argwhere(table[:, others] != 0):
+            links.add_edge(pivots[int(row)], others[int(k)])
+        # A new dependence shows that the points so far were unlucky ones: they do not count.
+        missed = deficit_error(allocation.network, max(own.rank, 1)) * len(cells)
+        error = missed if links.number_of_edges() > before else error * missed
+    free = {k for k in range(len(cells)) if links.degree(k)} | {
+        k for k in range(len(cells)) if k not in pivots
+    }
+    groups = tuple(
+        tuple(cells[k] for k in sorted(part))
+        for part in sorted(nx.connected_components(links), key=min)
+        if part <= free
+    )
+    determined = tuple(cells[k] for k in range(len(cells)) if k not in free)
+    return Fibre(own, len(cells), determined, groups, min(error, Fraction(1)) + own.error)

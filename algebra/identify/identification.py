@@ -1,0 +1,161 @@
+"""Which weights do the data determine?  The answer for a problem, cell by cell.
+
+Labels are taken to come from a network of the allocation itself: the learnable weights have
+true values, everything else is known.  `fibre` says which of them are determined near the truth,
+`alternatives` which everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from algebra.identify.alternatives import Alternatives, alternatives
+from algebra.identify.fibre import Fibre, fibre
+from algebra.polynomials.msolve.process import MsolveError, MsolveMissing
+from algebra.problems.allocation import Cell
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import network_rank
+from algebra.systems.root_count import RootCountError
+from algebra.time_limits import OutOfTime, time_left
+
+
+@dataclass(frozen=True)
+class Identification:
+    """What generic data determine.
+
+    Attributes
+    ----------
+    problem : Problem
+    fibre : Fibre
+        Locally.
+    alternatives : Alternatives or None
+        Globally; None where matches are not isolated, or counting them was out of reach.
+    unknown : str
+        Why there is none.
+    seed : int
+    """
+
+    problem: Problem
+    fibre: Fibre
+    alternatives: Alternatives | None
+    unknown: str
+    seed: int
+
+    @property
+    def globally_determined(self) -> tuple[Cell, ...] | None:
+        """Weights with the same value in every match; None where that is not known."""
+        if self.alternatives is None:
+            return None if self.fibre.determined else ()
+        return self.alternatives.determined
+
+    @property
+    def finitely_many(self) -> tuple[Cell, ...]:
+        """Weights that are determined locally, and known not to be globally."""
+        if self.alternatives is None:
+            return ()
+        return tuple(cell for cell, count in self.alternatives.values.items() if count > 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain data; keys as in the design of the command line."""
+        everywhere = self.globally_determined
+        found = self.alternatives
+        return {
+            "learnable": self.fibre.size,
+            "rank": self.fibre.rank.rank,
+            "fibre_dimension": self.fibre.dimension,
+            "generic_root_count": None if found is None else found.root_count,
+            "determined": [list(cell) for cell in self.fibre.determined],
+            "free": [list(cell) for cell in self.fibre.free],
+            "groups": [[list(cell) for cell in group] for group in self.fibre.groups],
+            "globally_determined": None if everywhere is None else [list(c) for c in everywhere],
+            "up_to_sign": None if found is None else [list(c) for c in found.up_to_sign],
+            "values": None
+            if found is None
+            else [[*cell, count] for cell, count in found.values.items()],
+            "error_bound": self.fibre.error.numerator / self.fibre.error.denominator,
+            "unknown": self.unknown,
+        }
+
+    def __repr__(self) -> str:
+        return (
+            f"Identification({len(self.fibre.determined)} of {self.fibre.size} weights determined "
+            f"locally, fibre of dimension {self.fibre.dimension})"
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """The answer in words."""
+        dimension = self.fibre.dimension
+        if dimension:
+            out = [f"matches form a family of dimension {dimension}: not determined"]
+        elif self.alternatives is None:
+            out = ["determined locally: matches are isolated"]
+        elif self.alternatives.root_count == 1:
+            out = ["determined: one match, the truth"]
+        else:
+            out = [f"determined up to {self.alternatives.root_count} complex alternatives"]
+        for group in self.fibre.groups:
+            names = ", ".join(f"{n}[{i},{j}]" for n, i, j in group)
+            out.append(
+                f"  free, each made up for by the others: {names}"
+                if len(group) > 1
+                else f"  free, without effect on any label: {names}"
+            )
+        if dimension and self.fibre.determined:
+            names = ", ".join(f"{n}[{i},{j}]" for n, i, j in self.fibre.determined)
+            out.append(f"  determined locally all the same: {names}")
+        if self.alternatives is not None and self.finitely_many:
+            for cell, count in self.alternatives.values.items():
+                text = f"  {cell[0]}[{cell[1]},{cell[2]}]: "
+                if count == 1:
+                    out.append(text + "the same value in every match")
+                elif cell in self.alternatives.up_to_sign:
+                    out.append(text + "determined up to its sign")
+                else:
+                    out.append(text + f"{count} complex values")
+        if self.unknown:
+            out.append(f"  globally: {self.unknown}")
+        return out
+
+
+def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Identification:
+    """Which learnable weights generic data determine.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a fixed allocation, of a linear network.
+    seed : int, optional
+    timeout : float, optional
+        Seconds for the solutions of one instance.
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> print(identify(Problem(net, {"W": [[1, 0], [0, 1]]})))
+    determined up to 2 complex alternatives
+      W[0,0]: 2 complex values
+      W[1,1]: 2 complex values
+    """
+    allocation, support = problem.allocation, problem.support
+    whole = network_rank(allocation.network, support, seed).rank
+    local = fibre(allocation, support, seed=seed, upper=whole)
+    found, unknown = None, ""
+    if local.dimension:
+        unknown = "not asked where matches are not isolated" if local.determined else ""
+    elif allocation.size:
+        try:
+            found = alternatives(
+                allocation,
+                support,
+                square=allocation.size == whole,
+                seed=seed,
+                timeout=time_left(timeout),
+            )
+        except (RootCountError, MsolveMissing, MsolveError, OutOfTime) as error:
+            unknown = str(error)
+    return Identification(problem, local, found, unknown, seed)

@@ -1,0 +1,371 @@
+"""Evidence for a verdict on a linear network: written as plain data, read with exact types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from flint import fmpz, fmpz_poly
+
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.fields import Fields, items, matrix, rational_text, whole, whole_text
+from algebra.errors import InputError, one_line
+from algebra.networks.base import Network
+from algebra.polynomials.parametrization import Parametrization
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import GenericRank, Point, random_point
+from algebra.ranks.matroid import smallest_circuit
+from algebra.systems.root_count import DEGREE, LINEAR, TRACE, RootCount
+from algebra.systems.system import forms
+
+# Witness points with more entries are given by their seed only.
+_LARGEST_POINT = 20_000
+# Characters of a weight or sample of a witness; those that are written have at most four.
+_ENTRY = 64
+_PRIMES = 2**20, 2**31
+
+Matrices = Mapping[str, np.ndarray]
+Blocks = tuple[tuple[tuple[int, ...], ...], ...]
+
+
+# -- written --------------------------------------------------------------------------
+
+
+def circuit_reason(allocation: Allocation, support: Mapping[str, np.ndarray], seed: int) -> str:
+    """Where no budget is violated: weights that depend on each other."""
+    cells = smallest_circuit(allocation, support, seed)
+    names = " ".join(f"{name}[{i},{j}]" for name, i, j in cells)
+    return f"no budget is violated, but these {len(cells)} depend on each other: {names}"
+
+
+def rank_evidence(problem: Problem, found: GenericRank) -> dict[str, Any]:
+    """A generic rank with its witness: the point itself, where it is not too long."""
+    data: dict[str, Any] = {
+        "rank": found.rank,
+        "upper_bound": found.upper,
+        "proved": found.is_proved,
+        "witness": [found.p, found.seed],
+        "points": [list(point) for point in found.points],
+    }
+    network = problem.network
+    if network.parameters + network.input_shape[0] * network.m <= _LARGEST_POINT:
+        point = random_point(network, found.p, found.seed, problem.support)
+        data["witness_point"] = {
+            "weights": {name: value.tolist() for name, value in point.weights.items()},
+            "X": point.X.tolist(),
+        }
+    return data
+
+
+def root_evidence(roots: RootCount) -> dict[str, Any]:
+    """A root count, and how it was found."""
+    data: dict[str, Any] = {
+        "value": roots.value,
+        "rule": roots.rule,
+        "form": roots.form,
+        "blocks": list(roots.blocks),
+        "primes": list(roots.primes),
+        "seed": roots.seed,
+    }
+    if roots.trace is not None:
+        data["trace"] = asdict(roots.trace)
+    return data
+
+
+def reached_evidence(blocks: Blocks) -> dict[str, Any]:
+    """Hidden units in blocks, layer by layer."""
+    return {"blocks": [[list(part) for part in layer] for layer in blocks]}
+
+
+# -- read -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RankEvidence:
+    """A claimed generic rank and the point at which it is attained.
+
+    Attributes
+    ----------
+    place : str
+        Where it stands.
+    rank, upper_bound : int
+    proved : bool
+        Whether the rank is claimed to meet its upper bound.
+    points : int
+        How many points were tried.
+    point : Point
+        The witness; `number` is its seed, whether its entries are given or not.
+    """
+
+    place: str
+    rank: int
+    upper_bound: int
+    proved: bool
+    points: int
+    point: Point
+
+
+@dataclass(frozen=True)
+class RootEvidence:
+    """A claimed generic root count: see `algebra.systems.root_count.RootCount`."""
+
+    value: int
+    rule: str
+    form: str
+    blocks: tuple[int, ...]
+    primes: tuple[int, ...]
+
+    @property
+    def source(self) -> str:
+        """Where the claim has it from, in words."""
+        return f"modulo {', '.join(map(str, self.primes))}" if self.primes else self.rule
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A rational instance, and all its complex solutions as a parametrization.
+
+    Attributes
+    ----------
+    form : str
+        The lifted form whose core the points solve.
+    weights, teacher : mapping of str to ndarray of fmpq
+    X : ndarray of fmpq
+    complex, real : int
+        Claimed numbers of solutions.
+    unknowns : tuple of str
+        Of the core.
+    points : Parametrization or None
+        None where the core has one unknown: the core itself is then the parametrization.
+    """
+
+    form: str
+    weights: Matrices
+    teacher: Matrices
+    X: np.ndarray
+    complex: int
+    real: int
+    unknowns: tuple[str, ...]
+    points: Parametrization | None
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Hidden units in blocks in which a change of basis makes the teacher a student.
+
+    Attributes
+    ----------
+    blocks : tuple of tuples of tuples of int
+        For each hidden layer, from the input on, its units in blocks.
+    """
+
+    blocks: Blocks
+
+
+@dataclass(frozen=True)
+class LinearEvidence:
+    """All that a certificate of a linear network can hold."""
+
+    labels_vanish: bool
+    network_rank: RankEvidence | None
+    allocation_rank: RankEvidence | None
+    root_count: RootEvidence | None
+    sub_allocation: Allocation | None
+    no_real_root: Witness | None
+    teacher_reached: Reached | None
+
+
+def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
+    """The evidence of a certificate of a linear network.
+
+    Raises
+    ------
+    CheckFailed
+        With the place of what cannot be read.
+    """
+    vanish = fields.has("labels_vanish")
+    if vanish and not fields.flag("labels_vanish"):
+        raise CheckFailed(fields.at("labels_vanish"), "can only be true")
+
+    def optional(key: str, read: Any) -> Any:
+        return read(fields.raw(key), fields.at(key), problem) if fields.has(key) else None
+
+    def needed(key: str, read: Any) -> Any:
+        return None if vanish else read(fields.raw(key), fields.at(key), problem)
+
+    evidence = LinearEvidence(
+        labels_vanish=vanish,
+        network_rank=needed("network_rank", _read_rank),
+        allocation_rank=needed("allocation_rank", _read_rank),
+        root_count=optional("root_count", _read_roots),
+        sub_allocation=optional("sub_allocation", _read_part),
+        no_real_root=optional("no_real_root", read_witness),
+        teacher_reached=optional("teacher_reached", _read_reached),
+    )
+    fields.finish()
+    return evidence
+
+
+def _read_rank(data: Any, place: str, problem: Problem) -> RankEvidence:
+    fields = Fields(data, place)
+    network = problem.network
+    pair = fields.wholes("witness", 0)
+    if len(pair) != 2:
+        raise CheckFailed(fields.at("witness"), "must be a prime and the number of a point")
+    p, number = pair
+    if not (_PRIMES[0] < p < _PRIMES[1] and fmpz(p).is_prime()):
+        text = f"{one_line(p)} is not a prime between 2^20 and 2^31"
+        raise CheckFailed(fields.at("witness"), text)
+    points = fields.items("points")
+    for k, tried in enumerate(points):
+        for value in items(tried, f"{place}.points[{k}]"):
+            whole(value, f"{place}.points[{k}]", 0)
+    if fields.has("witness_point"):
+        given = fields.table("witness_point")
+        weights = _matrices(given.table("weights"), network, lambda v, at: _residue(v, at, p))
+        X = _matrix(
+            given.raw("X"), given.at("X"), network.input_shape, lambda v, at: _residue(v, at, p)
+        )
+        given.finish()
+        point = Point(
+            p, number, {n: w.astype(np.int64) for n, w in weights.items()}, X.astype(np.int64)
+        )
+        _need_support(point.weights, problem, given.at("weights"))
+    else:
+        point = random_point(network, p, number, problem.support)
+    evidence = RankEvidence(
+        place=place,
+        rank=fields.whole("rank", 0),
+        upper_bound=fields.whole("upper_bound", 0),
+        proved=fields.flag("proved"),
+        points=len(points),
+        point=point,
+    )
+    fields.finish()
+    return evidence
+
+
+def _residue(value: Any, place: str, p: int) -> int:
+    return whole(value, place, 0, p - 1)
+
+
+def _read_roots(data: Any, place: str, problem: Problem) -> RootEvidence:
+    fields = Fields(data, place)
+    value = fields.whole("value", 1)
+    rule, form = fields.text("rule"), fields.text("form")
+    if rule not in (LINEAR, DEGREE, TRACE):
+        raise CheckFailed(fields.at("rule"), f"{one_line(rule)} is no way to count")
+    blocks, primes = fields.wholes("blocks", 1), fields.wholes("primes", 2)
+    fields.whole("seed")
+    if fields.has("trace"):
+        fields.table("trace")
+    elif rule == TRACE:
+        raise CheckFailed(fields.at("trace"), "is missing")
+    if rule == DEGREE and int(np.prod(np.array(blocks, dtype=object))) != value:
+        raise CheckFailed(fields.at("blocks"), f"their product is not {value}")
+    if rule != DEGREE and blocks:
+        raise CheckFailed(fields.at("blocks"), f"by {rule} there are none")
+    for k, p in enumerate(primes):
+        if rule == TRACE or not (_PRIMES[0] < p < _PRIMES[1] and fmpz(p).is_prime()):
+            raise CheckFailed(f"{fields.at('primes')}[{k}]", f"by {rule}: no prime {one_line(p)}")
+    if rule == LINEAR and value != 1:
+        raise CheckFailed(fields.at("value"), f"a linear system has one solution, not {value}")
+    fields.finish()
+    return RootEvidence(value, rule, form, blocks, primes)
+
+
+def _read_part(data: Any, place: str, problem: Problem) -> Allocation:
+    cells: list[Cell] = []
+    for k, cell in enumerate(items(data, place)):
+        at = f"{place}[{k}]"
+        parts = items(cell, at)
+        if len(parts) != 3 or not isinstance(parts[0], str):
+            raise CheckFailed(at, "must be a matrix, a row and a column")
+        cells.append((parts[0], whole(parts[1], at, 0), whole(parts[2], at, 0)))
+    outside = set(cells) - set(problem.allocation.cells)
+    if outside or len(set(cells)) != len(cells):
+        raise CheckFailed(place, "is not a set of cells of the allocation")
+    try:
+        return Allocation.from_cells(problem.network, cells)
+    except InputError as error:
+        raise CheckFailed(place, one_line(error)) from None
+
+
+def read_witness(data: Any, place: str, problem: Problem) -> Witness:
+    fields = Fields(data, place)
+    network = problem.network
+    fields.whole("index", 0)
+    form = fields.text("form")
+    if form not in (*forms(network, problem.allocation), "direct"):
+        raise CheckFailed(fields.at("form"), f"{one_line(form)} does not fit the network")
+    witness = Witness(
+        form=form,
+        weights=_matrices(fields.table("weights"), network, _entry),
+        teacher=_matrices(fields.table("teacher"), network, _entry),
+        X=_matrix(fields.raw("X"), fields.at("X"), network.input_shape, _entry),
+        complex=fields.whole("complex", 1),
+        real=fields.whole("real", 0),
+        unknowns=fields.texts("unknowns"),
+        points=_read_points(fields.table("parametrization"))
+        if fields.has("parametrization")
+        else None,
+    )
+    fields.finish()
+    for name in ("weights", "teacher"):
+        _need_support(getattr(witness, name), problem, fields.at(name))
+    return witness
+
+
+def _read_points(fields: Fields) -> Parametrization:
+    def polynomial(value: Any, at: str) -> fmpz_poly:
+        return fmpz_poly([whole_text(c, at) for c in items(value, at)])
+
+    points = Parametrization(
+        polynomial(fields.raw("w"), fields.at("w")),
+        polynomial(fields.raw("denominator"), fields.at("denominator")),
+        whole_text(fields.raw("scale"), fields.at("scale")),
+        tuple(
+            polynomial(value, f"{fields.at('numerators')}[{k}]")
+            for k, value in enumerate(fields.items("numerators"))
+        ),
+    )
+    fields.finish()
+    return points
+
+
+def _read_reached(data: Any, place: str, problem: Problem) -> Reached:
+    fields = Fields(data, place)
+    layers = tuple(
+        tuple(tuple(whole(unit, at, 0) for unit in items(block, at)) for block in items(layer, at))
+        for k, layer in enumerate(fields.items("blocks"))
+        for at in [f"{fields.at('blocks')}[{k}]"]
+    )
+    fields.finish()
+    return Reached(layers)
+
+
+def _entry(value: Any, place: str) -> Any:
+    return rational_text(value, place, _ENTRY)
+
+
+def _matrix(data: Any, place: str, shape: tuple[int, int], read: Any) -> np.ndarray:
+    out = np.empty(shape, dtype=object)
+    for i, row in enumerate(matrix(data, place, shape)):
+        for j, value in enumerate(row):
+            out[i, j] = read(value, f"{place}[{i}][{j}]")
+    return out
+
+
+def _matrices(fields: Fields, network: Network, read: Any) -> dict[str, np.ndarray]:
+    out = {n: _matrix(fields.raw(n), fields.at(n), s, read) for n, s in network.shapes.items()}
+    fields.finish()
+    return out
+
+
+def _need_support(matrices: Matrices, problem: Problem, place: str) -> None:
+    for name, mask in problem.support.items():
+        if any(v != 0 for v in matrices[name][np.asarray(mask) == 0]):
+            raise CheckFailed(f"{place}.{name}", f"is not 0 outside support.{name}")

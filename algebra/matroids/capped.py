@@ -1,0 +1,80 @@
+"""The problem: a least-cost basis of a linear matroid under caps; and what a bound of it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from algebra.matroids.linear import LinearMatroid
+
+# For one kind of cap: the line that each element lies in, and the cap of each line.
+System = tuple[Sequence[int], Sequence[int]]
+
+
+class CappedProblem(NamedTuple):
+    """A least-cost set of `size` independent columns that keeps every kind of cap.
+
+    Attributes
+    ----------
+    columns : ndarray of int64, shape (·, E)
+        Residues modulo p.
+    p : int
+        A prime below 2^31.
+    systems : sequence of (groups, caps)
+    costs : sequence of int, length E
+        Of any size.
+    size : int
+    """
+
+    columns: np.ndarray
+    p: int
+    systems: Sequence[System]
+    costs: Sequence[int]
+    size: int
+
+    @property
+    def matroid(self) -> LinearMatroid:
+        """Of the columns."""
+        return LinearMatroid(self.columns, self.p)
+
+    @property
+    def floor(self) -> int:
+        """What any `size` elements cost at least."""
+        return sum(sorted(map(int, self.costs))[: self.size])
+
+    def inside(self, elements: Sequence[int] | np.ndarray) -> CappedProblem:
+        """The problem on some of the elements, which are numbered anew."""
+        chosen = [int(e) for e in elements]
+        systems = [([group[e] for e in chosen], caps) for group, caps in self.systems]
+        costs = [self.costs[e] for e in chosen]
+        return CappedProblem(self.columns[:, chosen], self.p, systems, costs, self.size)
+
+    def keeps_caps(self, elements: Sequence[int]) -> bool:
+        """Whether no line holds more of a set than its cap."""
+        for group, caps in self.systems:
+            used = [0] * len(caps)
+            for e in elements:
+                used[group[e]] += 1
+            if any(u > cap for u, cap in zip(used, caps, strict=True)):
+                return False
+        return True
+
+
+class DualError(ValueError):
+    """What is said to prove a bound is no dual solution of this problem."""
+
+
+class Dual(Protocol):
+    """What proves a lower bound, by greedy runs alone: a splitting, a tree, a shortage."""
+
+    def bound(self, problem: CappedProblem) -> int | None:
+        """The cost that no basis under the caps falls below; None where there is no such basis.
+
+        Raises
+        ------
+        DualError
+            Where the dual solution does not fit the problem.
+        """
+        ...

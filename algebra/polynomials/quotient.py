@@ -1,0 +1,145 @@
+"""The algebra GF(p)[t]/(w) of finitely many points, w squarefree: units, separating elements,
+linear systems.
+
+An element is a function on the roots of w; it is a unit where it vanishes at none.  What holds
+here for a reduction modulo p of an algebra over Q holds over Q: let A = Z_(p)[t]/(w) with p not
+dividing the leading coefficient of w.  A is free over Z_(p), so the norm of an element of A is in
+Z_(p), and where its residue is not 0 the element is a unit over Q.  The same with the discriminant
+of the powers of an element: residues that are independent are independent over Q.  So "yes" is a
+proof for any p; "no" may be an unlucky p.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flint import nmod_mat, nmod_poly
+
+from algebra.time_limits import check_time
+
+Element = Any  # nmod_poly, reduced modulo w
+Rows = list[list[Element]]
+
+
+@dataclass(frozen=True)
+class QuotientAlgebra:
+    """GF(p)[t]/(w).
+
+    Parameters
+    ----------
+    w : nmod_poly
+        Squarefree, of degree at least 1.
+    p : int
+        The prime.
+
+    Examples
+    --------
+    >>> algebra = QuotientAlgebra(nmod_poly([1, 0, 1], 10007), 10007)
+    >>> t = nmod_poly([0, 1], 10007)
+    >>> algebra.separates(t), algebra.separates(algebra.times(t, t))
+    (True, False)
+    """
+
+    w: nmod_poly
+    p: int
+
+    def constant(self, value: int) -> Element:
+        """The constant function."""
+        return nmod_poly([value % self.p], self.p)
+
+    def times(self, a: Element, b: Element) -> Element:
+        """Product."""
+        return a * b % self.w
+
+    def power(self, a: Element, exponent: int) -> Element:
+        """Power with an exponent that is not negative."""
+        result = self.constant(1)
+        for _ in range(exponent):
+            result = self.times(result, a)
+        return result
+
+    def inverse(self, a: Element) -> Element | None:
+        """The inverse of a unit; None where a vanishes at some root of w."""
+        common, cofactor, _ = a.xgcd(self.w)
+        return cofactor % self.w if common.degree() == 0 else None
+
+    def separates(self, a: Element) -> bool:
+        """Whether a takes different values at all roots: 1, a, a², … span the algebra."""
+        n = self.w.degree()
+        rows, power = [], self.constant(1)
+        for _ in range(n):
+            rows.append([int(power[k]) for k in range(n)])
+            power = self.times(power, a)
+        return bool(nmod_mat(rows, self.p).rank() == n)
+
+    def is_injective(self, matrix: Rows, rng: random.Random) -> bool:
+        """Whether the columns of a matrix are independent at every root.
+
+        Rows are combined at random into as many as there are columns, and columns mixed, so
+        that a matrix that is injective everywhere very likely has units for pivots.
+        """
+        columns = len(matrix[0]) if matrix else 0
+        return self.solve(matrix, None, columns, rng) is not None
+
+    def solve(
+        self,
+        matrix: Rows,
+        right: Sequence[Element] | None,
+        columns: int,
+        rng: random.Random,
+    ) -> list[Element] | None:
+        """The solution of a square system that is regular at every root.
+
+        Parameters
+        ----------
+        matrix : rows of elements
+        right : sequence of elements or None
+            Right-hand side; zero where it is None (the matrix may then have more rows).
+        columns : int
+        rng : random.Random
+            Mixes rows and columns.
+
+        Returns
+        -------
+        list or None
+            None where some pivot is no unit.
+        """
+        if len(matrix) < columns:
+            return None
+        zero, width = self.constant(0), range(columns)
+        rows = [[*row, r] for row, r in zip(matrix, right or [zero] * len(matrix), strict=True)]
+        turn = [[rng.randrange(self.p) for _ in width] for _ in width]
+        work = []
+        for _ in width:
+            line = [rng.randrange(self.p) for _ in rows]
+            mixed = [
+                sum((row[j] * c for row, c in zip(rows, line, strict=True)), zero)
+                for j in range(columns + 1)
+            ]
+            turned = [sum((mixed[k] * turn[k][j] for k in width), zero) for j in width]
+            work.append([*turned, mixed[columns]])
+        for k in range(columns):
+            check_time()
+            inverse = self.inverse(work[k][k])
+            if inverse is None:
+                return None
+            work[k] = [self.times(entry, inverse) for entry in work[k]]
+            for i in range(k + 1, columns):
+                factor = work[i][k]
+                if factor != 0:
+                    work[i] = [
+                        (a - factor * b) % self.w for a, b in zip(work[i], work[k], strict=True)
+                    ]
+        solution = [zero] * columns
+        for k in reversed(range(columns)):
+            value = work[k][columns]
+            for j in range(k + 1, columns):
+                value = value - work[k][j] * solution[j]
+            solution[k] = value % self.w
+        # Undo the mixing of columns: x = turn · y.
+        return [
+            sum((solution[j] * turn[k][j] for j in range(columns)), zero) for k in range(columns)
+        ]

@@ -1,0 +1,37 @@
+"""Verbs about what data determine: identify."""
+
+from __future__ import annotations
+
+import typer
+
+from matchprob.cli.options import Json, Plot, ProblemFile, Seed, Timeout, console, print_json, say
+
+
+def identify(
+    problem: ProblemFile,
+    plot: Plot = None,
+    seed: Seed = 0,
+    timeout: Timeout = 60.0,
+    as_json: Json = False,
+) -> None:
+    """Say which learnable weights the data determine."""
+    from matchprob.api import identify as api
+    from matchprob.api.question import as_problem
+    from matchprob.report import identification, pictures
+
+    question = as_problem(problem)
+    if plot:
+        pictures.check_target(plot)
+    found = api.identify(question, seed=seed, timeout=timeout)
+    if as_json:
+        print_json({**found.to_dict(), "seed": seed})
+    else:
+        console().print(str(found))
+    if plot:
+        pictures.save(identification.draw(found), plot)
+        say(f"wrote {plot}")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verbs."""
+    app.command()(identify)

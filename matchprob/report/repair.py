@@ -1,0 +1,78 @@
+"""Repairs and losses as a person reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.figure import Figure
+from rich.console import Console
+from rich.text import Text
+
+from algebra.design.result import float_text
+from algebra.design.robustness import Robustness
+from algebra.problems.allocation import Cell
+from algebra.ranks.budgets.limits import plural
+from matchprob.api.repair import RepairResult
+from matchprob.report.design import draw_masks, print_masks
+
+
+def _names(cells: Sequence[Cell], most: int = 16) -> str:
+    text = " ".join(f"{n}[{i},{j}]" for n, i, j in cells[:most])
+    return text + (f" … ({len(cells)})" if len(cells) > most else "") if cells else "none"
+
+
+def print_repair(out: Console, found: RepairResult) -> None:
+    """Before, what moves and why, after."""
+    out.print(Text(f"before  {found.before.verdict}: {found.before.rule}", style="bold"))
+    for reason in found.before.reasons[:3]:
+        out.print(f"        {reason}")
+    done = found.repair
+    if done is None or (not done.moves and not done.removed):
+        out.print("\nnothing has to move")
+        return
+    out.print(f"\n{plural(done.moves, f'{done.moves} move')}: {done.reason}")
+    out.print(f"  out  {_names(done.removed)}")
+    out.print(f"  in   {_names(done.added)}")
+    print_masks(out, done.after)
+    out.print()
+    out.print(Text(f"after   {found.after.verdict}: {found.after.rule}", style="bold"))
+    if done.is_optimal:
+        out.print(
+            f"fewest  {done.proof}; fewer would do with probability at most "
+            f"{float_text(done.error)}"
+        )
+    else:
+        out.print(f"        at least {done.bound} moves for any repair; {done.proof}")
+
+
+def draw_repair(found: RepairResult) -> Figure:
+    """The masks before and after in one picture."""
+    return draw_masks(
+        found.problem.network,
+        found.before.problem.allocation.cells,
+        found.problem.allocation.cells,
+        ("fixed", "learnt before", "learns as before", "learns now"),
+        moved=True,
+    )
+
+
+def print_robustness(out: Console, found: Robustness) -> None:
+    """What may be lost and what not."""
+    size = found.allocation.size
+    out.print(Text(str(found), style="bold"))
+    out.print(f"\n  weights    {size}, for {found.equations} independent equations")
+    out.print(
+        f"  survived   any {found.survives} of them lost: proved"
+        if found.survives
+        else "  survived   no loss for sure"
+    )
+    out.print(
+        f"  fatal      {_names(found.fatal)}: MP = 0 without "
+        f"{'it' if len(found.fatal) == 1 else 'them'}, error at most {float_text(found.error)}"
+    )
+    alone = f"all {size}" if len(found.coloops) == size else _names(found.coloops)
+    out.print(f"  coloops    {alone} (each fatal alone)")
+    if len(found.coloops) == size:
+        return
+    lines = ", ".join(found.lines[:16]) + (", …" if len(found.lines) > 16 else "")
+    out.print(f"  lines      {lines or 'none'} (fatal where all their weights are lost)")

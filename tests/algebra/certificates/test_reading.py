@@ -1,0 +1,91 @@
+"""Reading proof files: what is read, what is refused, and which limit was met."""
+
+import pytest
+
+from algebra.certificates.reading import (
+    MOST_DIGITS,
+    MOST_LEVELS,
+    TooLarge,
+    as_text,
+    network_size_within,
+    read_json,
+)
+from algebra.errors import InputError
+
+
+def test_plain_data_comes_back():
+    """Tables, lists, texts with brackets, numbers, truth values and null."""
+    data = {"a": [1, -2, 0.5, True, None], "b": {"c": '[[{\\"', "d": 10**4400}}
+    assert read_json(as_text({**data, "b": {"c": data["b"]["c"]}})) == {
+        **data,
+        "b": {"c": data["b"]["c"]},
+    }
+    assert read_json("1" + "0" * 4400) == 10**4400
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", '{"a": 1, "a": 2}', "[NaN]", "[Infinity]", "[-Infinity]", '{"a": 01}', "[1,]"],
+)
+def test_what_is_not_json_is_bad_input(text):
+    """Also a key given twice, of which every reader would see another value."""
+    with pytest.raises(InputError):
+        read_json(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [
+        ("[" * (MOST_LEVELS + 1) + "]" * (MOST_LEVELS + 1), "nested"),
+        ('{"a":' * 100_000 + "1" + "}" * 100_000, "nested"),
+        ("[" + "9" * (MOST_DIGITS + 1) + "]", "digits"),
+        ("[" + "9" * 3_000_000 + "]", "digits"),
+        ("[1e1000000000]", "floating point"),
+        ("[0." + "3" * 100_000 + "]", "decimal number"),
+    ],
+)
+def test_limits_are_named(text, limit):
+    """What is beyond a limit says nothing of the proof, and is not converted."""
+    with pytest.raises(TooLarge, match=limit):
+        read_json(text)
+
+
+def test_data_without_a_json_form_is_refused():
+    """Objects, sets, cycles and NaN are no plain data."""
+    cycle: list = []
+    cycle.append(cycle)
+    for data in ({1, 2}, object(), float("nan"), cycle):
+        with pytest.raises((InputError, TooLarge)):
+            as_text({"a": data})
+
+
+@pytest.mark.parametrize(
+    ("network", "limit"),
+    [
+        ({"kind": "linear", "q": 9000, "d": 9000, "m": 2}, "entries"),
+        ({"kind": "lffn", "q": 1, "widths": [1] * 100_000, "d": 1, "m": 1}, "layers"),
+        ({"kind": "lrnn", "n": 1, "T": 10**8, "b": 1, "d": 1, "m": 1}, "size"),
+        ({"kind": "lrnn", "n": 1, "T": 10**6, "b": 1, "d": 1, "m": 10**4}, "entries"),
+        ({"kind": "linear", "q": 10**400, "d": 1, "m": 1}, "size"),
+        ({"kind": "normnet", "widths": [1, 5000, 5000], "hidden": [5000, 5000], "m": 1}, "entries"),
+    ],
+)
+def test_small_files_do_not_speak_of_large_networks(network, limit):
+    """A file of 486 characters may not ask for work that a genuine file of it never does."""
+    with pytest.raises(TooLarge, match=limit):
+        network_size_within(network, 486)
+
+
+@pytest.mark.parametrize(
+    ("network", "characters"),
+    [
+        ({"kind": "linear", "q": 300, "d": 30, "m": 30}, 20_000),
+        ({"kind": "lrnn", "n": 64, "T": 32, "b": 1, "d": 16, "m": 32}, 10_000),
+        ({"kind": "lrnn", "n": 3000, "T": 2, "b": 2, "d": 1, "m": 2}, 20_000),
+        ({"kind": "relu", "q": 6, "n": 12, "d": 4, "m": 6}, 400),
+        ("no table", 10),
+    ],
+)
+def test_genuine_sizes_are_read(network, characters):
+    """Networks with the files that `certify` writes of them; what is no table is left alone."""
+    network_size_within(network, characters)

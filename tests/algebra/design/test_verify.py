@@ -1,0 +1,308 @@
+"""Proofs of designs hold, survive a file, and fail where anything that matters is changed."""
+
+import copy
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from algebra.design.cheapest import cheapest
+from algebra.design.demand import demand
+from algebra.design.goals import GOALS, SearchOptions
+from algebra.design.proof import proof_of
+from algebra.design.spread import most_spread
+from algebra.design.verify import verify_design
+from algebra.errors import InputError
+from algebra.networks.base import LinearEstimator, LinearRNN
+from algebra.ranks.jacobian import all_cells
+from numeric.cap_relaxation import linear_relaxation
+
+NET = LinearRNN(n=5, T=2, b=1, d=2, m=2)
+CELLS = [c for c in all_cells(NET) if c[0] == "W"]
+SMALL = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+OLD = json.loads(
+    (Path(__file__).parents[2] / "data" / "design_proofs_v1.json").read_text(encoding="utf-8")
+)
+
+
+def asked(**options):
+    rng = np.random.default_rng(4)
+    costs = {cell: Fraction(int(rng.integers(1, 40)), 3) for cell in CELLS}
+    return demand(NET, allowed=CELLS, costs=costs, **options)
+
+
+def small(**options):
+    rng = np.random.default_rng(6)
+    cells = [c for c in all_cells(SMALL) if c[0] == "W"]
+    costs = {cell: Fraction(int(rng.integers(1, 40)), 3) for cell in cells}
+    # The cheapest three are the diagonal, whose pairs have even root counts.
+    costs.update({("W", i, i): Fraction(1, 7 + i) for i in range(3)})
+    return demand(SMALL, allowed=cells, costs=costs, **options)
+
+
+def written(question, found):
+    """A proof as it is read back from a file."""
+    return json.loads(json.dumps(proof_of(question, found).to_dict()))
+
+
+def proof(question, goal, line="row"):
+    options = SearchOptions(line=line, relaxation=linear_relaxation, timeout=20.0)
+    return written(question, GOALS[goal].search(question, options))
+
+
+def refused(data, place):
+    """Whether a proof fails at a place, and only there."""
+    found = verify_design(data)
+    failed = [check.place for check in found.checks if check.status == "failed"]
+    assert not found.holds
+    assert failed == [place], (failed, place)
+
+
+DEMANDS = [
+    {},
+    {"caps": {"row": 1}},
+    {"caps": {"row": 1, "column": 1}},
+    {"must": [("W", 2, 2)], "caps": {"column": 2}},
+    {"budget": 6, "caps": {"row": 2, "column": 2}},
+]
+
+
+@pytest.mark.parametrize("options", DEMANDS, ids=str)
+def test_proofs_hold_and_changes_are_noticed(options):
+    """A proof read back from JSON holds; dearer designs and other dual solutions do not."""
+    data = proof(asked(**options), "cheapest")
+    assert verify_design(data).holds
+    assert verify_design(data, seed=7).holds
+    refused({**data, "cost": "1"}, "cost")
+    refused({**data, "design": data["design"][1:]}, "design")
+    wrong = copy.deepcopy(data)
+    wrong["prices"] = [
+        str(2 * Fraction(t) if k % 2 else Fraction(t)) for k, t in enumerate(data["prices"])
+    ]
+    total = str(sum(Fraction(wrong["prices"][CELLS.index(tuple(c))]) for c in wrong["design"]))
+    wrong["cost"] = wrong["value"] = wrong["cost_bound"] = total
+    refused(wrong, "evidence")
+    wrong = copy.deepcopy(data)
+    dual = wrong["evidence"]["cost"]
+    if dual["kind"] == "tree":
+        dual["leaves"] = [[[0], [], lines] for _, _, lines in dual["leaves"]]
+    else:
+        dual["first"] = [10**6] + [0] * (len(dual["first"]) - 1)
+    refused(wrong, "evidence")
+
+
+@pytest.mark.parametrize("goal", ["spread", "neurons"])
+@pytest.mark.parametrize("line", ["row", "column"])
+def test_lines(goal, line):
+    """Both kinds of lines, with other caps, with weights that must learn; smaller values fail."""
+    other = "column" if line == "row" else "row"
+    demands = [{}, {"caps": {other: 2}}, {"must": [("W", 1, 1), ("W", 1, 2), ("W", 3, 1)]}]
+    if goal == "neurons":
+        demands.append({"caps": {line: 2}})
+    for options in demands:
+        data = proof(asked(**options), goal, line)
+        assert verify_design(data).holds
+        refused({**data, "value": str(int(data["value"]) - 1)}, "value")
+        refused({**data, "cost_bound": str(Fraction(data["cost"]) + 1)}, "cost_bound")
+
+
+def test_a_dearer_design_of_as_few_neurons_is_noticed():
+    """The same neurons, a dearer weight in them: the leaves do not bound the cost so high."""
+    question = asked()
+    data = proof(question, "neurons")
+    rows = {row for _, row, _ in data["design"]}
+    for new in question.cells:
+        if new[1] in rows and list(new) not in data["design"]:
+            wrong = {**data, "design": [*data["design"][:-1], list(new)]}
+            wrong["cost"] = str(question.cost([tuple(c) for c in wrong["design"]]))
+            wrong["cost_bound"] = wrong["cost"]
+            assert not verify_design(wrong).holds
+
+
+def test_leaves_of_neurons():
+    """Leaves left out, or that ban what must learn, or of neurons that do not exist."""
+    data = proof(asked(must=[("W", 2, 2)]), "neurons")
+    leaves = data["evidence"]["leaves"]
+    assert len(leaves) > 1
+    for k in range(len(leaves)):
+        refused({**data, "evidence": {"leaves": leaves[:k] + leaves[k + 1 :]}}, "evidence")
+    for wrong in ([[99], [], None], [[], [99], None]):
+        refused({**data, "evidence": {"leaves": [*leaves, wrong]}}, "evidence")
+    start = [2]
+    refused({**data, "evidence": {"leaves": [*leaves, [[], start, None]]}}, "evidence")
+
+
+def test_maximal():
+    """The design's odd count and the even ones of all that is cheaper; neither can be dropped."""
+    data = proof(small(), "maximal")
+    found = verify_design(data)
+    assert found.holds
+    assert [c.status for c in found.checks[1:]] == ["probable", "probable"]
+    cheaper = data["evidence"]["cheaper"]
+    assert cheaper
+    for k in range(len(cheaper)):
+        evidence = {**data["evidence"], "cheaper": cheaper[:k] + cheaper[k + 1 :]}
+        refused({**data, "evidence": evidence}, "evidence.cheaper")
+        odd = copy.deepcopy(data)
+        odd["evidence"]["cheaper"][k]["parts"][0][1] += 1
+        refused(odd, f"evidence.cheaper[{k}]")
+        more = copy.deepcopy(data)
+        more["evidence"]["cheaper"][k]["parts"][0][1] += 2
+        refused(more, f"evidence.cheaper[{k}]")
+    for change in (1, 2):
+        wrong = copy.deepcopy(data)
+        wrong["evidence"]["design"]["parts"][0][1] += change
+        refused(wrong, "evidence.design")
+    other = copy.deepcopy(data)
+    other["evidence"]["design"] = other["evidence"]["cheaper"][0]
+    refused(other, "evidence.design")
+
+
+def test_maximal_with_more_weights_than_equations():
+    """A part has the odd count; that nothing cheaper has such a part is told to be a choice."""
+    data = proof(small(budget=3), "maximal")
+    found = verify_design(data)
+    assert found.holds
+    assert found.checks[1].status == "probable"
+
+
+def test_no_time_is_said():
+    """Root counts that there is no time for are taken from the file, and told."""
+    found = verify_design(proof(small(), "maximal"), timeout=0.0)
+    assert found.holds
+    assert [c.status for c in found.checks[1:]] == ["trusted", "trusted"]
+
+
+def test_each_goal_claims_something_else():
+    """A proof of one goal is none of another."""
+    for goal in GOALS:
+        data = proof(small(), goal)
+        assert verify_design(data).holds
+        for other in ("cheapest", "spread", "neurons", "maximal", "probable", "", 1, None):
+            if other != goal:
+                assert not verify_design({**data, "goal": other}).holds
+                assert not verify_design({**data, "goal": other, "line": "row"}).holds
+                assert not verify_design({**data, "goal": other, "line": ""}).holds
+
+
+def test_forged_numbers():
+    """Numbers that wrap, round or divide by nothing prove nothing."""
+    data = proof(asked(caps={"row": 1}), "cheapest")
+    first = data["evidence"]["cost"]["first"]
+
+    def dual(**change):
+        return {**data, "evidence": {"cost": {**data["evidence"]["cost"], **change}}}
+
+    place = "evidence.cost.scale"
+    for scale in (0, -1, 1.0, True, "1", None):
+        refused(dual(scale=scale), place)
+    for value in (1.5, 1e19, True, "1", None, float("nan"), [1]):
+        refused(dual(first=[value, *first[1:]]), "evidence.cost.first[0]")
+    refused(dual(first=[10**2000, *first[1:]]), "evidence")
+    refused(dual(first=first[1:]), "evidence")
+    # Sums beyond 64 bits: a true bound, far below.
+    refused(dual(first=[(1 << 63) * (-1) ** k for k in range(len(first))]), "evidence")
+    crossed = proof(asked(caps={"row": 1, "column": 1}), "cheapest")
+    leaves = crossed["evidence"]["cost"]["leaves"]
+    for value in (1.4e19, -1, True, 0.5, "1"):
+        wrong = copy.deepcopy(crossed)
+        wrong["evidence"]["cost"]["leaves"][0][2][0][0] = value
+        found = verify_design(wrong)
+        assert found.checks[-1].place.startswith("evidence.cost.leaves[0]")
+        assert not found.holds
+    huge = copy.deepcopy(crossed)
+    huge["evidence"]["cost"]["leaves"] = [
+        [i, o, [[1 << 64] * len(line) for line in lines]] for i, o, lines in leaves
+    ]
+    refused(huge, "evidence")
+
+
+def test_forms_that_are_refused():
+    """Versions, fields, masks and prices of other types; prices too long to write out."""
+    data = proof(small(), "cheapest")
+    for version in (1.0, True, 2.0, 3, "2", None):
+        with pytest.raises(InputError, match="version"):
+            verify_design({**data, "version": version})
+    for other in ({}, {"format": "matchprob-certificate"}, [], None):
+        with pytest.raises(InputError, match="not the proof of a design"):
+            verify_design(other)
+    for place in data:
+        if place not in ("format", "version"):
+            assert not verify_design({k: v for k, v in data.items() if k != place}).holds
+            for value in (None, 1.5, "x", [], {}, [[]], -1, True):
+                same = data[place] == value
+                assert same or not verify_design({**data, place: value}).holds
+    refused({**data, "more": 1}, "more")
+    refused({**data, "size": True}, "size")
+    refused({**data, "prices": ["1e1000000000", *data["prices"][1:]]}, "prices[0]")
+    refused({**data, "cost": "1e1000000000"}, "cost")
+    refused({**data, "caps": {"row": 1.0}}, "caps.row")
+    refused({**data, "caps": {"diagonal": 1}}, "caps")
+    refused({**data, "design": [data["design"][0]] * 2}, "design")
+    tables = data["problem"]
+    for mask in (
+        "W.csv",
+        [[[1, 1], [1, 1]]],
+        [1, 1],
+        [[1.0] * 3] * 3,
+        [[2] * 3] * 3,
+        {"random": {}},
+    ):
+        assert not verify_design({**data, "problem": {**tables, "learnable": {"W": mask}}}).holds
+    law = {**tables, "distribution": {"weights": "rademacher"}}
+    refused({**data, "problem": law}, "problem.distribution")
+
+
+def test_caps_and_must_are_checked():
+    """A design that breaks a cap, or lacks what must learn, is none of the demand."""
+    data = proof(asked(), "cheapest")
+    refused({**data, "caps": {"matrix": 3}}, "caps")
+    lacking = next(c for c in CELLS if list(c) not in data["design"])
+    assert not verify_design({**data, "must": [list(lacking)]}).holds
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_files_of_version_1(name):
+    """Written before the goal and its line were fields: they verify, caps in their own order."""
+    data = OLD[name]
+    assert data["version"] == 1
+    assert verify_design(data).holds
+    assert not verify_design({**data, "goal": "maximal"}).holds
+    assert not verify_design({**data, "goal": "neurons"}).holds
+    swapped = "spread" if data["goal"] == "cheapest" else "cheapest"
+    refused({**data, "goal": swapped}, "spread")
+    wrong = copy.deepcopy(data)
+    if data["evidence"]["kind"] == "splitting":
+        wrong["evidence"]["scale"] = 0
+    else:
+        wrong["evidence"]["leaves"][0][2][0][0] = 1.4e19
+    assert not verify_design(wrong).holds
+
+
+def test_a_spread_that_is_none():
+    """With one less there is a design after all: no evidence shows the contrary."""
+    question = asked()
+    tight = written(question, most_spread(question))
+    wide = cheapest(asked(caps={"row": 3}))
+    claim = written(asked(caps={"row": 3}), wide)
+    claim.update(goal="spread", line="row", value="3", evidence={
+        "cost": claim["evidence"]["cost"], "one_less": tight["evidence"]["one_less"]
+    })  # fmt: skip
+    found = verify_design(claim)
+    assert not found.holds
+    old = {k: v for k, v in claim.items() if k not in ("line", "value", "cost_bound")}
+    old.update(version=1, spread="row", evidence=claim["evidence"]["cost"])
+    assert not verify_design(old).holds
+
+
+def test_what_has_no_proof():
+    """A design of another goal, or one that is not proved to be the best, is not written."""
+    question = demand(LinearEstimator(q=3, d=2, m=2))
+    found = cheapest(question)
+    with pytest.raises(InputError, match="has no proof; the goals that have one: cheapest"):
+        proof_of(question, cheapest(question, goal="repair"))
+    object.__setattr__(found, "bound", Fraction(1))
+    with pytest.raises(InputError, match="allow the search more time"):
+        proof_of(question, found)

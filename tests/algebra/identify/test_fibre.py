@@ -1,0 +1,94 @@
+"""Local identifiability against SymPy: Jacobians of the polynomials, kernels over Q."""
+
+import random
+
+import numpy as np
+import pytest
+import sympy
+
+from algebra.identify.fibre import fibre
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.problems.allocation import Allocation
+
+
+def kernel_by_sympy(allocation, seed):
+    """Rank and kernel of SymPy's Jacobian of the labels at a random rational point."""
+    rng = random.Random(seed)
+    network = allocation.network
+
+    def draw(shape):
+        out = np.empty(shape, object)
+        for index in np.ndindex(shape):
+            out[index] = sympy.Rational(
+                rng.choice([-1, 1]) * rng.randint(1, 10**6), rng.randint(1, 9)
+            )
+        return out
+
+    weights = {name: draw(shape) for name, shape in network.shapes.items()}
+    X = draw(network.input_shape)
+    symbols = [sympy.Symbol(f"x{k}") for k in range(allocation.size)]
+    student = {name: w.copy() for name, w in weights.items()}
+    for symbol, (name, i, j) in zip(symbols, allocation.cells, strict=True):
+        student[name][i, j] = symbol
+    labels = network.forward(student, X)
+    matrix = sympy.Matrix([sympy.expand(y) for y in labels.ravel()]).jacobian(symbols)
+    there = {
+        s: weights[name][i, j] for s, (name, i, j) in zip(symbols, allocation.cells, strict=True)
+    }
+    matrix = matrix.subs(there)
+    return matrix.rank(), matrix.nullspace()
+
+
+def test_determined_cells_are_those_without_kernel(small_allocations):
+    """On random small nets: dimension, free and determined cells equal SymPy's kernel."""
+    met = 0
+    for k, allocation in enumerate(small_allocations(11, 60)):
+        rank, kernel = kernel_by_sympy(allocation, k)
+        found = fibre(allocation, seed=k)
+        free = {
+            cell
+            for position, cell in enumerate(allocation.cells)
+            if any(vector[position] != 0 for vector in kernel)
+        }
+        assert found.dimension == allocation.size - rank
+        assert set(found.free) == free
+        assert set(found.determined) == set(allocation.cells) - free
+        met += bool(free) and bool(found.determined)
+    assert met > 3
+
+
+def test_groups_are_components_of_the_matroid(small_allocations):
+    """Ranks add up over groups and determined cells: the matroid is their direct sum."""
+    met = 0
+    for k, allocation in enumerate(small_allocations(12, 60)):
+        found = fibre(allocation, seed=k)
+        if len(found.groups) < 2:
+            continue
+        met += 1
+        ranks = []
+        for group in found.groups:
+            part = type(allocation).from_cells(allocation.network, group)
+            alone = fibre(part, seed=k)
+            ranks.append(alone.rank.rank)
+            # Connected: no cell of a group with several is determined within it.
+            assert len(alone.groups) == 1
+        assert sum(ranks) + len(found.determined) == found.rank.rank
+    assert met > 3
+
+
+def test_a_weight_without_effect_is_free_alone():
+    """A learnable weight that no label depends on is a group of its own."""
+    net = LinearFeedForward(q=2, widths=(2,), d=1, m=2)
+    allocation = Allocation.from_masks(net, W1=[[1, 0], [1, 0]])
+    support = {"W2": np.array([[1, 0]])}
+    found = fibre(allocation, support)
+    assert found.groups == ((("W1", 1, 0),),)
+    assert found.determined == (("W1", 0, 0),)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_seed_does_not_matter(small_allocations, seed):
+    """Other points, the same answer."""
+    for allocation in small_allocations(13, 15):
+        first, second = fibre(allocation, seed=0), fibre(allocation, seed=seed + 1)
+        assert (first.determined, first.groups) == (second.determined, second.groups)

@@ -1,0 +1,38 @@
+"""The verb identify: text, data, picture, refusals."""
+
+import json
+
+from matchprob.cli import app, run
+
+EXAMPLES = "examples"
+
+
+def call(*arguments):
+    return run(lambda: app([str(a) for a in arguments], standalone_mode=False))
+
+
+def test_the_contract_of_the_json_keys(capsys, msolve):
+    """The keys that other programs rely on, for an allocation with six alternatives."""
+    assert call("identify", f"{EXAMPLES}/mixed.toml", "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["fibre_dimension"] == 0
+    assert data["generic_root_count"] == 6
+    assert data["determined"] == [["D", 0, 1], ["D", 1, 0], ["W", 1, 2], ["B", 0, 0]]
+    assert data["free"] == data["globally_determined"] == []
+    assert data["seed"] == 0
+
+
+def test_a_minimal_allocation_can_determine_some_weights(capsys, tmp_path):
+    """What lies outside the crowded cross is determined; the picture is written."""
+    out = tmp_path / "seen.svg"
+    assert call("identify", f"{EXAMPLES}/missed.toml", "--plot", out) == 0
+    text = capsys.readouterr().out
+    assert "family of dimension 1" in text
+    assert "determined locally all the same: W[1,3]" in text
+    assert out.read_bytes().startswith(b"<?xml")
+
+
+def test_a_relu_network_is_refused_in_one_line(capsys):
+    """Its Jacobian depends on the activation pattern."""
+    assert call("identify", f"{EXAMPLES}/relu.toml") == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
