@@ -103,13 +103,13 @@ def one_solution(target: Allocation, support: Mapping[str, np.ndarray], seed: in
     -----
     Where one matrix learns that acts once, the labels are affine in the weights, and of full rank.
 
-    Where the recurrent matrix W learns, alone: let F_t = W^{T-t+1} B, so that Y = D Σ_t F_t U_t.  A
-    row i of W in which nothing learns gives F_t[i, :] = W[i, :] F_{t+1}, F_{T+1} = B.  These and the
-    labels are linear equations in the F_t whose coefficients do not hold what learns.  If they
-    determine the F_t at one point modulo a prime, they do so for generic weights.  Then row i of W
-    solves W[i, :] (F_2 | … | F_T | B) = (F_1 | … | F_T)[i, :]; if its learning part is determined at
-    the point, it is so for generic weights.  Hence N ≤ 1; and N ≥ 1, as the rank is ρ.  The same
-    with F_t = D W^{T-t+1} and the columns of W.
+    Where the recurrent matrix W learns, alone: let F_t = W^{T-t+1} B, so that Y = D Σ_t F_t U_t.
+    A row i of W in which nothing learns gives F_t[i, :] = W[i, :] F_{t+1}, F_{T+1} = B.  These and
+    the labels are linear equations in the F_t whose coefficients do not hold what learns.  If they
+    determine the F_t at one point modulo a prime, they do so for generic weights.  Then row i of
+    W solves W[i, :] (F_2 | … | F_T | B) = (F_1 | … | F_T)[i, :]; if its learning part is
+    determined at the point, it is so for generic weights.  Hence N ≤ 1; and N ≥ 1, as the rank
+    is ρ.  The same with F_t = D W^{T-t+1} and the columns of W.
     """
     network = need_chain(target.network)
     chain = network.chain()
