@@ -20,29 +20,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate as Certificate
     from algebra.errors import InputError as InputError
-    from algebra.networks.base import (
-        LinearEstimator as LinearEstimator,
-    )
-    from algebra.networks.base import (
-        LinearFeedForward as LinearFeedForward,
-    )
-    from algebra.networks.base import (
-        LinearRNN as LinearRNN,
-    )
-    from algebra.networks.base import (
-        ShallowReLU as ShallowReLU,
-    )
+    from algebra.networks.feedforward import LinearFeedForward as LinearFeedForward
+    from algebra.networks.linear import LinearEstimator as LinearEstimator
     from algebra.networks.normalization import NormNet as NormNet
+    from algebra.networks.recurrent import LinearRNN as LinearRNN
+    from algebra.networks.relu import ShallowReLU as ShallowReLU
+    from algebra.networks.sequence import SequenceRNN as SequenceRNN
     from algebra.problems.allocation import Allocation as Allocation
-    from algebra.problems.problem import (
-        Distribution as Distribution,
-    )
-    from algebra.problems.problem import (
-        Problem as Problem,
-    )
-    from algebra.problems.problem import (
-        load_problem as load_problem,
-    )
+    from algebra.problems.files import load_problem as load_problem
+    from algebra.problems.problem import Distribution as Distribution
+    from algebra.problems.problem import Problem as Problem
     from algebra.problems.random_cells import RandomCells as RandomCells
     from algebra.systems.system import (
         build_system as build_system,
@@ -100,19 +87,15 @@ __version__ = "0.1.0"
 _HOMES = {
     "algebra.certificates.certificate": ("Certificate",),
     "algebra.errors": ("InputError",),
-    "algebra.networks.base": (
-        "LinearEstimator",
-        "LinearFeedForward",
-        "LinearRNN",
-        "ShallowReLU",
-    ),
+    "algebra.networks.feedforward": ("LinearFeedForward",),
+    "algebra.networks.linear": ("LinearEstimator",),
     "algebra.networks.normalization": ("NormNet",),
+    "algebra.networks.recurrent": ("LinearRNN",),
+    "algebra.networks.relu": ("ShallowReLU",),
+    "algebra.networks.sequence": ("SequenceRNN",),
     "algebra.problems.allocation": ("Allocation",),
-    "algebra.problems.problem": (
-        "Distribution",
-        "Problem",
-        "load_problem",
-    ),
+    "algebra.problems.files": ("load_problem",),
+    "algebra.problems.problem": ("Distribution", "Problem"),
     "algebra.problems.random_cells": ("RandomCells",),
     "algebra.systems.system": (
         "build_system",

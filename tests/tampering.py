@@ -32,7 +32,8 @@ from algebra.design.neurons import neuron_of
 from algebra.errors import InputError, Unfinished
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Problem, problem_from_dict
+from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
 from algebra.relu.decision import FORMAT as DECISION
 from algebra.systems.root_count import generic_root_count

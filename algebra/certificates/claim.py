@@ -16,7 +16,8 @@ from algebra.certificates.checks import UNCHECKED, CheckFailed, Say
 from algebra.certificates.fields import Fields, matrix, whole
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import Network
-from algebra.problems.problem import Distribution, Problem, network_from_dict
+from algebra.problems.files import network_from_dict
+from algebra.problems.problem import Distribution, Problem
 
 # A bound that a certificate gives is below this: see `algebra.ranks.jacobian`.
 _LARGEST_ERROR = Fraction(1, 2**50)

@@ -41,7 +41,8 @@ from algebra.design.evidence import (
 from algebra.design.result import Design
 from algebra.errors import InputError, shown
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.problem import Problem, problem_from_dict
+from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
 
 FORMAT, VERSION = "matchprob-design", 2
 # What the evidence of a goal is; the lines it may speak of.

@@ -15,7 +15,8 @@ from algebra.design.result import Design
 from algebra.errors import InputError
 from algebra.networks.normalization import refuse
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.problem import Problem, load_problem
+from algebra.problems.files import load_problem
+from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from matchprob.api.goals import GOALS
 from matchprob.api.probable import RaceOptions

@@ -15,6 +15,7 @@ options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
 reproduce  The verb that makes the papers' figures again: reproduce
 study      Verbs of kept trials: study list, show, export, merge
+help       Help that is made from registries, when it is asked for: loading them takes time
 """
 
 from __future__ import annotations

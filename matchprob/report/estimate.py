@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from algebra.problems.problem import problem_from_dict
+from algebra.problems.files import problem_from_dict
 from matchprob.report.tables import learns, table
 from numeric.counts import CountResult
 from numeric.statistics.comparison import Comparison

@@ -17,7 +17,8 @@ from functools import cached_property
 from typing import Any
 
 from algebra.errors import InputError
-from algebra.problems.problem import Problem, problem_from_dict
+from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
 from algebra.time_limits import positive_seconds
 from numeric.counts import COMPLETE, InstanceCount
 from numeric.engines.base import chosen_engine

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from algebra.networks.base import LinearRNN, ShallowReLU
-from algebra.problems.problem import Problem, load_problem
+from algebra.problems.files import load_problem
+from algebra.problems.problem import Problem
 from matchprob import InputError, repair, robust, verify
 from matchprob.cli import app, run
 
