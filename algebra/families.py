@@ -21,8 +21,9 @@ from algebra.errors import InputError
 from algebra.linear.certify import certify_linear
 from algebra.linear.inspect import inspect_linear, linear_equations
 from algebra.linear.verify import verify_linear
-from algebra.networks.base import Network, ShallowReLU
+from algebra.networks.base import Network
 from algebra.networks.normalization import NormNet
+from algebra.networks.relu import ShallowReLU
 from algebra.normalization.certify import certify_normnet
 from algebra.normalization.inspect import inspect_normnet, normnet_equations
 from algebra.normalization.verify import verify_normnet
@@ -115,7 +116,7 @@ def certify(
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     >>> certify(Problem(net, {"W": [[1, 1], [0, 0]]})).verdict
     'maximal'

@@ -16,9 +16,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from algebra.design.cheapest import Design, cheapest
+from algebra.design.cheapest import cheapest
 from algebra.design.demand import Demand, demand
 from algebra.design.neurons import fewest_neurons
+from algebra.design.result import Design
 from algebra.networks.base import LinearRNN
 from numeric.cap_relaxation import linear_relaxation
 

@@ -146,17 +146,22 @@ class _Checker:
         with _at("demand"):
             asked = proof.demand(self.seed)
         self.meets(asked)
-        evidence = proof.evidence
-        if isinstance(evidence, CostEvidence):
-            self.costs_least(asked, evidence.dual)
-        elif isinstance(evidence, SpreadEvidence):
-            self.costs_least(asked, evidence.dual)
-            self.most_spread(asked, evidence.refutation)
-        elif isinstance(evidence, NeuronEvidence):
-            self.fewest(asked, evidence)
-        else:
-            self.is_maximal(asked, evidence.roots)
-            self.cheaper_are_even(asked, evidence)
+        check: Callable[[Demand, Any], None] = getattr(self, f"check_{proof.goal}")
+        check(asked, proof.evidence)
+
+    def check_cheapest(self, asked: Demand, evidence: CostEvidence) -> None:
+        """Nothing costs less."""
+        self.costs_least(asked, evidence.dual)
+
+    def check_spread(self, asked: Demand, evidence: SpreadEvidence) -> None:
+        """Nothing is more spread, and nothing as spread costs less."""
+        self.costs_least(asked, evidence.dual)
+        self.most_spread(asked, evidence.refutation)
+
+    def check_maximal(self, asked: Demand, evidence: MaximalEvidence) -> None:
+        """The root count is odd, that of everything cheaper even."""
+        self.is_maximal(asked, evidence.roots)
+        self.cheaper_are_even(asked, evidence)
 
     def say(self, place: str, status: str, text: str) -> None:
         """Note what was found."""
@@ -269,7 +274,7 @@ class _Checker:
             f"no design with {number - 1} in a {line}: {count} new points, error at most {error}",
         )  # fmt: skip
 
-    def fewest(self, asked: Demand, evidence: NeuronEvidence) -> None:
+    def check_neurons(self, asked: Demand, evidence: NeuronEvidence) -> None:
         """No design touches fewer neurons, and none of as many costs less than `cost_bound`."""
         value, units = int(self.proof.value), self.units(asked)
 

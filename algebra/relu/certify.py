@@ -17,7 +17,8 @@ from typing import Any
 from algebra.certificates.certificate import DISCRETE, INTERMEDIATE, UNDECIDED, Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import vanishing_certificate
-from algebra.networks.base import LinearFeedForward, ShallowReLU
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
 from algebra.ranks.budgets.cover import budget_violations, rank_bound

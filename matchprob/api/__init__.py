@@ -7,9 +7,10 @@ checker    The process in which proofs are checked: its memory and its time are 
 estimate   The verbs that solve random instances: count, estimate, compare
 identify   Which weights the data determine
 surveys    Many allocations at once: audit, atlas
+goals      The goals of the verb design
 design     Allocations found: the verb design
 probable   The design with the highest match probability: certified, or raced on common instances
-repair     Allocations mended, and how much they can lose: the verbs repair and robust
+repair     The nearest allocation that meets a goal, and what may be lost: repair and robust
 construct  Frozen networks made equal to a target by their normalization layers
 layers     Layers of networks from elsewhere: arrays, ``.npz`` files, scikit-learn, torch
 studies    Kept trials as a person or another program wants them

@@ -213,7 +213,7 @@ def design(
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearEstimator
+    >>> from algebra.networks.linear import LinearEstimator
     >>> design(Problem(LinearEstimator(q=3, d=2, m=2), {}))
     DesignResult(goal='cheapest', value=4, bound=4, cost=4, learnable=4)
     """

@@ -11,7 +11,8 @@ from algebra.design.demand import demand
 from algebra.design.repair import MAXIMAL, NOT_MINIMAL, repair
 from algebra.errors import InputError
 from algebra.families import certify
-from algebra.networks.base import LinearEstimator, LinearRNN
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from algebra.networks.base import LinearRNN, ShallowReLU
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.files import load_problem
 from algebra.problems.problem import Problem
 from matchprob import InputError, repair, robust, verify

@@ -3,7 +3,9 @@
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearRNN, ShallowReLU
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Distribution, Problem
 from algebra.problems.random_cells import RandomCells

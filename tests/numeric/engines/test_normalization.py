@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator
+from algebra.networks.linear import LinearEstimator
 from algebra.networks.normalization import NormNet
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.ranks.jacobian import allocation_rank
