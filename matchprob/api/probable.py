@@ -137,6 +137,8 @@ def most_probable(
     """
     fallback = partial(monodromy_root_count, timeout=timeout)
     try:
+        if problem.constraints:
+            raise NoneMaximal  # a maximal design has matches that break them, too
         best = cheapest_maximal(
             asked, relaxation=linear_relaxation, seconds=_SHARE * seconds, timeout=timeout,
             fallback=fallback,
@@ -146,7 +148,9 @@ def most_probable(
     else:
         proof = f"{best.certificate}; no match probability is above 1"
         return _probable(best, proof, Fraction(1), pool=1, exhaustive=True)
-    pool, exhaustive = gather(asked, candidates, _SHARE * seconds)
+    pool, exhaustive = gather(
+        asked, candidates, _SHARE * seconds, symmetric=problem.constraints.is_uniform
+    )
     race = successive_halving(
         [problem.with_allocation(a) for a in pool], most=trials, confidence=confidence,
         seed=asked.seed, workers=workers, advance=advance,
@@ -171,11 +175,16 @@ def _probable(design: Design, proof: str, value: Fraction, **more: Any) -> Proba
     return ProbableDesign(**known, **more)
 
 
-def gather(asked: Demand, count: int, seconds: float) -> tuple[list[Allocation], bool]:
-    """Different designs up to renaming of units, at most `count`; whether these are all."""
+def gather(
+    asked: Demand, count: int, seconds: float, *, symmetric: bool = True
+) -> tuple[list[Allocation], bool]:
+    """Different designs, at most `count`; whether these are all.
+
+    Where the laws and constraints are `symmetric`, different up to renaming of units.
+    """
     if count < 1:
         raise InputError(f"`candidates` ({count}) must be at least 1")
-    group = renamings(asked)
+    group = renamings(asked) if symmetric else None
     found: dict[tuple[Any, ...], Allocation] = {}
 
     def keep(allocation: Allocation) -> None:
