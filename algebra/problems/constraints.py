@@ -274,12 +274,15 @@ def _is_number(value: Any) -> bool:
 def _bound(value: Any, name: str) -> float:
     if value == "inf":
         return inf
-    if not _is_number(value) or isnan(value) or value < 0:
+    if not _is_number(value) or value < 0:
         raise InputError(f"{name} must be a bound: a number, at least 0")
     try:
-        return float(value)
+        bound = float(value)
     except OverflowError:
         raise InputError(f"{name} must be a bound that fits a double") from None
+    if isnan(bound):
+        raise InputError(f"{name} must be a bound: a number, at least 0")
+    return bound
 
 
 def _check_table(

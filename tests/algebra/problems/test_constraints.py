@@ -59,9 +59,12 @@ def test_without_constraints_nothing_changes():
 
 
 @given(
-    w=rational, v=rational, size=st.none() | st.integers(0, 3), change=st.none() | st.integers(0, 3),
+    w=rational,
+    v=rational,
+    size=st.none() | st.integers(0, 3),
+    change=st.none() | st.integers(0, 3),
     sign=st.sampled_from([None, "keep", "+", "-"]),
-)  # fmt: skip
+)
 def test_intervals_are_the_definitions(w, v, size, change, sign):
     """A weight is in the interval of its cell where each definition, by itself, allows it."""
     allowed = (size is None or abs(w) <= size) and (change is None or abs(w - v) <= change)
