@@ -131,6 +131,7 @@ def cheapest_maximal(
     Examples
     --------
     >>> from algebra.design.demand import demand
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> asked = demand(LinearRNN(n=2, T=2, b=1, d=1, m=2), must=[("W", 0, 0)])
     >>> cheapest_maximal(asked).proof.startswith("maximal: N = 1")
     True

@@ -18,7 +18,6 @@ from algebra.surveys.atlas import Atlas
 from algebra.systems.inspection import Inspection
 from matchprob.io import files
 
-SUFFIXES = (".png", ".svg", ".pdf")
 # More masks than this are not told apart in a picture.
 _MOST_MASKS = 240
 VERDICT_COLOURS = {
@@ -29,16 +28,10 @@ VERDICT_COLOURS = {
 }
 
 
-def check_target(path: Path) -> None:
-    """Refuse a picture that cannot be written, before any work is done."""
-    if path.suffix not in SUFFIXES:
-        raise InputError(f"{path}: a picture ends in " + ", ".join(SUFFIXES))
-    files.check_target(path)
-
-
 def save(figure: Figure, path: Path) -> None:
     """Write a figure whole or not at all; the suffix says the format."""
-    check_target(path)
+    files.check_picture(path)
+    files.check_target(path)
     buffer = io.BytesIO()
     figure.savefig(buffer, format=path.suffix[1:], dpi=150, bbox_inches="tight")
     files.write_bytes(path, buffer.getvalue())
