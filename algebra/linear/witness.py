@@ -127,8 +127,9 @@ def find_witness(
             continue
         except MsolveMissing as missing:
             return None, f"an instance without real solutions was not looked for: {missing}"
-        # An instance with fewer solutions than N is special and proves nothing.
-        if found is None or found.complex != roots.value:
+        # An instance with fewer solutions than N, or with multiple ones, is special and proves
+        # nothing.
+        if found is None or not found.complex == found.degree == roots.value:
             continue
         solved += 1
         least = len(found.roots) if least is None else min(least, len(found.roots))

@@ -9,6 +9,7 @@ construct  The verb that tunes normalization layers: construct
 decide     The verb of shallow ReLU nets: decide
 design     The verb that chooses an allocation: design
 estimate   Verbs that solve random instances: count, estimate, compare
+help       Help that is made from registries, when it is asked for
 identify   Verbs about what data determine: identify
 options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust

@@ -21,7 +21,6 @@ import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.optimize import fsolve
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
@@ -89,6 +88,9 @@ class FsolveEngine:
 
     def count(self, instance: Instance) -> InstanceCount:
         """What fsolve finds in one instance: never a complete count."""
+        # Loaded here: few ask for this engine.
+        from scipy.optimize import fsolve
+
         began = time.process_time()
         try:
             equations = paper_equations(self.chain, instance)
