@@ -179,6 +179,10 @@ class Network(ABC):
             for f in fields(self)  # type: ignore[arg-type]
         }
 
+    def to_dict(self) -> dict[str, Any]:
+        """The [network] table of a problem file."""
+        return {"kind": self.kind, **self.sizes}
+
     @property
     def outputs(self) -> int:
         """Number of label entries, dm."""
