@@ -17,6 +17,7 @@ lint: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@PYTHONPATH=. $(BIN)/lint-imports
 
 setup:
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" RETRY="$(filter setup,$(MAKECMDGOALS))" \

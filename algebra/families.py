@@ -15,16 +15,17 @@ import numpy as np
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification
 from algebra.certificates.claim import read_network, read_version
-from algebra.certificates.family import Effort, Family, Limits, Tools
+from algebra.certificates.family import Effort, Family, Limits, Tools, WrittenEquations
 from algebra.certificates.fields import Fields
 from algebra.errors import InputError
 from algebra.linear.certify import certify_linear
-from algebra.linear.inspect import inspect_linear
+from algebra.linear.inspect import inspect_linear, linear_equations
 from algebra.linear.verify import verify_linear
-from algebra.networks.base import Network, ShallowReLU
+from algebra.networks.base import Network
 from algebra.networks.normalization import NormNet
+from algebra.networks.relu import ShallowReLU
 from algebra.normalization.certify import certify_normnet
-from algebra.normalization.inspect import inspect_normnet
+from algebra.normalization.inspect import inspect_normnet, normnet_equations
 from algebra.normalization.verify import verify_normnet
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
@@ -33,6 +34,7 @@ from algebra.relu.inspect import inspect_relu
 from algebra.relu.verify import verify_relu
 from algebra.systems.inspection import Inspection
 from algebra.systems.root_count import RootCounter
+from algebra.time_limits import within
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class _Entry:
     certify: Callable[[Problem, Effort], Certificate]
     verify: Callable[[Mapping[str, Any], Effort], Verification]
     inspect: Callable[..., Inspection]
+    equations: Callable[[Inspection, Mapping[str, np.ndarray]], WrittenEquations | None]
 
 
 FAMILIES: tuple[Family, ...] = (
@@ -53,6 +56,7 @@ FAMILIES: tuple[Family, ...] = (
         certify_normnet,
         verify_normnet,
         inspect_normnet,
+        normnet_equations,
     ),
     _Entry(
         "relu",
@@ -60,13 +64,16 @@ FAMILIES: tuple[Family, ...] = (
         certify_relu,
         verify_relu,
         inspect_relu,
+        # Those of one activation pattern at a time only.
+        lambda found, support: None,
     ),
     _Entry(
         "linear",
-        lambda network: network.is_linear,
+        lambda network: network.chain() is not None,
         certify_linear,
         verify_linear,
         inspect_linear,
+        linear_equations,
     ),
 )
 
@@ -83,7 +90,7 @@ def certify(
     problem: Problem,
     *,
     seed: int = 0,
-    timeout: float = 60.0,
+    timeout: float = 120.0,
     search: float = 2.0,
     subsets: int = 40,
     candidates: Callable[[int], Iterable[int]] | None = None,
@@ -99,7 +106,7 @@ def certify(
     seed : int, optional
         Random points and instances follow from it.
     timeout, search, subsets : optional
-        See `algebra.certificates.family.Limits`.
+        See `algebra.time_limits.Limits`; `timeout` is for the whole call.
     candidates, fallback, refuted : callable, optional
         See `algebra.certificates.family.Tools` (`fallback` is the root counter).
 
@@ -109,20 +116,21 @@ def certify(
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     >>> certify(Problem(net, {"W": [[1, 1], [0, 0]]})).verdict
     'maximal'
     """
     effort = Effort(seed, Limits(timeout, search, subsets), Tools(candidates, fallback, refuted))
-    return family_of(problem.network).certify(problem, effort)
+    with within(timeout):
+        return family_of(problem.network).certify(problem, effort)
 
 
 def verify(
     data: Mapping[str, Any],
     *,
     seed: int = 1,
-    timeout: float = 60.0,
+    timeout: float = 120.0,
     fallback: RootCounter | None = None,
 ) -> Verification:
     """Check a certificate.
@@ -134,7 +142,7 @@ def verify(
     seed : int, optional
         New points and primes follow from it.
     timeout : float, optional
-        Seconds for one Gröbner basis.
+        Seconds for the whole call.
     fallback : callable, optional
         Counts solutions where msolve is missing or does not finish.
 
@@ -181,3 +189,22 @@ def inspect_allocation(
     """
     family = family_of(allocation.network)
     return family.inspect(allocation, support or {}, seed=seed, all_forms=all_forms)
+
+
+def written_equations(
+    found: Inspection, support: Mapping[str, np.ndarray] | None = None
+) -> WrittenEquations | None:
+    """The equations that a report is about, written out in SymPy.
+
+    Parameters
+    ----------
+    found : Inspection
+    support : mapping of str to mask, optional
+
+    Returns
+    -------
+    (str, sequence of (str, expression)) or None
+        A title, and each equation's label and what must vanish; None where there are no
+        equations for all instances at once.
+    """
+    return family_of(found.allocation.network).equations(found, support or {})

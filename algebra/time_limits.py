@@ -7,6 +7,11 @@ inside another ends no later.  The limit belongs to the thread and the call (a
 `contextvars.ContextVar`), as a cancel scope does in trio, so that the functions between the
 verb and the loop need no argument for it and cannot forget to hand it on.
 
+Code that asks nothing is reached too where it can be: in the main thread, where nobody else uses
+the alarm clock (SIGALRM), an alarm raises `OutOfTime` a moment after the end, as Ctrl-C would.
+It waits for a compiled call to return (such calls are kept short), and for imports, compilations
+and transactions to be done.
+
 What a caller does when time is up is its own affair: a verdict becomes "undecided" with what
 was tried, a count "undetermined".  `OutOfTime` never means "there is none".
 
@@ -23,14 +28,33 @@ inf
 from __future__ import annotations
 
 import math
+import signal
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import FrameType
 
 from algebra.errors import InputError, Unfinished, shown
 
+# Seconds that loops have to notice by themselves before the alarm rings.
+_GRACE = 0.5
+# Where the alarm waits: imports, compilers, transactions, and children being waited for (which
+# have a time limit of their own); and how long it waits before it looks again.
+_FRAGILE = frozenset(
+    {
+        "importlib",
+        "_frozen_importlib",
+        "_frozen_importlib_external",
+        "numba",
+        "llvmlite",
+        "subprocess",
+        "numeric.studies.store",
+    }
+)
+_AGAIN = 0.05
 # The moment of the monotonic clock at which the work must end.
 _END: ContextVar[float] = ContextVar("end", default=math.inf)
 
@@ -64,7 +88,7 @@ class Limits:
     @property
     def basis(self) -> float:
         """Seconds for one Gröbner basis: half, so that the other ways have their chance."""
-        return self.seconds / 2
+        return min(self.seconds / 2, 1e6)
 
 
 def positive_seconds(value: float, name: str, *, zero: bool = False) -> float:
@@ -103,11 +127,60 @@ def within(seconds: float) -> Iterator[None]:
     ----------
     seconds : float
     """
-    token = _END.set(min(_END.get(), time.monotonic() + seconds))
+    before = _END.get()
+    token = _END.set(min(before, time.monotonic() + seconds))
+    armed = _END.get() < before and _arm()
     try:
         yield
     finally:
+        if armed:
+            _disarm()
         _END.reset(token)
+        if armed and not math.isinf(before):
+            _arm()
+
+
+def _arm() -> bool:
+    """Set the alarm to a moment after the end; False where it is not ours to set."""
+    if threading.current_thread() is not threading.main_thread():
+        return False
+    if signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL and not _is_ours():
+        return False
+    left = _END.get() - time.monotonic()
+    if math.isinf(left):
+        return False
+    signal.signal(signal.SIGALRM, _ring)
+    signal.setitimer(signal.ITIMER_REAL, max(left, 0.0) + _GRACE)
+    return True
+
+
+def _is_ours() -> bool:
+    return signal.getsignal(signal.SIGALRM) is _ring
+
+
+def _disarm() -> None:
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _ring(number: int, frame: FrameType | None) -> None:
+    # An inner limit caught, or work that must be finished: then there is time again.
+    if not is_over():
+        return
+    if _is_fragile(frame):
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        return
+    raise OutOfTime("the time limit is over")
+
+
+def _is_fragile(frame: FrameType | None) -> bool:
+    """Whether something is at work that an exception in its midst would leave in pieces."""
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        if name.partition(".")[0] in _FRAGILE or name in _FRAGILE:
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager
@@ -143,4 +216,7 @@ def check_time() -> None:
     OutOfTime
     """
     if time.monotonic() >= _END.get():
+        if threading.current_thread() is threading.main_thread() and _is_ours():
+            # Who catches this puts together what is known: the alarm must not break in there.
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
         raise OutOfTime("the time limit is over")

@@ -16,10 +16,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from algebra.design.cheapest import Design, cheapest
+from algebra.design.cheapest import cheapest
 from algebra.design.demand import Demand, demand
 from algebra.design.neurons import fewest_neurons
-from algebra.networks.base import LinearRNN
+from algebra.design.result import Design
+from algebra.networks.recurrent import LinearRNN
 from numeric.cap_relaxation import linear_relaxation
 
 # n, T, d = m: d m equations, 8 n candidates.

@@ -37,13 +37,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearFeedForward, LinearRNN, Network
+from algebra.networks.base import Network
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.counts import COMPLETE, InstanceCount
 from numeric.engines.counter import Counter
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import Instance, draw_instance
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import phcpy_tracker  # noqa: F401 (registers its engines)
 
 FIGURE2 = LinearRNN(n=8, T=4, b=1, d=4, m=4)
 TWO_OUT = LinearRNN(n=8, T=4, b=1, d=2, m=4)

@@ -13,7 +13,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from algebra.networks.base import LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import allocation_rank, network_rank
 from algebra.surveys.audit import audit

@@ -17,7 +17,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from algebra.networks.base import ShallowReLU
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.instances import draw_instance

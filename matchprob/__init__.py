@@ -10,74 +10,173 @@ architecture may change only r chosen weights, its *allocation*.  The *match pro
 'maximal'
 """
 
-from algebra.certificates.certificate import Certificate
-from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
-from algebra.networks.normalization import NormNet
-from algebra.problems.allocation import Allocation
-from algebra.problems.problem import Distribution, Problem, load_problem
-from algebra.problems.random_cells import RandomCells
-from algebra.systems.system import build_system, symbolic_system
-from matchprob.api.certify import certify, decide, inspect, verify
-from matchprob.api.construct import (
-    construct,
-    construct_by_depth,
-    construct_by_depth_exactly,
-    normalization_entries,
-)
-from matchprob.api.design import design
-from matchprob.api.estimate import compare, count, estimate
-from matchprob.api.identify import identify
-from matchprob.api.repair import repair, robust
-from matchprob.api.surveys import atlas, audit
-from numeric.counts import CountResult, InstanceCount
-from numeric.instances import Instance, draw_instance
-from numeric.normalization.construct import Construction
-from numeric.statistics.comparison import Comparison
-from numeric.statistics.estimate import Estimate
-from numeric.studies.store import Store
-from numeric.studies.study import Study
+from __future__ import annotations
 
-__all__ = [
-    "Allocation",
-    "Certificate",
-    "Comparison",
-    "Construction",
-    "CountResult",
-    "Distribution",
-    "Estimate",
-    "InputError",
-    "Instance",
-    "InstanceCount",
-    "LinearEstimator",
-    "LinearFeedForward",
-    "LinearRNN",
-    "NormNet",
-    "Problem",
-    "RandomCells",
-    "ShallowReLU",
-    "Store",
-    "Study",
-    "atlas",
-    "audit",
-    "build_system",
-    "certify",
-    "compare",
-    "construct",
-    "construct_by_depth",
-    "construct_by_depth_exactly",
-    "count",
-    "decide",
-    "design",
-    "draw_instance",
-    "estimate",
-    "identify",
-    "inspect",
-    "load_problem",
-    "normalization_entries",
-    "repair",
-    "robust",
-    "symbolic_system",
-    "verify",
-]
+import importlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from algebra.certificates.certificate import Certificate as Certificate
+    from algebra.errors import InputError as InputError
+    from algebra.networks.feedforward import LinearFeedForward as LinearFeedForward
+    from algebra.networks.linear import LinearEstimator as LinearEstimator
+    from algebra.networks.normalization import NormNet as NormNet
+    from algebra.networks.recurrent import LinearRNN as LinearRNN
+    from algebra.networks.relu import ShallowReLU as ShallowReLU
+    from algebra.networks.sequence import SequenceRNN as SequenceRNN
+    from algebra.problems.allocation import Allocation as Allocation
+    from algebra.problems.files import load_problem as load_problem
+    from algebra.problems.problem import Distribution as Distribution
+    from algebra.problems.problem import Problem as Problem
+    from algebra.problems.random_cells import RandomCells as RandomCells
+    from algebra.systems.system import (
+        build_system as build_system,
+    )
+    from algebra.systems.system import (
+        symbolic_system as symbolic_system,
+    )
+    from matchprob.api.certify import (
+        certify as certify,
+    )
+    from matchprob.api.certify import (
+        decide as decide,
+    )
+    from matchprob.api.certify import (
+        inspect as inspect,
+    )
+    from matchprob.api.certify import (
+        verify as verify,
+    )
+    from matchprob.api.construct import (
+        construct as construct,
+    )
+    from matchprob.api.construct import (
+        construct_by_depth as construct_by_depth,
+    )
+    from matchprob.api.construct import (
+        construct_by_depth_exactly as construct_by_depth_exactly,
+    )
+    from matchprob.api.construct import (
+        normalization_entries as normalization_entries,
+    )
+    from matchprob.api.design import design as design
+    from matchprob.api.estimate import compare as compare
+    from matchprob.api.estimate import count as count
+    from matchprob.api.estimate import estimate as estimate
+    from matchprob.api.identify import identify as identify
+    from matchprob.api.repair import repair as repair
+    from matchprob.api.repair import robust as robust
+    from matchprob.api.surveys import atlas as atlas
+    from matchprob.api.surveys import audit as audit
+    from numeric.counts import CountResult as CountResult
+    from numeric.counts import InstanceCount as InstanceCount
+    from numeric.instances import Instance as Instance
+    from numeric.instances import draw_instance as draw_instance
+    from numeric.normalization.construct import Construction as Construction
+    from numeric.statistics.comparison import Comparison as Comparison
+    from numeric.statistics.estimate import Estimate as Estimate
+    from numeric.studies.store import Store as Store
+    from numeric.studies.study import Study as Study
+
 __version__ = "0.1.0"
+
+# Where each public name lives; loaded when first asked for, so that a command that needs
+# little starts quickly.
+_HOMES = {
+    "algebra.certificates.certificate": ("Certificate",),
+    "algebra.errors": ("InputError",),
+    "algebra.networks.feedforward": ("LinearFeedForward",),
+    "algebra.networks.linear": ("LinearEstimator",),
+    "algebra.networks.normalization": ("NormNet",),
+    "algebra.networks.recurrent": ("LinearRNN",),
+    "algebra.networks.relu": ("ShallowReLU",),
+    "algebra.networks.sequence": ("SequenceRNN",),
+    "algebra.problems.allocation": ("Allocation",),
+    "algebra.problems.files": ("load_problem",),
+    "algebra.problems.problem": ("Distribution", "Problem"),
+    "algebra.problems.random_cells": ("RandomCells",),
+    "algebra.systems.system": (
+        "build_system",
+        "symbolic_system",
+    ),
+    "matchprob.api.certify": (
+        "certify",
+        "decide",
+        "inspect",
+        "verify",
+    ),
+    "matchprob.api.construct": (
+        "construct",
+        "construct_by_depth",
+        "construct_by_depth_exactly",
+        "normalization_entries",
+    ),
+    "matchprob.api.design": ("design",),
+    "matchprob.api.estimate": (
+        "compare",
+        "count",
+        "estimate",
+    ),
+    "matchprob.api.identify": ("identify",),
+    "matchprob.api.repair": (
+        "repair",
+        "robust",
+    ),
+    "matchprob.api.surveys": (
+        "atlas",
+        "audit",
+    ),
+    "numeric.counts": (
+        "CountResult",
+        "InstanceCount",
+    ),
+    "numeric.instances": (
+        "Instance",
+        "draw_instance",
+    ),
+    "numeric.normalization.construct": ("Construction",),
+    "numeric.statistics.comparison": ("Comparison",),
+    "numeric.statistics.estimate": ("Estimate",),
+    "numeric.studies.store": ("Store",),
+    "numeric.studies.study": ("Study",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    module = _HOME.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _in_the_way() -> str:
+    """Which other module or package is imported by the name of one of ours; "" where none."""
+    top = Path(__file__).resolve().parent.parent
+    for name in ("algebra", "numeric"):
+        module = importlib.import_module(name)
+        where = getattr(module, "__file__", None) or next(iter(module.__path__), "")
+        if not Path(where).resolve().is_relative_to(top / name):
+            return (
+                f"matchprob needs its own package `{name}`, but {where} is found first under "
+                "that name: rename it, or remove its folder from the path"
+            )
+    return ""
+
+
+if _text := _in_the_way():
+    if Path(sys.argv[0]).stem == "matchprob" or sys.argv[0] == "-m":
+        # The command line says so in one line, as it says everything.
+        sys.stderr.write(f"matchprob: {_text}\n")
+        raise SystemExit(2)
+    raise ImportError(_text)

@@ -2,7 +2,8 @@
 
 A count is *complete* only when every complex solution is accounted for: as many distinct
 ones as the generic root count says, each told real or non-real.  Anything less is
-*undetermined*, never "no solution".
+*undetermined*, never "no solution".  What a count rests on is its `Reason`; the note says it in
+words, for people only.
 """
 
 from __future__ import annotations
@@ -10,14 +11,35 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 COMPLETE = "complete"
 UNDETERMINED = "undetermined"
-# Engines that search without knowing how many solutions there are: lower bounds only.
-SEARCHING = ("multistart", "fsolve")
 # In the note of a count that is complete if the root count is what a trace test says.
 TRACE_NOTE = "N by trace test"
+
+
+class Reason(StrEnum):
+    """What a count rests on; kept in the store."""
+
+    SETTLED_MINIMAL = "settled minimal"
+    """The allocation is minimal: no generic instance has a solution.  Nothing was computed."""
+    SETTLED_MAXIMAL = "settled maximal"
+    """The allocation is maximal: every generic instance has a real solution."""
+    COUNTED = "counted"
+    """Every complex solution is accounted for, or exact arithmetic shows all there are."""
+    COUNTED_BY_TRACE = "counted, N by trace test"
+    """The same, if the generic root count is what a numerical trace test says."""
+    FOUND_ONE = "found one"
+    """Some real solutions are certain; others were not looked for, or not all found."""
+    SEARCHED = "searched"
+    """A search that cannot show that there is none found none."""
+    FAILED = "failed"
+    """The method did not come to an end, and would not the next time either."""
+    LOST = "lost"
+    """A child process died or the call's time was up: nothing is said of the instance, and
+    nothing is kept of it."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +66,9 @@ class InstanceCount:
     paper_match : bool or None
         What the first paper's procedure says of the instance, where an engine follows it:
         True where one of its runs converged.  Not evidence of anything.
+    reason : Reason, optional
+        What the count rests on.  Where an engine does not say, a complete count was counted,
+        an incomplete one with a real solution found one, and one without failed.
     """
 
     index: int
@@ -57,6 +82,23 @@ class InstanceCount:
     certified: int = 0
     seconds: float = 0.0
     paper_match: bool | None = None
+    reason: Reason | None = None  # never None once made
+
+    def __post_init__(self) -> None:
+        if self.reason is None:
+            found = Reason.FOUND_ONE if self.real else Reason.FAILED
+            reason = Reason.COUNTED if self.status == COMPLETE else found
+            object.__setattr__(self, "reason", reason)
+
+    @property
+    def is_transient(self) -> bool:
+        """Whether the count says nothing because something broke; it is not worth keeping."""
+        return self.reason is Reason.LOST
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a verdict on the allocation decided the instance, without a computation."""
+        return self.reason in (Reason.SETTLED_MINIMAL, Reason.SETTLED_MAXIMAL)
 
     @property
     def outcome(self) -> str:
@@ -75,6 +117,7 @@ class InstanceCount:
             "real": self.real,
             "complex": self.complex,
             "status": self.status,
+            "reason": str(self.reason),
         }
         if self.note:
             data["note"] = self.note

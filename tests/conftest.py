@@ -11,7 +11,10 @@ import pytest
 from hypothesis import settings
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, Network
+from algebra.networks.base import Network
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.msolve import process as msolve_process
 from algebra.polynomials.msolve.process import find_msolve
 from algebra.problems.allocation import Allocation

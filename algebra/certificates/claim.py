@@ -16,7 +16,8 @@ from algebra.certificates.checks import UNCHECKED, CheckFailed, Say
 from algebra.certificates.fields import Fields, matrix, whole
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import Network
-from algebra.problems.problem import Distribution, Problem, network_from_dict
+from algebra.problems.files import network_from_dict
+from algebra.problems.problem import Distribution, Problem
 
 # A bound that a certificate gives is below this: see `algebra.ranks.jacobian`.
 _LARGEST_ERROR = Fraction(1, 2**50)
@@ -67,7 +68,8 @@ class Claim:
                 raise CheckFailed(f"theorems.{one_line(name)}", f"{shown(said)}; it is {right!r}")
         words = ("rule", "reasons", "notes", "tried")
         used = [name for name in words if getattr(self, name)]
-        say("words", UNCHECKED, f"written by the program that certified: {', '.join(used)}, seed")
+        text = f"the certifying program's own: {', '.join(used)}; seeds, points tried, trace, index"
+        say("words", UNCHECKED, text)
 
     @property
     def learnable(self) -> int:
@@ -145,7 +147,7 @@ def read_claim(data: object, place: str = "") -> Claim:
 
 def _error_bound(fields: Fields) -> Fraction:
     value = fields.raw("error_bound")
-    if type(value) not in (int, float) or not math.isfinite(value):
+    if type(value) is not int and not (type(value) is float and math.isfinite(value)):
         raise CheckFailed(fields.at("error_bound"), f"must be a number, not {shown(value)}")
     bound = Fraction(value)
     if not 0 <= bound <= _LARGEST_ERROR:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -18,25 +18,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import Inspection
 from algebra.systems.root_count import RootCounter
-
-
-@dataclass(frozen=True)
-class Limits:
-    """How long to try.
-
-    Attributes
-    ----------
-    timeout : float
-        Seconds for one Gröbner basis.
-    search : float
-        Seconds for the search of an instance without real solutions.
-    subsets : int
-        Where more weights learn than needed, sub-allocations searched for a maximal one.
-    """
-
-    timeout: float = 60.0
-    search: float = 2.0
-    subsets: int = 40
+from algebra.time_limits import Limits
 
 
 @dataclass(frozen=True)
@@ -47,7 +29,7 @@ class Tools:
     ----------
     candidates : callable or None
         Given N, yields numbers of rational instances that are worth solving exactly first
-        (a numerical guess; see `algebra.linear.witness.rational_instance`).
+        (a numerical guess; see `algebra.systems.instances.rational_instance`).
     root_counter : callable or None
         Counts solutions where msolve is missing or does not finish, as
         `numeric.tracking.root_count.monodromy_root_count` does.
@@ -70,8 +52,16 @@ class Effort:
     tools: Tools = field(default_factory=Tools)
 
 
+# What the equations are, and each with its label, as a SymPy expression that must vanish.
+WrittenEquations = tuple[str, Sequence[tuple[str, Any]]]
+
+
 class Family(Protocol):
     """Networks that are inspected, certified and verified in one way."""
+
+    @property
+    def name(self) -> str:
+        """What it is called, by engines for instance."""
 
     def accepts(self, network: Network) -> bool:
         """Whether a network belongs to the family."""
@@ -91,3 +81,8 @@ class Family(Protocol):
         all_forms: bool,
     ) -> Inspection:
         """Which equations an allocation leads to, and how they hang together."""
+
+    def equations(
+        self, found: Inspection, support: Mapping[str, np.ndarray]
+    ) -> WrittenEquations | None:
+        """The equations written out, where there are some for all instances at once."""

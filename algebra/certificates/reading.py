@@ -125,7 +125,7 @@ def _json_float(text: str) -> float:
         raise TooLarge(f"a decimal number of {len(text):,} characters; the limit is {_MOST_FLOAT}")
     value = float(text)
     if value in (float("inf"), float("-inf")):
-        raise TooLarge(f"the number {text} is beyond the range of floating point")
+        raise TooLarge(f"the number {text} is beyond the limit of floating point, 1.8e308")
     return value
 
 

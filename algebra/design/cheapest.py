@@ -61,7 +61,7 @@ def cheapest(
     Examples
     --------
     >>> from algebra.design.demand import demand
-    >>> from algebra.networks.base import LinearEstimator
+    >>> from algebra.networks.linear import LinearEstimator
     >>> net = LinearEstimator(q=3, d=2, m=2)
     >>> cheapest(demand(net, costs={("W", 0, 0): 9})).allocation.row_counts("W")
     [2, 2]

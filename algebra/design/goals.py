@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from algebra.design.demand import Demand
+    from algebra.design.evidence import Evidence
     from algebra.design.result import Design
     from algebra.matroids.optimum import RelaxationMaker
     from algebra.systems.root_count import RootCounter
@@ -52,19 +53,29 @@ class Goal:
     module : str
         Its function ``search(asked, options)`` returns the `Design`.
     proof : str
-        What its proof file shows (`algebra.design.verify`); empty where there is none.
-    has_line : bool
-        Whether rows or columns are meant has to be said.
+        What its proof file shows; empty where there is none.  The method ``check_GOAL`` of
+        `algebra.design.verify` checks it.
+    evidence : str
+        What the proof rests on: a class of `algebra.design.evidence`.
+    lines : tuple of str
+        Lines that the goal may speak of; empty where it speaks of none.
     """
 
     help: str
     module: str
     proof: str = ""
-    has_line: bool = False
+    evidence: str = ""
+    lines: tuple[str, ...] = ()
 
     def search(self, asked: Demand, options: Any) -> Design:
         """The best design."""
         found: Design = import_module(self.module).search(asked, options)
+        return found
+
+    def read_evidence(self, data: object) -> Evidence:
+        """The evidence of a proof file."""
+        form = getattr(import_module("algebra.design.evidence"), self.evidence)
+        found: Evidence = form.from_dict(data)
         return found
 
 
@@ -73,23 +84,27 @@ GOALS: dict[str, Goal] = {
         "least cost",
         "algebra.design.cheapest",
         "nothing costs less",
+        "CostEvidence",
     ),
     "spread": Goal(
         "the fullest line as empty as can be, then least cost",
         "algebra.design.spread",
         "nothing has a smaller fullest line, and nothing as spread costs less",
-        has_line=True,
+        "SpreadEvidence",
+        lines=("row", "column", "matrix"),
     ),
     "neurons": Goal(
         "the fewest neurons that learn, then least cost",
         "algebra.design.neurons",
         "nothing touches fewer neurons, nor as many at less cost",
-        has_line=True,
+        "NeuronEvidence",
+        lines=("row", "column"),
     ),
     "maximal": Goal(
         "certified MP = 1 by an odd root count, at least cost",
         "algebra.design.maximal",
         "its root count is odd, that of everything cheaper even",
+        "MaximalEvidence",
     ),
 }
 
@@ -102,7 +117,7 @@ def goals_text(goals: Mapping[str, Goal] = GOALS) -> str:
 def goals_table(goals: Mapping[str, Goal] = GOALS) -> str:
     """All goals as a Markdown table, for the documentation."""
     rows = [
-        f"| `{name}` | {goal.help} | {'yes' if goal.has_line else ''} | {goal.proof or 'no file'} |"
+        f"| `{name}` | {goal.help} | {'yes' if goal.lines else ''} | {goal.proof or 'no file'} |"
         for name, goal in goals.items()
     ]
     head = "| `--goal` | the design has | `--by` | its proof file shows |\n|---|---|---|---|\n"

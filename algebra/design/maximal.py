@@ -24,6 +24,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
@@ -42,7 +43,7 @@ from algebra.errors import InputError
 from algebra.linalg.modular import echelon
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.optimum import RelaxationMaker
-from algebra.networks.base import LinearRNN
+from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.systems.root_count import RootCounter
 
@@ -131,6 +132,7 @@ def cheapest_maximal(
     Examples
     --------
     >>> from algebra.design.demand import demand
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> asked = demand(LinearRNN(n=2, T=2, b=1, d=1, m=2), must=[("W", 0, 0)])
     >>> cheapest_maximal(asked).proof.startswith("maximal: N = 1")
     True
@@ -180,7 +182,8 @@ def cheapest_maximal(
         evidence = MaximalEvidence(best.known.roots, tuple(best.even.values()))
     return design_of(
         asked, best.allocation, "maximal", error, points, bound=bound, cost_bound=bound,
-        proof=f"maximal: {best.known.text}; {reached.text(wording)}", evidence=evidence,
+        proof=f"maximal: {best.known.text}; {reached.text(wording)}",
+        certificate=best.known.text, evidence=evidence,
     )  # fmt: skip
 
 
@@ -264,15 +267,14 @@ def _forms(asked: Demand, relaxation: RelaxationMaker | None, ends: float) -> It
         inside = [c for c in asked.cells if c[0] == name]
         if len(names) > 1 and (design := _inside(asked, inside, {}, relaxation)) is not None:
             yield design
-    if not isinstance(network, LinearRNN):
-        return
+    recurrent = _recurrent(network)
     for line, full in _lines(network):
         if asked.equations % full or dict(asked.caps).get(line, full) < full:
             continue
         for lines in islice(_line_sets(asked, line, full, asked.equations // full), _FORM_TRIES):
             if time.monotonic() > ends:
                 return
-            inside = [c for c in asked.cells if c[0] == "W" and line_of(c, line) in lines]
+            inside = [c for c in asked.cells if c[0] == recurrent and line_of(c, line) in lines]
             design = _inside(asked, inside, {line: full}, relaxation)
             if design is not None:
                 yield design
@@ -293,37 +295,48 @@ def _inside(
         return None
 
 
-def _lines(network: LinearRNN) -> Iterator[tuple[str, int]]:
-    """Rows and columns, and how many weights count in one."""
-    yield "row", network.T * min(network.b, network.m)
-    yield "column", network.T * min(network.d, network.m)
+def _recurrent(network: Network) -> str | None:
+    """The matrix that acts at every step, where there is one."""
+    chain = network.chain()
+    return None if chain is None else chain.recurrent
+
+
+def _lines(network: Network) -> Iterator[tuple[str, int]]:
+    """Rows and columns of the recurrent matrix, and how many weights count in one."""
+    chain = network.chain()
+    if chain is not None and chain.recurrent is not None:
+        T, b = len(chain.steps), network.shapes[chain.names[-1]][1]
+        yield "row", T * min(b, network.m)
+        yield "column", T * min(network.d, network.columns)
 
 
 def _wider(asked: Demand, parity: Callable[[Allocation], Parity], best: _Best, ends: float) -> None:
     """A few more rows (or columns) than the form has: cheaper, and few roots."""
-    if not isinstance(asked.network, LinearRNN) or asked.extra:
+    if asked.extra:
         return
+    name = _recurrent(asked.network)
     p, number = next(asked.points())
     for more in range(_WIDER):
         for line, full in _lines(asked.network):
             want = -(-asked.equations // full) + more
             for lines in islice(_line_sets(asked, line, full, want), _WIDE_SETS):
-                cells = [c for c in asked.cells if c[0] == "W" and line_of(c, line) in lines]
+                cells = [c for c in asked.cells if c[0] == name and line_of(c, line) in lines]
                 if not asked.must <= set(cells):
                     continue
                 part = replace(asked, cells=tuple(cells))
                 ranked = ranked_bases(part, part.columns(p, number), p)
-                for units, elements in islice(ranked, _WIDE_RANKS):
-                    if _late(parity, ends):
-                        return
-                    cost = Fraction(units, part.unit) + asked.cost(sorted(asked.must))
-                    if best.cost is not None and cost >= best.cost:
-                        break
-                    allocation = allocation_of(part, elements)
-                    known = parity(allocation)
-                    if known.odd:
-                        best.keep(cost, allocation, known)
-                        break
+                with suppress(SearchUnfinished):
+                    for units, elements in islice(ranked, _WIDE_RANKS):
+                        if _late(parity, ends):
+                            return
+                        cost = Fraction(units, part.unit) + asked.cost(sorted(asked.must))
+                        if best.cost is not None and cost >= best.cost:
+                            break
+                        allocation = allocation_of(part, elements)
+                        known = parity(allocation)
+                        if known.odd:
+                            best.keep(cost, allocation, known)
+                            break
 
 
 def _line_sets(asked: Demand, line: str, full: int, want: int) -> Iterator[frozenset[Any]]:
@@ -333,8 +346,9 @@ def _line_sets(asked: Demand, line: str, full: int, want: int) -> Iterator[froze
     place = {cell: k for k, cell in enumerate(asked.cells)}
     needed = {line_of(cell, line) for cell in asked.must}
     priced: list[tuple[Fraction, Any]] = []
-    for key in dict.fromkeys(line_of(c, line) for c in asked.cells if c[0] == "W"):
-        cells = [c for c in asked.cells if c[0] == "W" and line_of(c, line) == key]
+    name = _recurrent(asked.network)
+    for key in dict.fromkeys(line_of(c, line) for c in asked.cells if c[0] == name):
+        cells = [c for c in asked.cells if c[0] == name and line_of(c, line) == key]
         cells.sort(key=lambda c: (c not in asked.must, asked.prices[c]))
         basis = matroid.greedy([place[c] for c in cells], full)
         if len(basis) == full:

@@ -66,7 +66,7 @@ from algebra.matroids.branch_and_bound import covers
 from algebra.matroids.capped import DualError
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.optimum import Optimum, RelaxationMaker, optimum
-from algebra.networks.base import LinearRNN, Network
+from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 
 # Rounds of the heuristic, and the price of a line that was not used.
@@ -75,12 +75,6 @@ _REWEIGHTINGS, _SHARP = 12, 720_720
 _KEPT = 40
 # This part of the time is for settling the cost once the number of lines is.
 _COST_SHARE = 5
-# Which neurons the rows and the columns of a recurrent net's matrices are.
-_POPULATIONS = {
-    "row": {"D": "output", "W": "hidden", "B": "hidden"},
-    "column": {"D": "hidden", "W": "hidden", "B": "input"},
-}
-
 # Costs whose sums are below this are added up in 64 bits, larger ones in Python's integers.
 _WORD = 1 << 61
 
@@ -110,9 +104,7 @@ def neuron_of(network: Network, cell: Cell, line: str = "row") -> tuple[str, int
     index : int
     """
     name, i, j = cell
-    if isinstance(network, LinearRNN):
-        name = _POPULATIONS[line][name]
-    return name, i if line == "row" else j
+    return network.population(name, line), i if line == "row" else j
 
 
 class Neurons:
@@ -477,7 +469,7 @@ def fewest_neurons(
     Examples
     --------
     >>> from algebra.design.demand import demand
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> fewest_neurons(demand(LinearRNN(n=4, T=4, b=1, d=2, m=4))).value
     Fraction(2, 1)
     """

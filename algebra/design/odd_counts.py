@@ -109,6 +109,6 @@ class ParityCounter:
                 return Parity(True, f"{where}N = {roots.value}, {roots.how}", counted)
             even.append((cells, roots.value))
         counted = CountedRoots(allocation.cells, tuple(even))
-        if failed:
-            return Parity(None, failed, counted)
+        if failed or not even:
+            return Parity(None, failed or "no part of it was found", counted)
         return Parity(False, "N = " + ", ".join(str(n) for _, n in even), counted)

@@ -32,25 +32,18 @@ from algebra.design.demand import LINES, Demand, demand, exact_price
 from algebra.design.evidence import (
     CostEvidence,
     Evidence,
-    MaximalEvidence,
-    NeuronEvidence,
     SpreadEvidence,
     cells,
     dual_from_dict,
 )
+from algebra.design.goals import GOALS
 from algebra.design.result import Design
 from algebra.errors import InputError, shown
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.problem import Problem, problem_from_dict
+from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
 
 FORMAT, VERSION = "matchprob-design", 2
-# What the evidence of a goal is; the lines it may speak of.
-_EVIDENCE: dict[str, tuple[type[Evidence], tuple[str, ...]]] = {
-    "cheapest": (CostEvidence, ("",)),
-    "spread": (SpreadEvidence, LINES),
-    "neurons": (NeuronEvidence, ("row", "column")),
-    "maximal": (MaximalEvidence, ("",)),
-}
 
 
 @dataclass(frozen=True)
@@ -135,10 +128,11 @@ def proof_of(asked: Demand, found: Design) -> DesignProof:
     InputError
         Where there is nothing to prove.
     """
-    if found.evidence is None or found.goal not in _EVIDENCE:
+    with_proof = [name for name, goal in GOALS.items() if goal.proof]
+    if found.evidence is None or found.goal not in with_proof:
         raise InputError(
             f"a design of goal {found.goal!r} has no proof; the goals that have one: "
-            + ", ".join(_EVIDENCE)
+            + ", ".join(with_proof)
         )
     if not found.is_optimal:
         raise InputError(
@@ -202,15 +196,15 @@ def read_proof(data: object) -> DesignProof:
         if goal == "spread":
             evidence, value = SpreadEvidence(dual, None), Fraction(dict(caps).get(line, 0))
     else:
-        if goal not in _EVIDENCE:
-            raise CheckFailed("goal", f"is {shown(goal)}, none of " + ", ".join(_EVIDENCE))
-        form, lines = _EVIDENCE[goal]
+        known = GOALS.get(goal)
+        if known is None or not known.proof:
+            raise CheckFailed("goal", f"is {shown(goal)}, which has no proof")
         line = fields.text("line")
-        if line not in lines:
+        if line not in (known.lines or ("",)):
             raise CheckFailed("line", f"is {shown(line)}, for goal {goal!r}")
         value = _price(fields.raw("value"), "value")
         cost_bound = _price(fields.raw("cost_bound"), "cost_bound")
-        evidence = form.from_dict(fields.raw("evidence"))
+        evidence = known.read_evidence(fields.raw("evidence"))
     fields.finish()
     if goal == "spread" and line not in dict(caps):
         raise CheckFailed("caps", f"has no cap of a {line}, the value of goal 'spread'")

@@ -67,7 +67,7 @@ def ranked_bases(asked: Demand, columns: np.ndarray, p: int) -> Iterator[Ranked]
     --------
     >>> from fractions import Fraction
     >>> from algebra.design.demand import demand
-    >>> from algebra.networks.base import LinearEstimator
+    >>> from algebra.networks.linear import LinearEstimator
     >>> costs = {("W", 0, j): Fraction(j) for j in range(3)}
     >>> asked = demand(LinearEstimator(q=3, d=1, m=2), costs=costs)
     >>> p, number = next(asked.points())

@@ -130,7 +130,7 @@ def repair(
     Examples
     --------
     >>> from algebra.design.demand import demand
-    >>> from algebra.networks.base import LinearEstimator
+    >>> from algebra.networks.linear import LinearEstimator
     >>> net = LinearEstimator(q=3, d=2, m=2)
     >>> before = Allocation.from_masks(net, W=[[1, 1, 1], [1, 0, 0]])
     >>> found = repair(before, demand(net), "not minimal")

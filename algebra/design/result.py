@@ -37,6 +37,8 @@ class Design:
         Why nothing is better, or how far that is known.
     measure : str
         What `value` counts; empty for the cost.
+    certificate : str
+        Of goal "maximal": the odd root count.
     line : str
         The kind of line of goals "spread" and "neurons"; empty for the others.
     cost_bound : Fraction
@@ -56,6 +58,7 @@ class Design:
     points: tuple[tuple[int, int], ...] = field(repr=False)
     proof: str = field(default="", repr=False)
     measure: str = field(default="", repr=False)
+    certificate: str = field(default="", repr=False)
     line: str = field(default="", repr=False)
     cost_bound: Fraction = field(default=Fraction(0), repr=False)
     evidence: Evidence | None = field(default=None, repr=False)

@@ -143,7 +143,7 @@ def robustness(
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearEstimator
+    >>> from algebra.networks.linear import LinearEstimator
     >>> net = LinearEstimator(q=4, d=2, m=2)
     >>> found = robustness(Allocation.rows(net, "W", [0, 1]))
     >>> found.survives, found.is_exact
@@ -216,9 +216,9 @@ class _Search:
         self.table, self.pivots = echelon(columns, p)
         self.rank = len(self.pivots)
         self.best: tuple[int, ...] = tuple(range(columns.shape[1]))
-        self._offer(self.table)
+        self._keep(self.table)
 
-    def _offer(self, table: np.ndarray, order: np.ndarray | None = None) -> None:
+    def _keep(self, table: np.ndarray, order: np.ndarray | None = None) -> None:
         """Keep the lightest row's support, where it is the smallest so far."""
         weights = (table != 0).sum(axis=1)
         if not len(weights) or weights.min() >= len(self.best):
@@ -244,7 +244,7 @@ class _Search:
         orders += [np.array(self.rng.sample(range(size), size)) for _ in range(_ORDERS)]
         for order in orders:
             table, _ = echelon(self.columns[:, order], self.p)
-            self._offer(table, order)
+            self._keep(table, order)
 
     def prove(self, ends: float) -> int:
         """The number of losses that are survived for sure."""
@@ -311,7 +311,7 @@ class _Search:
             table, pivots = echelon(self.columns[:, order], self.p)
             if max(pivots) >= len(left):
                 break
-            self._offer(table, order)
+            self._keep(table, order)
             if not self._pairs(table, pivots, order, ends):
                 # Of this basis only single rows: two elements are still possible.
                 return 3 * bases + 2

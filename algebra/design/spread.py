@@ -40,7 +40,7 @@ def most_spread(
     Examples
     --------
     >>> from algebra.design.demand import demand
-    >>> from algebra.networks.base import LinearEstimator
+    >>> from algebra.networks.linear import LinearEstimator
     >>> most_spread(demand(LinearEstimator(q=3, d=2, m=2))).value
     Fraction(2, 1)
     """

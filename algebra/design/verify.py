@@ -104,7 +104,7 @@ def verify_design(
     >>> from algebra.design.cheapest import cheapest
     >>> from algebra.design.demand import demand
     >>> from algebra.design.proof import proof_of
-    >>> from algebra.networks.base import LinearEstimator
+    >>> from algebra.networks.linear import LinearEstimator
     >>> asked = demand(LinearEstimator(q=3, d=2, m=2), caps={"column": 2})
     >>> verify_design(proof_of(asked, cheapest(asked)).to_dict()).holds
     True
@@ -146,17 +146,22 @@ class _Checker:
         with _at("demand"):
             asked = proof.demand(self.seed)
         self.meets(asked)
-        evidence = proof.evidence
-        if isinstance(evidence, CostEvidence):
-            self.costs_least(asked, evidence.dual)
-        elif isinstance(evidence, SpreadEvidence):
-            self.costs_least(asked, evidence.dual)
-            self.most_spread(asked, evidence.refutation)
-        elif isinstance(evidence, NeuronEvidence):
-            self.fewest(asked, evidence)
-        else:
-            self.is_maximal(asked, evidence.roots)
-            self.cheaper_are_even(asked, evidence)
+        check: Callable[[Demand, Any], None] = getattr(self, f"check_{proof.goal}")
+        check(asked, proof.evidence)
+
+    def check_cheapest(self, asked: Demand, evidence: CostEvidence) -> None:
+        """Nothing costs less."""
+        self.costs_least(asked, evidence.dual)
+
+    def check_spread(self, asked: Demand, evidence: SpreadEvidence) -> None:
+        """Nothing is more spread, and nothing as spread costs less."""
+        self.costs_least(asked, evidence.dual)
+        self.most_spread(asked, evidence.refutation)
+
+    def check_maximal(self, asked: Demand, evidence: MaximalEvidence) -> None:
+        """The root count is odd, that of everything cheaper even."""
+        self.is_maximal(asked, evidence.roots)
+        self.cheaper_are_even(asked, evidence)
 
     def say(self, place: str, status: str, text: str) -> None:
         """Note what was found."""
@@ -269,7 +274,7 @@ class _Checker:
             f"no design with {number - 1} in a {line}: {count} new points, error at most {error}",
         )  # fmt: skip
 
-    def fewest(self, asked: Demand, evidence: NeuronEvidence) -> None:
+    def check_neurons(self, asked: Demand, evidence: NeuronEvidence) -> None:
         """No design touches fewer neurons, and none of as many costs less than `cost_bound`."""
         value, units = int(self.proof.value), self.units(asked)
 
@@ -327,7 +332,9 @@ class _Checker:
             status, _ = self.count_again(asked, evidence.cheaper[k], f"{place}[{k}]")
             trusted += status == TRUSTED
         text = f"{len(met)} allocations, up to renaming of units, cost less: "
-        if asked.extra:
+        if not met:
+            text = "nothing that is not minimal costs less"
+        elif asked.extra:
             text += "of none was a part with an odd root count found"
         else:
             text += "each has an even root count"

@@ -25,7 +25,8 @@ are statements about generic instances, not about MP.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -42,7 +43,7 @@ from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linear.evidence import circuit_reason, rank_evidence, reached_evidence, root_evidence
 from algebra.linear.reachable import reachable_blocks
 from algebra.linear.witness import find_witness
-from algebra.problems.allocation import Allocation
+from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
 from algebra.ranks.budgets.cover import budget_violations
@@ -50,6 +51,7 @@ from algebra.ranks.jacobian import GenericRank, allocation_rank, network_rank
 from algebra.ranks.matroid import candidate_bases
 from algebra.systems.root_count import LINEAR, NUMERICAL, RootCountError, generic_root_count
 from algebra.theorems.statements import what_theorems_say
+from algebra.time_limits import OutOfTime, is_over
 
 # Weights among which a dependent set is looked for.
 _LARGEST_CIRCUIT = 1_000
@@ -106,13 +108,14 @@ def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> C
         )
 
     if own.rank < whole.rank:
-        reasons = tuple(str(v) for v in budget_violations(allocation))
+        reasons = _violated(allocation)
         if allocation.size < whole.rank:
             rule = f"{allocation.size} learnable weights, {whole.rank} independent equations"
             return conclude(MINIMAL, rule, Fraction(0), reasons=reasons)
         rule = f"generic rank {own.rank} of {whole.rank}"
         if not reasons and allocation.size <= _LARGEST_CIRCUIT:
-            reasons = (circuit_reason(allocation, support, seed),)
+            with suppress(OutOfTime):
+                reasons = (circuit_reason(allocation, support, seed),)
         return conclude(MINIMAL, rule, own.error, reasons=reasons)
 
     # Not minimal: proved, unless the whole network's rank is only probably not larger.
@@ -133,12 +136,13 @@ def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> C
         return _over_complete(problem, whole, effort, conclude, evidence, error)
     try:
         roots = generic_root_count(
-            allocation, support, seed=seed, timeout=limits.timeout, fallback=tools.root_counter
+            allocation, support, seed=seed, timeout=limits.basis, fallback=tools.root_counter
         )
-    except RootCountError as problem_met:
-        reached = if_reached()
-        if reached is not None:
-            return reached
+    except (RootCountError, OutOfTime) as problem_met:
+        with suppress(OutOfTime):
+            reached = if_reached()
+            if reached is not None:
+                return reached
         tried = (f"generic root count: {problem_met}",)
         return conclude(UNDECIDED, "not minimal, root count out of reach", error, tried=tried)
     evidence["root_count"] = root_evidence(roots)
@@ -154,13 +158,34 @@ def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> C
     if reached is not None:
         return reached
     guesses = tools.candidates(roots.value) if tools.candidates is not None else ()
-    witness, text = find_witness(problem, roots, seed, limits.search, guesses, limits.timeout)
+    try:
+        witness, text = find_witness(problem, roots, seed, limits.search, guesses, limits.basis)
+    except OutOfTime as over:
+        witness, text = None, f"instances without real solutions were looked for: {over}"
     if witness is None:
         rule = f"not minimal, {roots.value} complex solutions{how}"
         return conclude(UNDECIDED, rule, error, generic_root_count=roots.value, tried=(text,))
     evidence["no_real_root"] = witness
     rule = f"an instance with {roots.value} complex solutions, none real{how}"
     return conclude(INTERMEDIATE, rule, error, generic_root_count=roots.value)
+
+
+def _violated(allocation: Allocation) -> tuple[str, ...]:
+    """Budgets that are exceeded, in words; the verdict does without them where time is up."""
+    try:
+        return tuple(str(v) for v in budget_violations(allocation))
+    except OutOfTime:
+        return ()
+
+
+def _in_time(bases: Iterator[tuple[Cell, ...]]) -> Iterator[tuple[Cell, ...]]:
+    """Bases as long as there is time."""
+    while not is_over():
+        try:
+            cells = next(bases)
+        except (StopIteration, OutOfTime):
+            return
+        yield cells
 
 
 def _over_complete(
@@ -173,19 +198,16 @@ def _over_complete(
 ) -> Certificate:
     """More weights than equations: maximal if some sub-allocation is."""
     allocation, support = problem.allocation, problem.support
-    seed, timeout, subsets = effort.seed, effort.limits.timeout, effort.limits.subsets
+    seed, timeout, subsets = effort.seed, effort.limits.basis, effort.limits.subsets
     tried, out_of_reach = 0, 0
-    deadline = time.monotonic() + timeout
-    for cells in candidate_bases(allocation, whole.rank, support, seed, subsets):
-        if time.monotonic() > deadline:
-            break
+    for cells in _in_time(candidate_bases(allocation, whole.rank, support, seed, subsets)):
         tried += 1
         part = Allocation.from_cells(allocation.network, cells)
         try:
             roots = generic_root_count(
                 part, support, seed=seed, timeout=timeout / 4, fallback=effort.tools.root_counter
             )
-        except RootCountError:
+        except (RootCountError, OutOfTime):
             out_of_reach += 1
             continue
         if roots.value % 2:
@@ -197,4 +219,6 @@ def _over_complete(
     text = f"{tried} sub-allocations of {whole.rank} weights: none with an odd root count"
     if out_of_reach:
         text += f" ({out_of_reach} out of reach)"
+    if is_over():
+        text += "; the time limit was met"
     return conclude(UNDECIDED, "not minimal, more weights than equations", error, tried=(text,))

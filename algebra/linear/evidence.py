@@ -18,8 +18,8 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import GenericRank, Point, random_point
 from algebra.ranks.matroid import smallest_circuit
+from algebra.systems.forms import forms
 from algebra.systems.root_count import DEGREE, LINEAR, TRACE, RootCount
-from algebra.systems.system import forms
 
 # Witness points with more entries are given by their seed only.
 _LARGEST_POINT = 20_000
@@ -266,6 +266,11 @@ def _read_roots(data: Any, place: str, problem: Problem) -> RootEvidence:
         raise CheckFailed(fields.at("trace"), "is missing")
     if rule == DEGREE and int(np.prod(np.array(blocks, dtype=object))) != value:
         raise CheckFailed(fields.at("blocks"), f"their product is not {value}")
+    if rule != DEGREE and blocks:
+        raise CheckFailed(fields.at("blocks"), f"by {rule} there are none")
+    for k, p in enumerate(primes):
+        if rule == TRACE or not (_PRIMES[0] < p < _PRIMES[1] and fmpz(p).is_prime()):
+            raise CheckFailed(f"{fields.at('primes')}[{k}]", f"by {rule}: no prime {one_line(p)}")
     if rule == LINEAR and value != 1:
         raise CheckFailed(fields.at("value"), f"a linear system has one solution, not {value}")
     fields.finish()

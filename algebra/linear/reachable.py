@@ -45,6 +45,7 @@ from algebra.linalg.modular import random_prime, random_residues
 from algebra.networks.base import Network
 from algebra.networks.chain import need_chain
 from algebra.problems.problem import Problem
+from algebra.time_limits import check_time
 
 Block = tuple[int, ...]
 Layers = tuple[tuple[Block, ...], ...]
@@ -78,6 +79,7 @@ def reachable_blocks(problem: Problem, seed: int = 0) -> Layers | None:
     """
     rng = random.Random(f"reachable/{seed}")
     for blocks in _divisions(problem):
+        check_time()
         if _applies(problem, blocks, rng):
             return blocks
     return None

@@ -64,6 +64,7 @@ from algebra.ranks.jacobian import (
     network_rank,
     tangent_factors,
 )
+from algebra.systems.forms import forms
 from algebra.systems.root_count import TRACE
 from algebra.theorems.statements import what_theorems_say
 
@@ -385,12 +386,14 @@ class _Checker:
         if target.size != self.claim.equations:
             text = f"{target.size} weights for {self.claim.equations} equations: N is not finite"
             raise CheckFailed(place, text)
+        if claimed.form not in (*forms(target.network, target), "direct"):
+            raise CheckFailed(f"{place}.form", f"{claimed.form!r} does not fit the network")
         found = recount_again(
             target,
             self.problem.support,
             claimed.primes,
             seed=self.seed,
-            timeout=self.effort.limits.timeout,
+            timeout=self.effort.limits.basis,
             fallback=self.effort.tools.root_counter,
         )
         value = claimed.value

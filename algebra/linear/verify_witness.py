@@ -60,7 +60,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import sympy
 from flint import fmpq_mat, fmpz, fmpz_poly, nmod_poly
 
 from algebra.certificates.checks import PROVED, TRUSTED, CheckFailed, Say
@@ -69,11 +68,9 @@ from algebra.linear.evidence import Witness
 from algebra.networks.chain import need_chain
 from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.quotient import Element, QuotientAlgebra
-from algebra.polynomials.rings import RationalField
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem
-from algebra.systems.elimination import eliminate
-from algebra.systems.system import build_system
+from algebra.systems.instances import rational_core
 
 PLACE = "evidence.no_real_root"
 # Random primes tried before points are called singular.
@@ -116,9 +113,7 @@ def check_no_real_root(
         raise CheckFailed(PLACE, text)
     Y = problem.network.forward(witness.teacher, witness.X)
     allocation = problem.allocation
-    core = eliminate(
-        build_system(allocation, witness.weights, witness.X, Y, RationalField(), witness.form)
-    )
+    core = rational_core(allocation, witness.weights, witness.X, Y, witness.form)
     if not core.consistent or not core.equations:
         raise CheckFailed(PLACE, "the instance is degenerate: its core has no finite set of roots")
     if core.unknowns != witness.unknowns:
@@ -312,6 +307,9 @@ def _rank(array: np.ndarray) -> int:
 
 def _real_roots(w: fmpz_poly) -> int:
     """The number of real roots of a squarefree polynomial, by SymPy's Sturm sequences."""
+    # Loaded here: importing it takes longer than most commands.
+    import sympy
+
     coefficients = [int(c) for c in w.coeffs()][::-1]
     return int(sympy.Poly(coefficients, sympy.Symbol("t")).count_roots())
 

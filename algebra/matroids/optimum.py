@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from algebra.matroids.branch_and_bound import capped_basis
 from algebra.matroids.capped import CappedProblem, Dual
-from algebra.matroids.intersection import Shortage, common_basis
+from algebra.matroids.intersection import Shortage, common_basis, is_optimal
 from algebra.matroids.lagrangian import Relax
 
 # Makes the relaxation of one problem.
@@ -62,6 +62,8 @@ def optimum(
         found = common_basis(problem)
         if isinstance(found, Shortage):
             return Optimum(None, None, None, found)
+        if not is_optimal(problem, found):
+            raise ArithmeticError("a weight splitting does not prove its own basis: a bug")
         return Optimum(found.elements, found.cost, found.cost, found.splitting)
     relax = relaxation(problem) if relaxation else None
     capped = capped_basis(problem, relax=relax, seconds=seconds)

@@ -306,6 +306,15 @@ class ChainNetwork(Network):
             if width < max(b, d)
         ]
 
+    def population(self, name: str, line: str) -> str:
+        """Of a recurrent net "input", "hidden" or "output"; otherwise the matrix."""
+        chain = self.chain()
+        if chain.recurrent is None:
+            return name
+        if line == "row":
+            return "output" if name == chain.output else "hidden"
+        return "input" if name == chain.start else "hidden"
+
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The papers' parts of a feed-forward chain: the last matrix, and those before it."""
         chain = self.chain()

@@ -144,3 +144,14 @@ def inspect_normnet(
     return replace(
         found, allocation=allocation, skipped=words + found.skipped, budgets=(), violations=()
     )
+
+
+def normnet_equations(
+    found: Inspection, support: Mapping[str, np.ndarray]
+) -> tuple[str, list[tuple[str, Any]]]:
+    """The equations of Lemma 1 for all layers, in SymPy."""
+    network = found.allocation.network
+    assert isinstance(network, NormNet)
+    layers = range(1, network.depth + 1)
+    pairs = [pair for k in layers for pair in lemma_equations(network, k)]
+    return "Equations of Lemma 1, no unit silent", pairs

@@ -30,7 +30,8 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearFeedForward, Network
+from algebra.networks.base import Network
+from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem

@@ -18,6 +18,8 @@ from typing import Any
 
 from flint import nmod_mat, nmod_poly
 
+from algebra.time_limits import check_time
+
 Element = Any  # nmod_poly, reduced modulo w
 Rows = list[list[Element]]
 
@@ -120,6 +122,7 @@ class QuotientAlgebra:
             turned = [sum((mixed[k] * turn[k][j] for k in width), zero) for j in width]
             work.append([*turned, mixed[columns]])
         for k in range(columns):
+            check_time()
             inverse = self.inverse(work[k][k])
             if inverse is None:
                 return None

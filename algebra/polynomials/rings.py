@@ -12,10 +12,9 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import sympy
 from flint import (
     fmpq,
     fmpq_mat,
@@ -25,6 +24,9 @@ from flint import (
     nmod_mat,
     nmod_mpoly_ctx,
 )
+
+if TYPE_CHECKING:
+    import sympy
 
 # The largest prime below 2^31: products of two residues fit in 64 bits, and msolve takes it.
 DEFAULT_PRIME = 2147483647
@@ -132,6 +134,9 @@ class SymbolicRing:
     characteristic = 0
 
     def constant(self, value: Any) -> Any:
+        # Loaded here: importing it takes longer than most commands.
+        import sympy
+
         if isinstance(value, (fmpq, fmpz)):
             return sympy.Rational(int(value.numerator), int(value.denominator))
         return sympy.sympify(value)
@@ -146,4 +151,6 @@ class SymbolicRing:
 @cache
 def symbol(name: str) -> sympy.Symbol:
     """The SymPy symbol of an unknown or a parameter."""
+    import sympy
+
     return sympy.Symbol(name)

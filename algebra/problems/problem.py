@@ -1,40 +1,22 @@
-"""Problems and problem files: a network, its allocation, its support, its distribution.
+"""A question: a network, what learns in it, its structural zeros, its distribution.
 
-A problem file is TOML (the format is in the README)::
-
-    [network]
-    kind = "lrnn"
-    n = 2
-    T = 2
-    b = 1
-    d = 1
-    m = 2
-
-    [learnable]
-    W = [[1, 0], [0, 1]]
-
-A matrix is a list of rows, the name of a ``.csv`` or ``.npy`` file beside the problem
-file, ``"all"`` (every weight of it learns), or ``{ random = { budget = …, rows = … } }``
-(see `algebra.problems.random_cells`).
+Files of problems are read in `algebra.problems.files`.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import random
-import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from algebra.errors import InputError, one_line, shown
-from algebra.networks.base import KINDS, Network
+from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.random_cells import RandomCells
 
@@ -193,7 +175,7 @@ class Problem:
             else:
                 learnable[name] = value.tolist()
         data: dict[str, Any] = {
-            "network": {"kind": self.network.kind, **self.network.sizes},
+            "network": self.network.to_dict(),
             "learnable": learnable,
         }
         if self.support:
@@ -232,164 +214,3 @@ def _toml(value: Any) -> str:
     if isinstance(value, list) and value and isinstance(value[0], list):
         return "[\n" + "".join(f"    {row},\n" for row in value) + "]"
     return json.dumps(value)
-
-
-_TABLES = {"network", "learnable", "support", "distribution"}
-
-
-def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
-    """A problem from the tables of a problem file.
-
-    Parameters
-    ----------
-    data : mapping
-        Tables ``network``, ``learnable`` and, optionally, ``support``, ``distribution``.
-    folder : Path, optional
-        Where matrices given by file name lie.
-
-    Raises
-    ------
-    InputError
-        Naming the table and key that is wrong.
-    """
-    _no_unknown(data, _TABLES, "the file", "table")
-    if "network" not in data:
-        raise InputError("there is no [network] table")
-    for table in data:
-        if not isinstance(data[table], Mapping):
-            raise InputError(f"`{table}` ({shown(data[table])}) must be a table: write [{table}]")
-    network = network_from_dict(data["network"])
-    support = {
-        name: _matrix(value, f"support.{one_line(name)}", folder)
-        for name, value in data.get("support", {}).items()
-    }
-    learnable = {
-        name: _matrix(value, f"learnable.{one_line(name)}", folder)
-        for name, value in data.get("learnable", {}).items()
-    }
-    for name, value in support.items():
-        if isinstance(value, RandomCells):
-            raise InputError(f"support.{one_line(name)} is random: a support must be fixed")
-    laws = data.get("distribution", {})
-    _no_unknown(laws, {f.name for f in fields(Distribution)}, "[distribution]", "key")
-    return Problem(network, learnable, support, Distribution(**laws))
-
-
-def network_from_dict(data: Mapping[str, Any]) -> Network:
-    """A network from the ``[network]`` table."""
-    if "kind" not in data:
-        raise InputError("[network] has no `kind`; choose one of " + ", ".join(KINDS))
-    kind = data["kind"]
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise InputError(f"network.kind ({shown(kind)}) must be one of " + ", ".join(KINDS))
-    cls = KINDS[kind]
-    names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
-    _no_unknown(data, {"kind", *names}, "[network]", "key")
-    needed = [f.name for f in fields(cls) if f.default is MISSING]  # type: ignore[arg-type]
-    missing = [name for name in needed if name not in data]
-    if missing:
-        raise InputError(f"[network] of kind {kind!r} lacks " + ", ".join(missing))
-    return cls(**{name: data[name] for name in names if name in data})
-
-
-def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
-    """Read a problem file.
-
-    Parameters
-    ----------
-    path : str or Path
-    need_learnable : bool, optional
-        Whether a file without a [learnable] table is an error.
-
-    Raises
-    ------
-    InputError
-        Where the file is missing, is not TOML, or says something impossible; the
-        message begins with the file's name.
-    """
-    path = Path(path)
-    where = _path(path)
-    try:
-        # utf-8-sig: some editors put a byte order mark first.
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError(f"{where}: no such file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{where}: not valid TOML: {one_line(error)}") from None
-    except RecursionError:
-        raise InputError(f"{where}: not valid TOML: brackets are nested too deeply") from None
-    except OSError as error:
-        raise InputError(f"{where}: cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        # Not text, a NUL in the name, or an integer of thousands of digits.
-        raise InputError(f"{where}: cannot be read: {one_line(error)}") from None
-    try:
-        problem = problem_from_dict(data, path.parent)
-        if need_learnable and "learnable" not in data:
-            raise InputError("there is no [learnable] table: say which weights may learn")
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-    return problem
-
-
-def _path(path: Path) -> str:
-    """A path as it stands in a message: whole, but on one line."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
-
-
-def _no_unknown(data: Any, known: set[str], where: str, what: str) -> None:
-    if not isinstance(data, Mapping):
-        raise InputError(f"{where} must be a table, not {shown(data)}")
-    for key in data:
-        if key not in known:
-            raise InputError(
-                f"{where} has an unknown {what} `{one_line(key)}`; known are "
-                + ", ".join(sorted(known))
-            )
-
-
-def _matrix(value: Any, name: str, folder: Path | None) -> Any:
-    if isinstance(value, RandomCells):
-        return value
-    if isinstance(value, Mapping):
-        _no_unknown(value, {"random"}, f"`{name}`", "key")
-        spec = value.get("random")
-        known = {f.name for f in fields(RandomCells)}
-        _no_unknown(spec, known, f"`{name}`.random", "key")
-        if "budget" not in spec:  # type: ignore[operator]
-            raise InputError(f"`{name}`.random lacks `budget`")
-        try:
-            return RandomCells(**spec)  # type: ignore[arg-type]
-        except InputError as error:
-            raise InputError(f"{name}: {error}") from None
-    if isinstance(value, str) and value != ALL:
-        return _matrix_file(value, name, folder or Path())
-    return value
-
-
-def _matrix_file(text: str, name: str, folder: Path) -> Any:
-    path = folder / text
-    if path.suffix not in (".csv", ".npy"):
-        raise InputError(
-            f"`{name}` ({shown(text)}) must be rows of 0 and 1, or the name of a .csv or .npy file"
-        )
-    try:
-        if path.suffix == ".csv":
-            with path.open(newline="", encoding="utf-8-sig") as file:
-                return [[_entry(cell) for cell in row] for row in csv.reader(file) if row]
-        with path.open("rb") as binary:
-            return np.lib.format.read_array(binary, allow_pickle=False)
-    except FileNotFoundError:
-        raise InputError(f"`{name}` names {_path(path)}, which does not exist") from None
-    except Exception as error:
-        # A damaged .npy header raises nearly anything: SyntaxError, TypeError, MemoryError, …
-        reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
-        raise InputError(
-            f"`{name}`: {_path(path)} cannot be read as a matrix: {one_line(reason)}"
-        ) from None
-
-
-def _entry(cell: str) -> Any:
-    # A word stays a word, so that the mask check can echo it.
-    text = cell.strip()
-    return {"0": 0, "1": 1, "0.0": 0, "1.0": 1}.get(text, text)

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from flint import nmod_mat
 
 from algebra.linalg.modular import random_prime
+from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
-from algebra.ranks.jacobian import generic_rank, jacobian, random_point, tangent_factors
+from algebra.ranks.jacobian import columns_at, generic_rank, random_point
 
 
 def candidate_bases(
@@ -69,13 +68,8 @@ def smallest_circuit(
     cells = list(allocation.cells)
     if not cells:
         return ()
-    _, table = _echelon(allocation.network, cells, support, seed)
-    pivots = [next(k for k, entry in enumerate(row) if entry != 0) for row in table]
-    circuits = [
-        sorted([k, *(p for p, row in zip(pivots, table, strict=True) if row[k] != 0)])
-        for k in set(range(len(cells))) - set(pivots)
-    ]
-    return tuple(cells[k] for k in min(circuits, key=lambda c: (len(c), c), default=[]))
+    circuits = _matroid(allocation.network, cells, support, seed).circuits()
+    return tuple(cells[k] for k in min(circuits, key=lambda c: (len(c), c), default=()))
 
 
 def greedy_basis(
@@ -86,11 +80,11 @@ def greedy_basis(
     seed: int,
 ) -> tuple[Cell, ...] | None:
     """The first cells in an order whose Jacobian columns are independent."""
-    found, table = _echelon(allocation.network, order, support, seed)
-    if found < rank:
+    matroid = _matroid(allocation.network, order, support, seed)
+    found = matroid.greedy(range(len(order)), rank)
+    if len(found) < rank:
         return None
-    pivots = [next(k for k, entry in enumerate(row) if entry != 0) for row in table]
-    chosen = {order[k] for k in pivots[:rank]}
+    chosen = {order[k] for k in found}
     basis = tuple(cell for cell in allocation.cells if cell in chosen)
     return (
         basis
@@ -100,17 +94,14 @@ def greedy_basis(
     )
 
 
-def _echelon(
+def _matroid(
     network: Network,
     cells: Sequence[Cell],
     support: Mapping[str, np.ndarray] | None,
     seed: int,
-) -> tuple[int, list[list[Any]]]:
-    """Rank and reduced echelon form of the Jacobian's columns at a random point."""
+) -> LinearMatroid:
+    """The matroid of some weights: their Jacobian columns at a random point."""
     rng = random.Random(f"basis/{seed}")
     p = random_prime(rng)
     point = random_point(network, p, rng.randrange(1 << 32), support)
-    names = sorted({cell[0] for cell in cells})
-    matrix = jacobian(tangent_factors(network, point, names), cells, p)
-    reduced, found = nmod_mat(len(matrix), len(cells), matrix.ravel().tolist(), p).rref()
-    return int(found), reduced.tolist()[: int(found)]
+    return LinearMatroid(columns_at(network, point, cells), p)

@@ -17,13 +17,15 @@ from typing import Any
 from algebra.certificates.certificate import DISCRETE, INTERMEDIATE, UNDECIDED, Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import vanishing_certificate
-from algebra.networks.base import LinearFeedForward, ShallowReLU
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
 from algebra.ranks.budgets.cover import budget_violations, rank_bound
 from algebra.ranks.jacobian import network_rank
 from algebra.relu.patterns import sample_pattern_ranks
 from algebra.theorems.statements import what_theorems_say
+from algebra.time_limits import OutOfTime
 
 
 def certify_relu(problem: Problem, effort: Effort) -> Certificate:
@@ -62,7 +64,12 @@ def certify_relu(problem: Problem, effort: Effort) -> Certificate:
     evidence: dict[str, Any] = {
         "active_rank": {"rank": whole.rank, "witness": [whole.p, whole.seed]}
     }
-    instance = refuted() if refuted is not None and not certain else None
+    instance, in_time = None, True
+    if refuted is not None and not certain:
+        try:
+            instance = refuted()
+        except OutOfTime:
+            in_time = False
     if certain:
         rule = f"no activation pattern leaves rank above {bound}, labels have {whole.rank}"
     elif instance is not None:
@@ -72,7 +79,8 @@ def certify_relu(problem: Problem, effort: Effort) -> Certificate:
         rule = "decided per instance, not in general, for a ReLU network"
     tried = ["budgets of rows, columns and layers: none is exceeded"]
     if refuted is not None:
-        tried.append("a search for an instance without a match that persists: none found")
+        what = "none found" if in_time else "the time limit was met"
+        tried.append(f"a search for an instance without a match that persists: {what}")
     everywhere = "never minimal: teacher and student are both silent with positive probability"
     return Certificate(
         problem=problem,

@@ -36,7 +36,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from algebra.errors import InputError
-from algebra.networks.base import ShallowReLU
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 
 # Fixings of a pair (u, v): neither, u = 0 (unit inactive), v = 0 (unit active).

@@ -30,7 +30,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.modular import Residues, batched_rank, matmul, random_prime, random_residues
-from algebra.networks.base import ShallowReLU
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 
 

@@ -19,7 +19,8 @@ from algebra.certificates.checks import (
 from algebra.certificates.claim import Claim, read_claim
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import check_vanishing
-from algebra.networks.base import LinearFeedForward, ShallowReLU
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.jacobian import network_rank

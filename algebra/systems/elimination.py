@@ -34,6 +34,7 @@ from typing import Any
 from algebra.systems.core import CoreSystem, DeferredBlock, affine_in, pattern_of, pivot_of
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.system import PolynomialSystem
+from algebra.time_limits import check_time
 
 
 class _Inconsistent(Exception):
@@ -169,7 +170,11 @@ def _substitute(equations: Sequence[Any], images: Sequence[Any], ring: Any) -> l
 def _compose(polynomials: Sequence[Any], images: Sequence[Any], ring: Any) -> list[Any]:
     if not images:
         return [ring.constant(p.leading_coefficient() if p != 0 else 0) for p in polynomials]
-    return [p.compose(*images, ctx=ring) for p in polynomials]
+    composed = []
+    for polynomial in polynomials:
+        check_time()
+        composed.append(polynomial.compose(*images, ctx=ring))
+    return composed
 
 
 def _defer(

@@ -30,11 +30,12 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import heapq
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from itertools import chain, repeat
 
-import networkx as nx
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
@@ -292,16 +293,29 @@ def block_triangular_form(patterns: Patterns, unknowns: int) -> BlockTriangularF
     members: dict[int, list[int]] = {}
     for e in parts.square.equations:
         members.setdefault(int(label[e]), []).append(e)
-    order = nx.DiGraph()
-    order.add_nodes_from(members)
+    order: TopologicalSorter[int] = TopologicalSorter(dict.fromkeys(members, ()))
     links = np.unique(label[earlier] * len(rows) + label[equation])
     pairs = map(divmod, links.tolist(), repeat(len(rows)))
-    order.add_edges_from((before, after) for before, after in pairs if before != after)
+    for before, after in pairs:
+        if before != after:
+            order.add(after, before)
     blocks = []
-    for node in nx.lexicographical_topological_sort(order, key=lambda node: members[node][0]):
+    for node in _sorted_topologically(order, {node: own[0] for node, own in members.items()}):
         mates = (u for e in members[node] if (u := matching.unknown_of[e]) is not None)
         blocks.append(_block(members[node], mates))
     return BlockTriangularForm(parts.overdetermined, tuple(blocks), parts.underdetermined)
+
+
+def _sorted_topologically(order: TopologicalSorter[int], keys: Mapping[int, int]) -> Iterator[int]:
+    """The one topological order that always takes the ready node with the smallest key."""
+    order.prepare()
+    ready: list[tuple[int, int]] = []
+    while order.is_active():
+        for node in order.get_ready():
+            heapq.heappush(ready, (keys[node], node))
+        _, node = heapq.heappop(ready)
+        order.done(node)
+        yield node
 
 
 def _checked(patterns: Patterns, unknowns: int) -> _Lists:

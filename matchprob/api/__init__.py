@@ -7,12 +7,15 @@ checker    The process in which proofs are checked: its memory and its time are 
 estimate   The verbs that solve random instances: count, estimate, compare
 identify   Which weights the data determine
 surveys    Many allocations at once: audit, atlas
+goals      The goals of the verb design
 design     Allocations found: the verb design
 probable   The design with the highest match probability: certified, or raced on common instances
-repair     Allocations mended, and how much they can lose: the verbs repair and robust
+repair     The nearest allocation that meets a goal, and what may be lost: repair and robust
 construct  Frozen networks made equal to a target by their normalization layers
 layers     Layers of networks from elsewhere: arrays, ``.npz`` files, scikit-learn, torch
 studies    Kept trials as a person or another program wants them
+goals      The goals of the verb design: those of `algebra.design.goals`, and the one that takes
+           trials
 
 Modules are named after their main verbs, so this folder exports none of them by name.
 """

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from algebra import families
 from algebra.certificates.certificate import Certificate
@@ -13,16 +14,27 @@ from algebra.certificates.checks import Verification
 from algebra.certificates.reading import MOST_CHARACTERS, as_text
 from algebra.errors import InputError, whole_number
 from algebra.normalization.lowering import solvable
+from algebra.problems.allocation import Allocation
 from algebra.systems.inspection import Inspection
+from algebra.systems.root_count import RootCount, RootCounter
 from algebra.time_limits import positive_seconds
 from matchprob.api.checker import CHECKER
 from matchprob.api.question import Question, as_problem
-from numeric.engines.witness_search import rootless_instances
 from numeric.instances import draw_instance
-from numeric.relu.decide import ReluDecision
-from numeric.relu.decide import decide as decide_relu
-from numeric.relu.evidence import refuted_instance
-from numeric.tracking.root_count import monodromy_root_count
+
+if TYPE_CHECKING:
+    from numeric.relu.decide import ReluDecision
+
+
+def _root_counter(timeout: float) -> RootCounter:
+    """Monodromy with a trace test; its compiled kernels are loaded when it is called."""
+
+    def count(allocation: Allocation, support: Mapping[str, np.ndarray], seed: int) -> RootCount:
+        from numeric.tracking.root_count import monodromy_root_count
+
+        return monodromy_root_count(allocation, support, seed, timeout=timeout)
+
+    return count
 
 
 def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> Inspection:
@@ -54,7 +66,7 @@ def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> In
 
 
 def certify(
-    question: Question, *, seed: int = 0, timeout: float = 60.0, search: float = 2.0
+    question: Question, *, seed: int = 0, timeout: float = 120.0, search: float = 2.0
 ) -> Certificate:
     """Verdict on an allocation, with evidence.
 
@@ -65,9 +77,9 @@ def certify(
     seed : int, optional
         Random points and instances follow from it.
     timeout : float, optional
-        Seconds for one Gröbner basis.
+        Seconds for the whole call; the verdict is "undecided" where they are not enough.
     search : float, optional
-        Seconds for the search of an instance without real solutions.
+        Of these, seconds to look for an instance without real solutions.
 
     Returns
     -------
@@ -76,8 +88,16 @@ def certify(
     """
     problem = as_problem(question)
 
+    # Compiled kernels are loaded only where counting and algebra leave something open.
     def guess(root_count: int) -> Iterator[int]:
-        return rootless_instances(solvable(problem), root_count, seed, search)
+        from numeric.engines.witness_search import rootless_instances
+
+        yield from rootless_instances(solvable(problem), root_count, seed, search)
+
+    def refuted() -> Mapping[str, Any] | None:
+        from numeric.relu.evidence import refuted_instance
+
+        return refuted_instance(problem, seed, search)
 
     return families.certify(
         problem,
@@ -85,8 +105,8 @@ def certify(
         timeout=timeout,
         search=search,
         candidates=guess,
-        fallback=partial(monodromy_root_count, timeout=timeout),
-        refuted=partial(refuted_instance, problem, seed, search),
+        fallback=_root_counter(timeout / 2),
+        refuted=refuted,
     )
 
 
@@ -109,6 +129,8 @@ def decide(
     ReluDecision
         Its ``certificate()`` is the content of a file that `verify` checks.
     """
+    from numeric.relu.decide import decide as decide_relu
+
     return decide_relu(draw_instance(as_problem(question), seed, index), certify=certify)
 
 

@@ -15,7 +15,8 @@ from algebra.design.result import Design
 from algebra.errors import InputError
 from algebra.networks.normalization import refuse
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.problem import Problem, load_problem
+from algebra.problems.files import load_problem
+from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from matchprob.api.goals import GOALS
 from matchprob.api.probable import RaceOptions
@@ -212,7 +213,7 @@ def design(
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearEstimator
+    >>> from algebra.networks.linear import LinearEstimator
     >>> design(Problem(LinearEstimator(q=3, d=2, m=2), {}))
     DesignResult(goal='cheapest', value=4, bound=4, cost=4, learnable=4)
     """

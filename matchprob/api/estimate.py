@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from algebra.errors import InputError
+from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.question import Question, as_problem
 from numeric.counts import CountResult, InstanceCount
-from numeric.engines.normalization import make_counter
 from numeric.statistics.comparison import Comparison
-from numeric.statistics.estimate import Estimate, run_trials
+from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store
 from numeric.studies.study import Study
 
@@ -25,7 +26,8 @@ def count(
     *,
     seed: int = 0,
     engine: str | None = None,
-    timeout: float = 600.0,
+    timeout: float = math.inf,
+    trial_timeout: float = 600.0,
     advance: Advance | None = None,
 ) -> CountResult:
     """Count the real solutions of random instances, completely.
@@ -37,7 +39,9 @@ def count(
     seed : int, optional
     engine : str, optional
     timeout : float, optional
-        Seconds for one instance.
+        Seconds for the whole call, which then ends as by an interrupt.
+    trial_timeout : float, optional
+        Seconds for one instance in the engine.
     advance : callable, optional
         Told of each count as it is made.
 
@@ -49,28 +53,35 @@ def count(
     problem = as_problem(question)
     if isinstance(instances, bool) or not isinstance(instances, int) or instances < 1:
         raise InputError(f"`instances` ({instances!r}) must be a whole number, at least 1")
-    start = time.perf_counter()
-    counts: list[InstanceCount] = []
-    with make_counter(problem, engine, timeout=timeout, root_timeout=min(timeout, 60.0)) as counter:
-        counter.prepare()
+    start = time.monotonic()
+    positive_seconds(timeout, "timeout")
+    with Study(
+        problem,
+        seed=seed,
+        engine=engine,
+        timeout=trial_timeout,
+        complete=True,
+        root_timeout=min(trial_timeout, 60.0),
+    ) as study:
         root_count, source = None, "differs by trial: the allocation is random"
         if not problem.is_random:
-            plan = counter.plan(problem.allocation)
-            root_count, source = plan.root_count, plan.source
-            if plan.is_part:
-                root_count, source = None, "infinite: more weights than equations"
-        try:
-            for found in run_trials(problem, counter, instances, seed, advance):
-                counts.append(found)
-        except KeyboardInterrupt:
-            pass
+            try:
+                with within(timeout):
+                    plan = study.plan()
+                root_count, source = plan.root_count, plan.source
+                if plan.is_part:
+                    root_count, source = None, "infinite: more weights than equations"
+            except OutOfTime:
+                source = "the time limit was met"
+        left = max(timeout - (time.monotonic() - start), 1e-3)
+        found = study.run(instances, timeout=left, advance=advance)
     return CountResult(
-        engine=counter.name,
+        engine=found.engine,
         seed=seed,
         generic_root_count=root_count,
-        instances=tuple(counts),
+        instances=found.counts,
         root_count_source=source,
-        seconds=time.perf_counter() - start,
+        seconds=time.monotonic() - start,
         requested=instances,
     )
 
@@ -82,7 +93,8 @@ def estimate(
     seed: int = 0,
     engine: str | None = None,
     confidence: float = 0.95,
-    timeout: float = 600.0,
+    timeout: float = math.inf,
+    trial_timeout: float = 600.0,
     certify: bool = True,
     complete: bool = False,
     half_width: float | None = None,
@@ -103,7 +115,9 @@ def estimate(
         The network's default where none is named.
     confidence : float, optional
     timeout : float, optional
-        Seconds for one trial.
+        Seconds for the whole call, which then ends as by an interrupt.
+    trial_timeout : float, optional
+        Seconds for one trial in the engine.
     certify : bool, optional
         Whether trials of certified minimal and maximal allocations are settled without
         computing.
@@ -129,6 +143,8 @@ def estimate(
     --------
     Study : the same in steps.
     """
+    positive_seconds(timeout, "timeout")
+    start = time.monotonic()
     with Study(
         as_problem(question),
         seed=seed,
@@ -137,11 +153,13 @@ def estimate(
         workers=workers,
         scheduler=scheduler,
         confidence=confidence,
-        timeout=timeout,
+        timeout=trial_timeout,
         certify=certify,
         complete=complete,
     ) as study:
-        return study.run(trials, half_width=half_width, advance=advance)
+        # Loading and connecting take their share.
+        left = max(timeout - (time.monotonic() - start), 1e-3)
+        return study.run(trials, half_width=half_width, timeout=left, advance=advance)
 
 
 def compare(
@@ -150,6 +168,8 @@ def compare(
     trials: int = 1000,
     *,
     seed: int = 0,
+    timeout: float = math.inf,
+    trial_timeout: float = 600.0,
     advance: Advance | None = None,
     **settings: Any,
 ) -> Comparison:
@@ -161,6 +181,8 @@ def compare(
         Of the same network and laws; trial i of both has the same weights and samples.
     trials : int, optional
     seed : int, optional
+    timeout, trial_timeout : float, optional
+        Seconds for the whole call, and for one trial.
     advance : callable, optional
         Told of each trial of either.
     **settings
@@ -170,6 +192,8 @@ def compare(
     -------
     Comparison
     """
+    positive_seconds(timeout, "timeout")
+    start = time.monotonic()
     problems = as_problem(first), as_problem(second)
     if problems[0].network != problems[1].network:
         raise InputError(
@@ -183,6 +207,7 @@ def compare(
         raise InputError("`first` and `second` differ in [distribution] or [support]")
     found = []
     for problem in problems:
-        with Study(problem, seed=seed, **settings) as study:
-            found.append(study.run(trials, advance=advance))
+        with Study(problem, seed=seed, timeout=trial_timeout, **settings) as study:
+            left = max(timeout - (time.monotonic() - start), 1e-3)
+            found.append(study.run(trials, timeout=left, advance=advance))
     return Comparison(*found)

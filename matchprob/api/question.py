@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from algebra.problems.problem import Problem, load_problem
+from algebra.problems.files import load_problem
+from algebra.problems.problem import Problem
 
 Question = Problem | str | Path
 

@@ -103,7 +103,7 @@ def repair(
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     >>> done = repair(Problem(net, {"W": [[1, 0], [0, 1]]}))
     >>> done.before.verdict, done.repair.moves, done.after.verdict
@@ -155,7 +155,7 @@ def robust(question: Question, *, seconds: float = 30.0, seed: int = 0) -> Robus
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearEstimator
+    >>> from algebra.networks.linear import LinearEstimator
     >>> net = LinearEstimator(q=3, d=1, m=2)
     >>> print(robust(Problem(net, {"W": [[1, 1, 1]]})))
     any 1 of 3 weights may be lost, not more

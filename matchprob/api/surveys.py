@@ -10,7 +10,8 @@ from typing import Any
 from algebra.errors import InputError
 from algebra.networks.base import Network
 from algebra.networks.normalization import refuse
-from algebra.problems.problem import Problem, load_problem
+from algebra.problems.files import load_problem
+from algebra.problems.problem import Problem
 from algebra.surveys import atlas as atlases
 from algebra.surveys import audit as audits
 from algebra.surveys.atlas import Atlas

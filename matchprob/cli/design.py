@@ -12,7 +12,6 @@ from algebra.design.goals import goals_text
 from algebra.errors import InputError
 from matchprob.api.goals import GOALS
 from matchprob.cli.options import (
-    UNFINISHED,
     Json,
     NetworkFile,
     Plot,
@@ -61,6 +60,11 @@ def caps_of(row: int | None, column: int | None, matrix: int | None) -> dict[str
     return {line: number for line, number in caps.items() if number is not None}
 
 
+def tables_in(*options: list[str] | None) -> list[Path]:
+    """Files that options of the form ``MATRIX=FILE`` name."""
+    return [Path(entry.partition("=")[2]) for given in options for entry in given or []]
+
+
 def design(
     problem: NetworkFile,
     goal: Annotated[
@@ -96,7 +100,6 @@ def design(
     as_json: Json = False,
 ) -> None:
     """Choose the best allocation among the [learnable] weights."""
-    from algebra.design.demand import SearchUnfinished
     from matchprob.api import design as designs
     from matchprob.api.certify import certify
     from matchprob.io import costs as tables
@@ -104,34 +107,26 @@ def design(
     from matchprob.report import design as design_report
     from matchprob.report import pictures
 
-    if plot:
-        pictures.check_target(plot)
-    for target in (write, out, proof):
-        if target:
-            files.check_target(target)
+    files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, proof, plot=plot)
     if proof and goal in GOALS and not GOALS[goal].proof:
         raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
-    try:
-        found = designs.design(
-            problem,
-            goal=goal,
-            budget=budget,
-            costs=dict(tables.read_costs(costs or [])),
-            must=tables.read_cells(must or []),
-            forbidden=tables.read_cells(forbid or [], "--forbid"),
-            matrices=matrix or [],
-            caps=caps_of(row_cap, column_cap, matrix_cap),
-            line=by,
-            seconds=seconds,
-            timeout=timeout,
-            candidates=candidates,
-            trials=trials,
-            workers=workers,
-            seed=seed,
-        )
-    except SearchUnfinished as error:
-        say(f"matchprob: {error}")
-        raise typer.Exit(UNFINISHED) from None
+    found = designs.design(
+        problem,
+        goal=goal,
+        budget=budget,
+        costs=dict(tables.read_costs(costs or [])),
+        must=tables.read_cells(must or []),
+        forbidden=tables.read_cells(forbid or [], "--forbid"),
+        matrices=matrix or [],
+        caps=caps_of(row_cap, column_cap, matrix_cap),
+        line=by,
+        seconds=seconds,
+        timeout=timeout,
+        candidates=candidates,
+        trials=trials,
+        workers=workers,
+        seed=seed,
+    )
     certificate = certify(found.problem, seed=seed) if out else None
     if as_json:
         print_json({**found.to_dict(), "seed": seed})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import typer
@@ -20,6 +21,7 @@ from matchprob.cli.options import (
     StoreOption,
     Timeout,
     Trials,
+    TrialTimeout,
     WorkersOption,
     console,
     finish,
@@ -33,23 +35,30 @@ def count(
     instances: Annotated[int, typer.Option(help="Number of random instances.", min=1)] = 20,
     seed: Seed = 0,
     engine: EngineName = None,
-    timeout: Timeout = 600.0,
+    timeout: Timeout = math.inf,
+    trial_timeout: TrialTimeout = 600.0,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Count the real solutions of random instances."""
     from matchprob.api import estimate as verbs
     from matchprob.api.question import as_problem
+    from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report import pictures
     from matchprob.report.estimate import print_counts
 
+    files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
-    if plot:
-        pictures.check_target(plot)
     with progress("counting", instances) as advance:
         found = verbs.count(
-            question, instances, seed=seed, engine=engine, timeout=timeout, advance=advance
+            question,
+            instances,
+            seed=seed,
+            engine=engine,
+            timeout=timeout,
+            trial_timeout=trial_timeout,
+            advance=advance,
         )
     if as_json:
         print_json(found.to_dict())
@@ -73,7 +82,8 @@ def estimate(
             "--half-width", help="Stop when a confidence sequence is this narrow.", metavar="H"
         ),
     ] = None,
-    timeout: Timeout = 600.0,
+    timeout: Timeout = math.inf,
+    trial_timeout: TrialTimeout = 600.0,
     no_certify: NoCertify = False,
     complete: Complete = False,
     store: StoreOption = None,
@@ -85,13 +95,13 @@ def estimate(
     """Estimate the match probability, with an honest interval."""
     from matchprob.api import estimate as verbs
     from matchprob.api.question import as_problem
+    from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report import pictures
     from matchprob.report.estimate import percent, print_estimate
 
+    files.check_outputs([problem], plot=plot, store=store)
     question = as_problem(problem)
-    if plot:
-        pictures.check_target(plot)
     with progress("estimating", trials, confidence) as advance:
         found = verbs.estimate(
             question,
@@ -100,6 +110,7 @@ def estimate(
             engine=engine,
             confidence=confidence,
             timeout=timeout,
+            trial_timeout=trial_timeout,
             certify=not no_certify,
             complete=complete,
             half_width=half_width,
@@ -116,8 +127,8 @@ def estimate(
         title = f"MP {percent(found)}" if found.trials else ""
         pictures.save(pictures.histogram(found.histogram, str(question.network), title), plot)
         say(f"wrote {plot}")
-    if found.trials < found.requested:
-        finish(found.trials, found.requested, "trials", "estimate", store)
+    if found.trouble or found.trials < found.requested:
+        finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)
     elif half_width is not None and found.interval().half_width > half_width:
         say(
             f"matchprob: after {found.trials} trials the half-width is "
@@ -133,7 +144,8 @@ def compare(
     seed: Seed = 0,
     engine: EngineName = None,
     confidence: Confidence = 0.95,
-    timeout: Timeout = 600.0,
+    timeout: Timeout = math.inf,
+    trial_timeout: TrialTimeout = 600.0,
     no_certify: NoCertify = False,
     store: StoreOption = None,
     workers: WorkersOption = 1,
@@ -142,9 +154,11 @@ def compare(
 ) -> None:
     """Compare two allocations of one network on common random instances."""
     from matchprob.api import estimate as verbs
+    from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_comparison
 
+    files.check_outputs([first, second], store=store)
     with progress("comparing", 2 * trials, confidence) as advance:
         found = verbs.compare(
             first,
@@ -154,6 +168,7 @@ def compare(
             engine=engine,
             confidence=confidence,
             timeout=timeout,
+            trial_timeout=trial_timeout,
             certify=not no_certify,
             store=store,
             workers=workers,
@@ -164,7 +179,10 @@ def compare(
         print_json(found.to_dict())
     else:
         print_comparison(console(), found)
-    finish(found.trials, trials, "common trials", "compare", store)
+    finish(
+        found.trials, trials, "common trials", "compare", store,
+        found.first.trouble or found.second.trouble,
+    )  # fmt: skip
 
 
 def register(app: typer.Typer) -> None:

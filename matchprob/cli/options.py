@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 BAD_INPUT, UNFINISHED, BUG = 2, 3, 1
 
@@ -25,7 +27,9 @@ Plot = Annotated[
 ]
 EngineName = Annotated[
     str | None,
-    typer.Option("--engine", help="Solver of the instances; the network's own by default."),
+    typer.Option(
+        "--engine", help="Solver of the instances; the network's own by default. {engines}"
+    ),
 ]
 Trials = Annotated[int, typer.Option(help="Number of random trials.", min=1)]
 Confidence = Annotated[float, typer.Option(help="Level of the interval.")]
@@ -45,11 +49,18 @@ Scheduler = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Dask scheduler (tcp://…) instead of own processes."),
 ]
-Timeout = Annotated[float, typer.Option(help="Seconds for one hard computation.", min=0.1)]
+Timeout = Annotated[
+    float, typer.Option(help="Seconds for the whole call; what is known by then is reported.")
+]
+TrialTimeout = Annotated[
+    float, typer.Option("--trial-timeout", help="Seconds for one trial in the engine.")
+]
 
 
 def console() -> Console:
     """Where results are printed."""
+    from rich.console import Console
+
     # Piped output has no width of its own; 80 columns would fold tables.
     return Console(highlight=False, width=None if sys.stdout.isatty() else 110)
 
@@ -61,11 +72,28 @@ def say(text: str) -> None:
 
 def print_json(data: dict[str, Any]) -> None:
     """The one JSON object on stdout."""
-    typer.echo(json.dumps(data))
+    put(json.dumps(data) + "\n")
 
 
-def finish(done: int, wanted: int, noun: str, verb: str, store: Path | None = None) -> None:
-    """Status 3 where an interrupt left the work unfinished."""
+def put(text: str) -> None:
+    """A text on stdout as it is."""
+    # typer's echo writes past a replaced stdout.
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def finish(
+    done: int,
+    wanted: int,
+    noun: str,
+    verb: str,
+    store: Path | None = None,
+    trouble: str = "",
+) -> None:
+    """Status 3 where an interrupt or `trouble` left the work unfinished."""
+    if trouble:
+        say(f"matchprob: {trouble}; the result above is of {done} of {wanted} {noun}")
+        raise typer.Exit(UNFINISHED)
     if done < wanted:
         kept = (
             f"kept in {store}; the same command goes on"

@@ -19,9 +19,9 @@ from matchprob.cli.design import (
     Seconds,
     Write,
     caps_of,
+    tables_in,
 )
 from matchprob.cli.options import (
-    UNFINISHED,
     Json,
     Plot,
     ProblemFile,
@@ -56,34 +56,25 @@ def repair(
     as_json: Json = False,
 ) -> None:
     """Move the fewest weights so that MP > 0, or so that MP = 1."""
-    from algebra.design.demand import SearchUnfinished
     from matchprob.api import repair as repairs
     from matchprob.io import costs as tables
     from matchprob.io import files
     from matchprob.report import pictures
     from matchprob.report import repair as repair_report
 
-    if plot:
-        pictures.check_target(plot)
-    for target in (write, out):
-        if target:
-            files.check_target(target)
-    try:
-        found = repairs.repair(
-            problem,
-            goal=goal,
-            costs=dict(tables.read_costs(costs or [])),
-            must=tables.read_cells(must or []),
-            forbidden=tables.read_cells(forbid or [], "--forbid"),
-            matrices=matrix or [],
-            caps=caps_of(row_cap, column_cap, matrix_cap),
-            seconds=seconds,
-            timeout=timeout,
-            seed=seed,
-        )
-    except SearchUnfinished as error:
-        say(f"matchprob: {error}")
-        raise typer.Exit(UNFINISHED) from None
+    files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, plot=plot)
+    found = repairs.repair(
+        problem,
+        goal=goal,
+        costs=dict(tables.read_costs(costs or [])),
+        must=tables.read_cells(must or []),
+        forbidden=tables.read_cells(forbid or [], "--forbid"),
+        matrices=matrix or [],
+        caps=caps_of(row_cap, column_cap, matrix_cap),
+        seconds=seconds,
+        timeout=timeout,
+        seed=seed,
+    )
     if as_json:
         print_json({**found.to_dict(), "seed": seed})
     else:

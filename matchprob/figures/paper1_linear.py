@@ -17,7 +17,8 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure as Picture
 
-from algebra.networks.base import LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from matchprob.figures import Reproduction, Run, register_figure

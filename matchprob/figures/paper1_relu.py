@@ -12,7 +12,7 @@ from math import log2
 
 from matplotlib.figure import Figure as Picture
 
-from algebra.networks.base import ShallowReLU
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.relu.patterns import patterns_left

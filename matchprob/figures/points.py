@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from algebra.problems.problem import Problem
 from matchprob.figures import Run
 from matchprob.io.progress import progress
+from numeric.counts import COMPLETE, InstanceCount, Reason
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store
 from numeric.studies.study import Study, Workers, make_workers
@@ -58,13 +59,15 @@ class Measured:
     @property
     def kinds(self) -> Counter[str]:
         """Trials by how they were decided."""
-        return Counter(_kind(c.note, c.outcome, c.status) for c in self.estimate.counts)
+        return Counter(_kind(c) for c in self.estimate.counts)
 
     @property
     def is_certified(self) -> bool:
-        """Whether a verdict settled every trial: the value is then exact, not an estimate."""
-        kinds = self.kinds
-        return bool(kinds) and set(kinds) <= {"certified maximal", "certified minimal"}
+        """Whether a verdict on the one allocation gives the value: exact, not an estimate.
+
+        A mixture of certified draws of a random allocation is a share in a sample.
+        """
+        return self.estimate.certified is not None
 
     @property
     def missed(self) -> int:
@@ -97,14 +100,14 @@ class Measured:
         return out
 
 
-def _kind(note: str, outcome: str, status: str) -> str:
-    if note.startswith("certified maximal"):
+def _kind(count: InstanceCount) -> str:
+    if count.reason is Reason.SETTLED_MAXIMAL:
         return "certified maximal"
-    if note.startswith("no solution, with probability 1"):
+    if count.reason is Reason.SETTLED_MINIMAL:
         return "certified minimal"
-    if outcome == "undetermined":
+    if count.outcome == "undetermined":
         return "undetermined"
-    return "counted" if status == "complete" else "one solution certified"
+    return "counted" if count.status == COMPLETE else "one solution certified"
 
 
 def measure(run: Run, curves: Mapping[str, Sequence[Point]]) -> dict[str, list[Measured]]:
@@ -115,8 +118,6 @@ def measure(run: Run, curves: Mapping[str, Sequence[Point]]) -> dict[str, list[M
     run : Run
     curves : mapping of str to sequence of Point
     """
-    from numeric.engines.counter import ENGINES
-
     out: dict[str, list[Measured]] = {name: [] for name in curves}
     workers = make_workers(run.workers)
     with Store(run.store) as store, closing(workers):
@@ -124,7 +125,7 @@ def measure(run: Run, curves: Mapping[str, Sequence[Point]]) -> dict[str, list[M
             for point in points:
                 found = _estimate(run, store, workers, point, name, run.trials, point.engine)
                 baseline = None
-                if run.baseline and point.judged and "fsolve" in ENGINES and found.trials:
+                if run.baseline and point.judged and found.trials:
                     size = min(run.baseline, run.trials)
                     baseline = _estimate(
                         run, store, workers, point, f"{name}, fsolve", size, "fsolve"
@@ -161,7 +162,7 @@ def _estimate(
 
 
 def draw_curve(axes: Axes, measured: Sequence[Measured], label: str, colour: str) -> None:
-    """A curve with intervals: filled where every trial is certified, hollow where estimated.
+    """A curve with intervals: filled, without one, where certified; hollow where estimated.
 
     Where trials are undetermined the matched share is a lower bound, drawn as a triangle.
     """
@@ -174,8 +175,9 @@ def draw_curve(axes: Axes, measured: Sequence[Measured], label: str, colour: str
     )
     for m, x, value, i in zip(measured, xs, values, intervals, strict=True):
         face = colour if m.is_certified else "white"
-        low, high = max(value - i.low, 0), max(i.high - value, 0)
-        axes.errorbar(x, value, [[low], [high]], color=colour, capsize=2, lw=0.8)
+        if not m.is_certified:
+            low, high = max(value - i.low, 0), max(i.high - value, 0)
+            axes.errorbar(x, value, [[low], [high]], color=colour, capsize=2, lw=0.8)
         marker = "^" if m.estimate.undetermined else "o"
         axes.plot(x, value, marker, color=colour, mfc=face, ms=5, zorder=3)
 

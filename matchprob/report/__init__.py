@@ -7,5 +7,7 @@ audit        Many allocations at once: what an audit and an atlas found
 estimate     Counts, estimates, comparisons, and the studies they are kept in
 identification  What data determine, on the masks
 design       Designs: masks, reasons, bounds
+repair       Repairs and what may be lost, before and after
 pictures     Incidence matrices in block form, histograms of real-root counts, an atlas
+repair          Repairs and losses as a person reads them
 """

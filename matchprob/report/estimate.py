@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from algebra.problems.problem import problem_from_dict
+from algebra.problems.files import problem_from_dict
 from matchprob.report.tables import learns, table
 from numeric.counts import CountResult
 from numeric.statistics.comparison import Comparison
@@ -18,9 +18,10 @@ from numeric.studies.store import StudyInfo
 
 def percent(found: Estimate) -> str:
     """Estimate and interval in one line."""
+    if found.certified is not None:
+        return found.value_text
     interval = found.interval()
-    value = "undecided" if found.estimate is None else f"{found.estimate:.4f}"
-    return f"{value} [{interval.low:.4f}, {interval.high:.4f}]"
+    return f"{found.value_text} [{interval.low:.4f}, {interval.high:.4f}]"
 
 
 def print_counts(out: Console, found: CountResult) -> None:
@@ -41,7 +42,20 @@ def print_estimate(out: Console, found: Estimate) -> None:
     if not found.trials:
         out.print("no trial was finished")
         return
+    if found.certified is not None:
+        out.print(Text(f"MP = {found.value_text}", style="bold"))
+        out.print(f"  {found.counts[0].note}", markup=False)
+        out.print(
+            f"  a verdict on the allocation settles all {found.trials} trials; none was computed "
+            f"({found.engine}, seed {found.seed})"
+        )
+        return
     out.print(Text(f"MP {percent(found)}", style="bold"))
+    if found.is_lower_bound:
+        out.print(
+            f"  a lower bound: {found.undetermined} trials are open, and matches were found where "
+            "the lack of one could not be shown"
+        )
     if found.running is None:
         exact, wilson = found.interval(), found.interval("wilson")
         text = (
@@ -58,7 +72,7 @@ def print_estimate(out: Console, found: Estimate) -> None:
         f"  {found.trials} trials by {found.engine}, seed {found.seed}: {found.matched} matched, "
         f"{found.unmatched} unmatched, {found.undetermined} undetermined"
     )
-    notes = Counter(c.note for c in found.counts if c.status != "complete" or "certified" in c.note)
+    notes = Counter(c.note for c in found.counts if c.status != "complete" or c.is_settled)
     for note, number in notes.most_common(3):
         if note:
             out.print(Text(f"  {number:6d}  {note}", style="dim"))

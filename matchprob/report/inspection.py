@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
-from algebra.networks.normalization import NormNet
-from algebra.normalization.inspect import lemma_equations
+from algebra.families import written_equations
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import FormReport, Inspection
-from algebra.systems.system import symbolic_system
 from matchprob.report.tables import WIDEST, mask_text, table
 
 _MOST_EQUATIONS = 60
@@ -46,7 +45,7 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
         out.print(Text("Too many weights for too few equations", style="bold red"))
         for violation in found.violations:
             out.print(f"  {violation}")
-    elif not isinstance(network, NormNet):
+    elif network.has_limits:
         out.print("No row, column or cross holds more weights than it has equations.")
 
 
@@ -103,21 +102,14 @@ def _blocks(form: FormReport) -> str:
 
 def print_equations(out: Console, found: Inspection, problem: Problem) -> None:
     """The equations of the first form, in SymPy's words."""
-    network = found.allocation.network
-    if isinstance(network, NormNet):
-        out.print(Text("\nEquations of Lemma 1, no unit silent", style="bold"))
-        layers = range(1, network.depth + 1)
-        every = [pair for k in layers for pair in lemma_equations(network, k)]
-        _print_equations(out, every)
-        return
-    if not found.forms:
-        return
-    system = symbolic_system(found.allocation, found.forms[0].form, problem.support)
-    out.print(Text(f"\nEquations of the {system.form} form", style="bold"))
-    _print_equations(out, list(zip(system.labels, system.equations, strict=True)))
+    written = written_equations(found, problem.support)
+    if written is not None:
+        title, equations = written
+        out.print(Text(f"\n{title}", style="bold"))
+        _print_equations(out, equations)
 
 
-def _print_equations(out: Console, equations: list[tuple[str, Any]]) -> None:
+def _print_equations(out: Console, equations: Sequence[tuple[str, Any]]) -> None:
     for label, equation in equations[:_MOST_EQUATIONS]:
         out.print(f"  {label}:  {equation.expand()} = 0", soft_wrap=True, markup=False)
     left = len(equations) - _MOST_EQUATIONS

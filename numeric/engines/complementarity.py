@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from algebra.relu.equations import relu_system
+from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.instances import Instance
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import DIVIDE
@@ -47,6 +49,7 @@ class ComplementarityEngine:
         return [self._count(instance) for instance in instances]
 
     def _count(self, instance: Instance) -> InstanceCount:
+        check_time()
         began = time.perf_counter()
         learns = "W1" in instance.allocation.matrices
         if self.complete and (not learns or hull_fits(instance)):
@@ -96,3 +99,17 @@ class ComplementarityEngine:
 
 def _doubles(values: Sequence[Any]) -> tuple[float, ...]:
     return tuple(int(v.p) / int(v.q) for v in values)
+
+
+@engine(
+    EngineInfo(
+        "complementarity",
+        {"relu"},
+        complete=True,
+        summary="branch and bound over activation patterns, each answer proved in rationals",
+        default=True,
+        plans=False,
+    )
+)
+def _make(task: Assignment) -> InstanceEngine:
+    return ComplementarityEngine(complete=task.complete)

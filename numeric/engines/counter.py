@@ -12,48 +12,33 @@ real solution proves a match, none leaves the trial undetermined.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from algebra.errors import InputError
-from algebra.networks.base import Network
-from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.systems.root_count import core_dimension
-from numeric.chains.chain import make_chain
-from numeric.counts import COMPLETE, SEARCHING, TRACE_NOTE, UNDETERMINED, InstanceCount
-from numeric.engines.complementarity import ComplementarityEngine
-from numeric.engines.exact import ExactEngine
-from numeric.engines.fsolve import FsolveEngine
-from numeric.engines.homotopy import HomotopyEngine
-from numeric.engines.multistart import MultistartEngine, multistart_newton
-from numeric.engines.optimizers import OptimizerEngine
-from numeric.engines.phcpy import PhcpyEngine
-from numeric.engines.phcpy_tracker import PhcpyTracker
+from algebra.systems.forms import core_dimension
+from algebra.time_limits import check_time, positive_seconds
+from numeric.counts import COMPLETE, TRACE_NOTE, UNDETERMINED, InstanceCount, Reason
+from numeric.engines.base import (
+    Assignment,
+    InstanceEngine,
+    PlansItself,
+    Resources,
+    check_engine,
+    chosen_engine,
+    engine_info,
+    make_engine,
+)
 from numeric.engines.plans import Plan, linear_plan, rank_plan, root_plan
-from numeric.engines.scip import ScipEngine
 from numeric.instances import Instance
-from numeric.phcpy.process import PhcpyProcess
 
 # Engines kept: each allocation of a random problem needs one of its own.
 _MOST_ENGINES = 64
 # Newton starts of the quick search for one real solution: few where a complete count is
 # quick too, because elimination leaves few unknowns.
 _FEW_STARTS, _QUICK_STARTS, _FEW_UNKNOWNS = 12, 192, 5
-
-
-# Decides ReLU normalization networks (`numeric.engines.normalization`).
-RELU_EXACT = "relu-exact"
-
-
-class InstanceEngine(Protocol):
-    """An engine for one allocation."""
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """All real solutions of several instances, in their order."""
-        ...
 
 
 class Counter:
@@ -63,7 +48,7 @@ class Counter:
     ----------
     problem : Problem
     engine : str
-        One of `ENGINES`; by default `default_engine`.
+        One of `numeric.engines.base.engines`; by default the network's.
     timeout : float, optional
         Seconds for one instance in the engine.
     certify : bool, optional
@@ -92,30 +77,19 @@ class Counter:
         complete: bool = True,
         root_timeout: float = 60.0,
     ) -> None:
-        engine = engine or default_engine(problem.network)
-        if engine not in ENGINES:
-            raise InputError(f"`engine` ({engine!r}) must be one of " + ", ".join(ENGINES))
-        if problem.network.is_linear and engine in RELU_ENGINES:
-            raise InputError(
-                f"engine {engine!r} decides ReLU nets; for a {problem.network.title} take one of "
-                + ", ".join(name for name in ENGINES if name not in RELU_ENGINES)
-            )
-        if not problem.network.is_linear and engine not in RELU_ENGINES:
-            raise InputError(
-                f"engine {engine!r} solves polynomial systems; a {problem.network.title} "
-                "network has none: take one of " + ", ".join(RELU_ENGINES)
-            )
+        engine = chosen_engine(problem.network, engine)
         self.problem = problem
         self.name = engine
-        self.timeout = timeout
+        self.info = engine_info(engine)
+        self.timeout = positive_seconds(timeout, "timeout")
         self.certify = certify and problem.distribution.is_continuous
         self.complete = complete
-        self.root_timeout = root_timeout
+        self.root_timeout = positive_seconds(root_timeout, "root_timeout")
         self._plans: dict[Allocation, Plan] = {}
         self._counted: set[Allocation] = set()
         self._looked: set[Allocation] = set()
-        self._engines: dict[Allocation, InstanceEngine] = {}
-        self._process = PhcpyProcess()
+        self._engines: dict[Allocation | None, InstanceEngine] = {}
+        self._resources = Resources()
 
     def __enter__(self) -> Counter:
         return self
@@ -125,19 +99,22 @@ class Counter:
 
     def close(self) -> None:
         """End the worker processes."""
-        self._process.close()
+        self._engines.clear()
+        self._resources.close()
 
     def prepare(self) -> None:
         """Fail early: a missing engine is known before any work is done."""
-        if self.name.startswith("phcpy"):
-            self._process.start()
+        check_engine(self.name, self._resources)
 
     def plan(self, allocation: Allocation) -> Plan:
         """What is known of an allocation; found once."""
-        if not self.problem.network.is_linear:
+        if not self.info.plans:
+            engine = self._engine(_no_plan(self.problem, allocation), self.problem)
+            if isinstance(engine, PlansItself):
+                return engine.plan(allocation)
             return _no_plan(self.problem, allocation)
         plan = self._rank_plan(allocation)
-        if plan.root_count is None and self.name in SEARCHING:
+        if plan.root_count is None and not self.info.complete:
             return replace(plan, source=f"not counted: {self.name} gives lower bounds")
         if plan.root_count is None and allocation not in self._counted:
             self._counted.add(allocation)
@@ -157,6 +134,7 @@ class Counter:
         for k, instance in enumerate(instances):
             groups.setdefault(instance.allocation, []).append(k)
         for allocation, members in groups.items():
+            check_time()
             counts = self._count_alike(allocation, [instances[k] for k in members])
             out.update(zip(members, counts, strict=True))
         return [out[k] for k in range(len(instances))]
@@ -168,15 +146,17 @@ class Counter:
     def _count_alike(
         self, allocation: Allocation, instances: Sequence[Instance]
     ) -> list[InstanceCount]:
-        if not self.problem.network.is_linear:
-            # Decided one by one; the allocation, rank or pattern, needs no plan.
-            return ENGINES[self.name](
-                self, self.problem, _no_plan(self.problem, allocation)
-            ).count_many(instances)
+        if not self.info.plans:
+            # Decided one by one, whatever the allocation.
+            plan = _no_plan(self.problem, allocation)
+            return self._engine(plan, self.problem).count_many(instances)
         plan = self._rank_plan(allocation)
         if plan.is_minimal and self.certify:
             note = f"no solution, with probability 1 ({plan.source})"
-            return [InstanceCount(i.index, 0, 0, COMPLETE, note) for i in instances]
+            return [
+                InstanceCount(i.index, 0, 0, COMPLETE, note, reason=Reason.SETTLED_MINIMAL)
+                for i in instances
+            ]
         if self.complete or plan.is_minimal:
             return self._solve(self.plan(allocation), instances)
         if self.certify and plan.root_count is None and allocation not in self._looked:
@@ -185,7 +165,7 @@ class Counter:
         if self.certify and plan.is_maximal:
             return _settled(plan, instances)
         found: dict[int, InstanceCount] = {}
-        if self.problem.is_random and self.name == "homotopy":
+        if self.problem.is_random and self.info.decides:
             found = self._one_real(plan, instances)
         left = [k for k in range(len(instances)) if k not in found]
         if left:
@@ -201,6 +181,10 @@ class Counter:
         found: dict[int, InstanceCount] = {}
         if plan.allocation.size != plan.equations:
             return found
+        # Loaded here: compiled kernels, which other engines do without.
+        from numeric.chains.chain import make_chain
+        from numeric.engines.multistart import multistart_newton
+
         left = core_dimension(plan.allocation)
         starts = _FEW_STARTS if left is not None and left <= _FEW_UNKNOWNS else _QUICK_STARTS
         chain = None
@@ -213,148 +197,80 @@ class Counter:
                 continue
             if count.real:
                 note = "a certified real solution; not counted completely"
-                found[k] = replace(count, complex=None, note=note, solutions=())
+                found[k] = replace(
+                    count, complex=None, note=note, solutions=(), reason=Reason.FOUND_ONE
+                )
         return found
 
     def _solve(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
-        if plan.allocation not in self._engines:
-            part = self.problem.with_allocation(plan.allocation)
-            # Of a minimal allocation only an exact engine can find the chance solutions
-            # that discrete laws allow: its systems have more equations than unknowns.
-            name = "exact" if plan.root_count == 0 else self.name
-            if len(self._engines) >= _MOST_ENGINES:
-                self._engines.pop(next(iter(self._engines)))
-            self._engines[plan.allocation] = ENGINES[name](self, part, plan)
-        engine = self._engines[plan.allocation]
+        engine = self._engine(plan, self.problem.with_allocation(plan.allocation))
         if not plan.is_part:
             counts = engine.count_many(instances)
+            if plan.is_lost:
+                # Without a root count, which a dead child process kept from us: not to be kept.
+                counts = [_lost(c) for c in counts]
             return [_marked(c) for c in counts] if plan.is_numerical else counts
         counts = engine.count_many([replace(i, allocation=plan.allocation) for i in instances])
         note = "surplus weights kept fixed"
         # There are infinitely many solutions: their number means nothing, a match does.
         return [
             replace(
-                c, real=c.real or None, complex=None, status=UNDETERMINED, note=note, solutions=()
+                c, real=c.real or None, complex=None, status=UNDETERMINED, note=note, solutions=(),
+                reason=_of_part(c, plan.is_lost),
             )
             for c in counts
-        ]
+        ]  # fmt: skip
+
+    def _engine(self, plan: Plan, problem: Problem) -> InstanceEngine:
+        """The engine of an allocation, made once; for engines without plans one for all."""
+        key = plan.allocation if self.info.plans else None
+        if key not in self._engines:
+            # Of a minimal allocation only an exact engine can find the chance solutions
+            # that discrete laws allow: its systems have more equations than unknowns.
+            name = "exact" if self.info.plans and plan.root_count == 0 else self.name
+            if len(self._engines) >= _MOST_ENGINES:
+                self._engines.pop(next(iter(self._engines)))
+            self._engines[key] = make_engine(
+                name,
+                Assignment(
+                    problem, plan, self.complete, self.certify, self.timeout, self._resources
+                ),
+            )
+        return self._engines[key]
 
 
 def _settled(plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
     """Trials of a maximal allocation: each has a real solution, which nobody needs to find."""
     note = f"certified maximal: N = {plan.root_count} is odd ({plan.source})"
-    return [InstanceCount(i.index, 1, None, UNDETERMINED, note) for i in instances]
+    return [
+        InstanceCount(i.index, 1, None, UNDETERMINED, note, reason=Reason.SETTLED_MAXIMAL)
+        for i in instances
+    ]
 
 
-def default_engine(network: Network) -> str:
-    """The engine for a network where none is named."""
-    if isinstance(network, NormNet) and not network.is_linear:
-        return RELU_EXACT
-    if not network.is_linear:
-        return "complementarity"
-    return "homotopy"
+def _lost(count: InstanceCount) -> InstanceCount:
+    """A count that nothing was found for, and might have been."""
+    return count if count.outcome != "undetermined" else replace(count, reason=Reason.LOST)
+
+
+def _of_part(count: InstanceCount, lost: bool) -> Reason:
+    """What is left of a count where surplus weights were kept at their values."""
+    if count.real:
+        return Reason.FOUND_ONE
+    if count.is_transient or lost:
+        return Reason.LOST
+    return Reason.SEARCHED
 
 
 def _marked(count: InstanceCount) -> InstanceCount:
     """A count that is complete only if a trace test was not deceived says so."""
-    if count.status != COMPLETE or TRACE_NOTE in count.note:
+    if count.status != COMPLETE or count.reason is Reason.COUNTED_BY_TRACE:
         return count
-    return replace(count, note="; ".join(part for part in (count.note, TRACE_NOTE) if part))
-
-
-def _phcpy(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
-    return PhcpyEngine(problem, plan.root_count, timeout=counter.timeout, process=counter._process)
-
-
-class _Homotopy:
-    """The path tracker; linear systems need none."""
-
-    def __init__(self, problem: Problem, plan: Plan) -> None:
-        self.exact = ExactEngine(problem, plan.root_count)
-        # A single solution found numerically may need msolve: the tracker does not.
-        linear = plan.root_count == 1 and not plan.is_numerical
-        self.engine = None if linear else HomotopyEngine(problem, root_count=plan.root_count)
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """One solution is rational in the data: exact arithmetic gives it."""
-        if self.engine is None:
-            return self.exact.count_many(instances)
-        return self.engine.count(instances)
-
-
-def _homotopy(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
-    if plan.root_count is None and plan.allocation.size == plan.equations:
-        # Neither a Gröbner basis nor monodromy came to an end: too many paths to follow.
-        # What can be had is a lower bound; every count says so.
-        reason = (
-            f"N is out of reach ({plan.source}); lower bound by the engine multistart, which "
-            "--engine multistart starts at once"
-        )
-        return MultistartEngine(
-            problem, enough=None if counter.complete else 1, timeout=counter.timeout, reason=reason
-        )
-    return _Homotopy(problem, plan)
-
-
-def _phcpy_track(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
-    return PhcpyTracker(problem, plan.root_count, timeout=counter.timeout, process=counter._process)
-
-
-def _phcpy_core(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
-    return PhcpyTracker(
-        problem, plan.root_count, form="core", timeout=counter.timeout, process=counter._process
-    )
-
-
-def _fsolve(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
-    enough = None if counter.complete else 1
-    return FsolveEngine(problem, enough=enough, timeout=counter.timeout)
-
-
-def _multistart(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
-    enough = None if counter.complete else 1
-    return MultistartEngine(problem, enough=enough, timeout=counter.timeout)
-
-
-def _exact(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
-    return ExactEngine(problem, plan.root_count, timeout=counter.timeout)
-
-
-def _complementarity(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
-    return ComplementarityEngine(complete=counter.complete)
-
-
-def _scip(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
-    return ScipEngine(timeout=counter.timeout)
+    note = "; ".join(part for part in (count.note, TRACE_NOTE) if part)
+    return replace(count, note=note, reason=Reason.COUNTED_BY_TRACE)
 
 
 def _no_plan(problem: Problem, allocation: Allocation) -> Plan:
     """Of a ReLU net: its equations change with the pattern, so there is no root count."""
     outputs = problem.network.outputs
     return Plan(allocation, outputs, min(allocation.size, outputs), None, "ReLU: no root count")
-
-
-def _adam(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
-    return OptimizerEngine("adam")
-
-
-def _levenberg(counter: Counter, problem: Problem, plan: Plan) -> InstanceEngine:
-    return OptimizerEngine("levenberg-marquardt")
-
-
-# Engines of ReLU nets; they serve no other.
-RELU_ENGINES = ("complementarity", "scip", "adam", "levenberg-marquardt")
-
-ENGINES: dict[str, Callable[[Counter, Problem, Plan], InstanceEngine]] = {
-    "homotopy": _homotopy,
-    "phcpy": _phcpy,
-    "phcpy-track": _phcpy_track,
-    "phcpy-core": _phcpy_core,
-    "exact": _exact,
-    "fsolve": _fsolve,
-    "multistart": _multistart,
-    "complementarity": _complementarity,
-    "scip": _scip,
-    "adam": _adam,
-    "levenberg-marquardt": _levenberg,
-}

@@ -18,23 +18,22 @@ from dataclasses import replace
 
 import numpy as np
 
+from algebra.polynomials.msolve.process import MsolveDied
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, RealRoots, real_roots
-from algebra.polynomials.rings import RationalField
 from algebra.problems.problem import Problem
-from algebra.systems.elimination import CoreSystem, eliminate
-from algebra.systems.root_count import preferred_forms
-from algebra.systems.system import build_system
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from algebra.systems.core import CoreSystem
+from algebra.systems.instances import rational_core
+from algebra.time_limits import check_time
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore, to_float
 
 
 def exact_core(instance: Instance, *, defer: bool = True) -> CoreSystem:
     """The core of an instance over the rationals, in the form with the smaller core."""
-    form = preferred_forms(instance.problem.network, instance.allocation)[0]
     weights, X, Y = instance.exact
-    system = build_system(instance.allocation, weights, X, Y, RationalField(), form)
-    return eliminate(system, defer=defer)
+    return rational_core(instance.allocation, weights, X, Y, defer=defer)
 
 
 def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None:
@@ -69,8 +68,6 @@ class ExactEngine:
         Seconds for one instance.
     """
 
-    name = "exact"
-
     def __init__(
         self, problem: Problem, root_count: int | None = None, *, timeout: float = 600.0
     ) -> None:
@@ -81,6 +78,7 @@ class ExactEngine:
     def count(self, instance: Instance) -> InstanceCount:
         """All solutions of one instance."""
         start = time.perf_counter()
+        check_time()
         core = exact_core(instance)
         found = settled_by_elimination(core, instance.index)
         if found is None:
@@ -105,7 +103,9 @@ class ExactEngine:
         try:
             roots = real_roots(core.equations, timeout=max(1, round(self.timeout)))
         except (MsolveTimeout, MsolveFailed) as error:
-            return InstanceCount(index, None, None, UNDETERMINED, f"msolve: {error}")
+            reason = Reason.LOST if isinstance(error, MsolveDied) else Reason.FAILED
+            note = f"msolve: {error}"
+            return InstanceCount(index, None, None, UNDETERMINED, note, reason=reason)
         if roots.status == "positive-dimensional" or (core.unknowns and not core.equations):
             note = "infinitely many complex solutions"
             return InstanceCount(index, None, None, UNDETERMINED, note) if special else None
@@ -166,3 +166,16 @@ def _weights(core: CoreSystem, roots: RealRoots) -> tuple[tuple[float, ...], ...
             return None
         solutions.append(tuple(float(w) for w in weights.real))
     return tuple(solutions)
+
+
+@engine(
+    EngineInfo(
+        "exact",
+        {"linear"},
+        complete=True,
+        needs=("msolve",),
+        summary="msolve over the rationals, audited against N and parity",
+    )
+)
+def _make(task: Assignment) -> InstanceEngine:
+    return ExactEngine(task.problem, task.plan.root_count, timeout=task.timeout)

@@ -21,13 +21,14 @@ import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.optimize import fsolve
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
+from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool, start_scale
 from numeric.chains.chain import Chain, make_chain
-from numeric.counts import UNDETERMINED, InstanceCount
+from numeric.counts import UNDETERMINED, InstanceCount, Reason
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.instances import Instance
 
 # The paper's number of starts (Appendix E.1).
@@ -58,15 +59,13 @@ class FsolveEngine:
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> from numeric.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
     >>> found = FsolveEngine(problem, starts=20).count(draw_instance(problem, 0, 0))
     >>> found.real, found.status, found.paper_match
     (1, 'undetermined', True)
     """
-
-    name = "fsolve"
 
     def __init__(
         self,
@@ -89,6 +88,9 @@ class FsolveEngine:
 
     def count(self, instance: Instance) -> InstanceCount:
         """What fsolve finds in one instance: never a complete count."""
+        # Loaded here: few ask for this engine.
+        from scipy.optimize import fsolve
+
         began = time.process_time()
         try:
             equations = paper_equations(self.chain, instance)
@@ -102,6 +104,7 @@ class FsolveEngine:
         ends: list[np.ndarray] = []
         done = converged = 0
         while done < self.starts and (self.enough is None or len(pool) < self.enough):
+            check_time()
             if time.process_time() - began > self.timeout:
                 break
             with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -134,6 +137,7 @@ class FsolveEngine:
             certified=len(pool),
             seconds=time.process_time() - began,
             paper_match=converged > 0,
+            reason=None if len(pool) else Reason.SEARCHED,
         )
 
 
@@ -161,3 +165,16 @@ def paper_equations(chain: Chain, instance: Instance) -> Callable[[np.ndarray], 
         return np.asarray(network.forward(student, X))[rows, columns] - goal
 
     return equations
+
+
+@engine(
+    EngineInfo(
+        "fsolve",
+        {"linear"},
+        complete=False,
+        summary="the first paper's method, 400 starts; what converges is certified",
+    )
+)
+def _make(task: Assignment) -> InstanceEngine:
+    enough = None if task.complete else 1
+    return FsolveEngine(task.problem, enough=enough, timeout=task.timeout)

@@ -4,8 +4,9 @@ The N roots of one random complex instance are known (`numeric.tracking.monodrom
 instance N paths are followed from there; each endpoint is certified
 (`numeric.certification.krawczyk`).
 N certified distinct roots are all of them, so the number of real ones is exact.  Where some
-are missing, paths are tracked again with more care and along other ways through parameter
-space; what is then still missing makes the count "undetermined", never "none".
+are missing, paths are tracked again: on detours around where they were lost, along other lines,
+at last with more precision (`HomotopyEngine._retry`); what is then still missing makes the count
+"undetermined", never "none".
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.time_limits import check_time
 from numeric.certification.krawczyk import (
     FAILED,
     NONREAL,
@@ -29,8 +31,12 @@ from numeric.certification.krawczyk import (
 )
 from numeric.certification.krawczyk_balls import certify_exact
 from numeric.chains.chain import Chain, make_chain
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.exact import ExactEngine
+from numeric.engines.multistart import MultistartEngine
 from numeric.instances import Instance
+from numeric.tracking.lines import detour
 from numeric.tracking.monodromy import (
     GIVEN,
     INCOMPLETE,
@@ -38,7 +44,6 @@ from numeric.tracking.monodromy import (
     TRACE,
     StartSystem,
     find_start,
-    transport,
 )
 from numeric.tracking.precise import finish_path
 from numeric.tracking.start_cache import load_start, save_start
@@ -47,6 +52,8 @@ from numeric.tracking.tracker import DONE, Settings, Tracked, track
 # Stuck paths this near the end are finished in high precision, so many at a time.
 _NEAR_END = 0.9
 _MOST_FINISHED = 12
+# Radius of detours, as a share of what is left on the shorter side.
+_RADIUS = 0.4
 # Paths in one batch: enough to fill the lanes, few enough for memory.
 _BATCH_PATHS = 40_000
 
@@ -70,8 +77,8 @@ class HomotopyEngine:
     threads : int, optional
         Threads for the search of the start system.
     retries : int, optional
-        Further attempts at an instance whose roots were not all found: the first with the
-        lifted system, the others from other start systems.
+        Further attempts at an instance whose roots were not all found: detours, other lines,
+        then with more precision.
 
     Attributes
     ----------
@@ -108,7 +115,6 @@ class HomotopyEngine:
             if cache and start.source != INCOMPLETE:
                 save_start(self.chain, seed, start)
         self.start: StartSystem = start
-        self._others: list[tuple[np.ndarray, np.ndarray]] = []
         self.root_count = root_count if root_count is not None else start.root_count
 
     def count(self, instances: Sequence[Instance], *, threads: int = 1) -> list[InstanceCount]:
@@ -145,64 +151,94 @@ class HomotopyEngine:
                 jobs.append(_Job(self.chain, instance, k))
             except InputError as error:
                 notes[k] = str(error)
-        start, settings = self.start, self.settings
-        self._attempt(jobs, start.parameters, start.roots, settings, threads)
-        for other in range(self.retries):
-            open_jobs = [job for job in jobs if len(job.pool) < self.root_count]
-            if not open_jobs:
+        everything = [np.arange(self.start.root_count)] * len(jobs)
+        self._attempt(jobs, everything, self.settings, threads)
+        for attempt in range(self.retries):
+            jobs_left = [job for job in jobs if len(job.pool) < self.root_count]
+            if not jobs_left:
                 break
-            if other == 0:
-                # The suspects once more, with the lifted system.
-                self._attempt(
-                    open_jobs, start.parameters, start.roots, settings.careful(), threads, True
-                )
-                continue
-            parameters, roots = self._other_start(other)
-            self._attempt(open_jobs, parameters, roots, settings.careful(), threads)
+            self._retry(jobs_left, attempt, threads)
         done = {job.number: self._result(job) for job in jobs}
         for k, note in notes.items():
             done[k] = InstanceCount(instances[k].index, None, None, UNDETERMINED, note)
         return [done[k] for k in range(len(instances))]
 
+    def _retry(self, jobs: Sequence[_Job], attempt: int, threads: int) -> None:
+        """Another attempt at instances with roots missing, the cheap ones first.
+
+        Detours on either side for paths that were lost, then all paths along other lines, then
+        the suspects with the states as unknowns and the last of the way in high precision.
+        """
+        careful = self.settings.careful()
+        suspects = [np.flatnonzero(job.suspect) for job in jobs]
+        everything = [np.arange(self.start.root_count)] * len(jobs)
+        match attempt:
+            case 0 | 1:
+                self._attempt(jobs, suspects, self.settings, threads, side=1 - 2 * attempt)
+            case 2 | 3:
+                self._attempt(jobs, everything, self.settings, threads, turn=attempt)
+            case 4:
+                self._attempt(jobs, suspects, careful, threads)
+            case _:
+                self._attempt(jobs, everything, careful, threads, turn=attempt)
+
     def _attempt(
         self,
         jobs: Sequence[_Job],
-        parameters: np.ndarray,
-        roots: np.ndarray,
+        picks: Sequence[np.ndarray],
         settings: Settings,
         threads: int,
-        suspects_only: bool = False,
+        *,
+        side: int = 0,
+        turn: int = 0,
     ) -> None:
-        """Track from one start to all of these instances and certify what arrives."""
-        if not jobs:
-            return
+        """Track from the start system to all of these instances and certify what arrives.
+
+        Parameters
+        ----------
+        picks : sequence of ndarray of int
+            For each instance the roots to start from.
+        side : int, optional
+            1 or −1 for a detour on that side of where each path was lost.
+        turn : int, optional
+            Seed of equivalent targets.
+        """
+        check_time()
         began = time.process_time()
-        picks = [
-            np.flatnonzero(np.asarray(job.suspect)) if suspects_only else np.arange(len(roots))
-            for job in jobs
-        ]
         which = np.repeat(np.arange(len(jobs)), [len(pick) for pick in picks])
+        roots = np.concatenate(picks)
+        if not len(which):
+            return
+        via = None
+        if side:
+            lost = np.concatenate([job.lost[pick] for job, pick in zip(jobs, picks, strict=True)])
+            via = detour(lost, _RADIUS * np.minimum(lost, 1 - lost), side)
         tracked = track(
             self.chain,
-            parameters[None],
+            self.start.parameters[None],
             np.array([job.parameters for job in jobs]),
             np.zeros_like(which),
             which,
-            roots[np.concatenate(picks)],
+            self.start.roots[roots],
             settings,
             threads,
+            second_turn=np.full(len(jobs), turn),
+            via=via,
         )
         shared = (time.process_time() - began) / len(jobs)
         for k, job in enumerate(jobs):
+            check_time()
             then = time.process_time()
             mine = which == k
             if job.paths:
                 job.retried += int(mine.sum())
             else:
                 job.paths = int(mine.sum())
-            job.take(tracked.roots[mine], tracked.status[mine], self.root_count)
-            if settings.lifted:
-                self._finish(job, parameters, tracked, mine)
+            job.take(
+                tracked.roots[mine], tracked.status[mine], self.root_count, tracked.reached[mine]
+            )
+            if settings.lifted and not turn:
+                self._finish(job, self.start.parameters, tracked, mine)
             job.seconds += shared + time.process_time() - then
 
     def _finish(
@@ -222,16 +258,7 @@ class HomotopyEngine:
                 tracked.lifts[path],
             )
             if root is not None:
-                job.take(root[None], np.array([DONE]), self.root_count)
-
-    def _other_start(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """Another complex instance and its roots, tracked from the first; kept in memory."""
-        while len(self._others) < number:
-            rng = np.random.default_rng(
-                np.random.SeedSequence(self.seed, spawn_key=(0xD37, len(self._others)))
-            )
-            self._others.append(transport(self.chain, self.start, rng, self.settings.careful()))
-        return self._others[number - 1]
+                job.take(root[None], np.array([DONE]), self.root_count, np.ones(1))
 
     def _result(self, job: _Job) -> InstanceCount:
         pool = job.pool
@@ -266,6 +293,7 @@ class HomotopyEngine:
             retried=job.retried,
             certified=found,
             seconds=job.seconds,
+            reason=Reason.COUNTED_BY_TRACE if complete and self.start.source == TRACE else None,
         )
 
 
@@ -281,24 +309,31 @@ class _Job:
         self.pool = RootPool(chain)
         self.paths = self.retried = 0
         self.seconds = 0.0
-        self.suspect: np.ndarray | None = None
+        # Of the first attempt's paths: which may be wrong, and where in (0, 1) they were lost.
+        self.suspect: np.ndarray = np.zeros(0, bool)
+        self.lost: np.ndarray = np.zeros(0)
 
-    def take(self, roots: np.ndarray, status: np.ndarray, wanted: int) -> None:
+    def take(self, roots: np.ndarray, status: np.ndarray, wanted: int, reached: np.ndarray) -> None:
         """Certify endpoints and pool what is new; the first call remembers the suspects."""
         arrived = status == DONE
         certified = _certify(self.chain, self.target, np.where(arrived[:, None], roots, np.nan))
         new = self.pool.add(certified)
-        if self.suspect is None:
+        uncertain = arrived & (certified.kind == FAILED)
+        if len(self.pool) < wanted and uncertain.any():
+            # Balls of higher precision for what double precision could not decide.
+            exact = certify_exact(self.chain, self.instance, certified.roots[uncertain])
+            new[uncertain] = self.pool.add(exact)
+            for name in ("kind", "roots", "radii"):
+                getattr(certified, name)[uncertain] = getattr(exact, name)
+        if not len(self.suspect):
+            # Of paths that met nobody knows where: halfway is as good as any.
+            self.lost = np.clip(np.where(arrived, 0.5, reached), 0.01, 0.999)
             suspect = ~arrived | (certified.kind == FAILED)
             # One of two paths that met is wrong, nobody knows which: both go again.
             owners = self.pool.owners(certified)
             for path in np.flatnonzero(~new & (certified.kind != FAILED)):
                 suspect |= owners == owners[path]
             self.suspect = suspect
-        left = np.flatnonzero(arrived & (certified.kind == FAILED))
-        if len(self.pool) < wanted and len(left):
-            # Balls of higher precision for what double precision could not decide.
-            self.pool.add(certify_exact(self.chain, self.instance, certified.roots[left]))
 
 
 def _certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:
@@ -335,3 +370,44 @@ def _conjugates(roots: np.ndarray) -> np.ndarray:
         if len(others) and partner[finite[others[0]]] < 0:
             partner[finite[i]] = finite[others[0]]
     return partner
+
+
+class _LinearOrTracked:
+    """Exact arithmetic where one solution is rational in the data, else the path tracker."""
+
+    def __init__(self, problem: Problem, root_count: int | None, is_linear: bool) -> None:
+        self.exact = ExactEngine(problem, root_count) if is_linear else None
+        self.tracker = None if is_linear else HomotopyEngine(problem, root_count=root_count)
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """Complete counts, in the instances' order."""
+        if self.exact is not None:
+            return self.exact.count_many(instances)
+        assert self.tracker is not None
+        return self.tracker.count(instances)
+
+
+@engine(
+    EngineInfo(
+        "homotopy",
+        {"linear"},
+        complete=True,
+        summary="follows all N solutions from one complex instance to each real one, certified",
+        default=True,
+        decides=True,
+    )
+)
+def _make(task: Assignment) -> InstanceEngine:
+    plan = task.plan
+    if plan.root_count is None and plan.allocation.size == plan.equations:
+        # Neither a Gröbner basis nor monodromy came to an end: too many paths to follow.
+        # What can be had is a lower bound; every count says so.
+        reason = (
+            f"N is out of reach ({plan.source}); lower bound by the engine multistart, which "
+            "--engine multistart starts at once"
+        )
+        enough = None if task.complete else 1
+        return MultistartEngine(task.problem, enough=enough, timeout=task.timeout, reason=reason)
+    # A single solution found numerically may need msolve: the tracker does not.
+    is_linear = plan.root_count == 1 and not plan.is_numerical
+    return _LinearOrTracked(task.problem, plan.root_count, is_linear)

@@ -20,9 +20,11 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
+from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool, start_scale
 from numeric.chains.chain import Chain, make_chain
-from numeric.counts import UNDETERMINED, InstanceCount
+from numeric.counts import UNDETERMINED, InstanceCount, Reason
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.engines.levenberg_marquardt import levenberg_marquardt
 from numeric.instances import Instance
 from numeric.tracking.tracker import DONE, Settings, track
@@ -71,7 +73,7 @@ def multistart_newton(
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> from algebra.problems.problem import Problem
     >>> from numeric.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
@@ -93,6 +95,7 @@ def multistart_newton(
     scale = start_scale(instance)
     done = converged = last_new = 0
     while done < starts and (enough is None or len(pool) < enough):
+        check_time()
         if time.process_time() - began > seconds:
             break
         size = min(_BATCH, starts - done)
@@ -115,6 +118,7 @@ def multistart_newton(
         paths=done,
         certified=len(pool),
         seconds=time.process_time() - began,
+        reason=None if len(pool) else Reason.SEARCHED,
     )
 
 
@@ -137,8 +141,6 @@ class MultistartEngine:
     InputError
         Where the system is not square or generically singular.
     """
-
-    name = "multistart"
 
     def __init__(
         self,
@@ -197,3 +199,16 @@ def _from_teacher(chain: Chain, instance: Instance, parameters: np.ndarray) -> n
         chain, first[None], parameters[None], zero, zero, start[None], Settings(most_steps=200)
     )
     return tracked.roots[0].real if tracked.status[0] == DONE else None
+
+
+@engine(
+    EngineInfo(
+        "multistart",
+        {"linear"},
+        complete=False,
+        summary="Levenberg-Marquardt from many starts, each solution certified",
+    )
+)
+def _make(task: Assignment) -> InstanceEngine:
+    enough = None if task.complete else 1
+    return MultistartEngine(task.problem, enough=enough, timeout=task.timeout)

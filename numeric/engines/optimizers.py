@@ -19,7 +19,9 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.relu.equations import relu_system
-from numeric.counts import UNDETERMINED, InstanceCount
+from algebra.time_limits import check_time
+from numeric.counts import UNDETERMINED, InstanceCount, Reason
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.instances import Instance
 
 # The paper's threshold (Appendix E.1).
@@ -179,6 +181,7 @@ class OptimizerEngine:
         return [self._count(instance) for instance in instances]
 
     def _count(self, instance: Instance) -> InstanceCount:
+        check_time()
         began = time.perf_counter()
         if set(instance.allocation.matrices) != {"W1"}:
             raise InputError(f"engine {self.method!r} learns weights of W1 alone")
@@ -201,6 +204,7 @@ class OptimizerEngine:
             solutions=() if solution is None else (solution,),
             seconds=time.perf_counter() - began,
             paper_match=best < MSE,
+            reason=Reason.SEARCHED if solution is None else Reason.FOUND_ONE,
         )
 
     @staticmethod
@@ -219,3 +223,29 @@ METHODS: dict[str, Callable[[ReluLoss, np.ndarray], np.ndarray]] = {
     "adam": adam,
     "levenberg-marquardt": levenberg_marquardt,
 }
+
+
+@engine(
+    EngineInfo(
+        "adam",
+        {"relu"},
+        complete=False,
+        summary="the first paper's method, Adam from 100 starts; a match only with a witness",
+        plans=False,
+    )
+)
+def _adam(task: Assignment) -> InstanceEngine:
+    return OptimizerEngine("adam")
+
+
+@engine(
+    EngineInfo(
+        "levenberg-marquardt",
+        {"relu"},
+        complete=False,
+        summary="damped Gauss-Newton from 100 starts; a match only with a witness",
+        plans=False,
+    )
+)
+def _levenberg_marquardt(task: Assignment) -> InstanceEngine:
+    return OptimizerEngine("levenberg-marquardt")

@@ -16,17 +16,21 @@ from dataclasses import replace
 import numpy as np
 
 from algebra.problems.problem import Problem
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from algebra.time_limits import check_time, time_left
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, Resources, engine
 from numeric.engines.exact import exact_core, settled_by_elimination
 from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore
-from numeric.phcpy.process import PhcpyCrashed, PhcpyError, PhcpyProcess, PhcpyTimeout
+from numeric.phcpy.process import PhcpyCrashed, PhcpyError, PhcpyProcess
 from numeric.phcpy.solutions import PhcpyResult
 
 # Relative size of imaginary parts: below the first real, above the second not.
 REAL_BELOW, NONREAL_ABOVE = 1e-9, 1e-6
 # A lost root is found again more often with other random numbers than in higher precision.
 _ATTEMPTS = ("d", "d", "d", "dd")
+# Workers tried where one after another dies at the same system.
+_MOST_DEATHS = 3
 # Residual of a real solution in the network, relative to the largest label.
 RESIDUAL = 1e-6
 
@@ -49,8 +53,6 @@ class PhcpyEngine:
     -----
     A context manager: the worker ends with it.
     """
-
-    name = "phcpy"
 
     def __init__(
         self,
@@ -98,8 +100,8 @@ class PhcpyEngine:
                 return found
             if (found.complex or 0) >= (best.complex or 0):
                 best = found
-            if found.note.startswith("phcpy"):
-                break  # it crashed or ran out of time: more precision would take longer
+            if found.complex is None:
+                break  # it died or ran out of time: more precision would take longer
         return best
 
     def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
@@ -109,16 +111,29 @@ class PhcpyEngine:
     def _attempt(
         self, instance: Instance, core: FloatingCore, expected: int, precision: str, seed: int
     ) -> InstanceCount:
-        try:
-            result = self._process.solve(
-                core.terms,
-                list(core.core.unknowns),
-                timeout=self.timeout,
-                seed=instance.index + 7919 * seed,
-                precision=precision,
-            )
-        except (PhcpyTimeout, PhcpyCrashed, PhcpyError) as error:
-            return InstanceCount(instance.index, None, None, UNDETERMINED, f"phcpy: {error}")
+        for death in range(1, _MOST_DEATHS + 1):
+            check_time()
+            try:
+                result = self._process.solve(
+                    core.terms,
+                    list(core.core.unknowns),
+                    timeout=time_left(self.timeout) or 1e-3,
+                    seed=instance.index + 7919 * seed,
+                    precision=precision,
+                )
+                break
+            except PhcpyCrashed as error:
+                # The next call starts a new worker, which gives the same answer to the digit.
+                if death < _MOST_DEATHS:
+                    continue
+                note = f"phcpy: {error}, {death} times"
+                return InstanceCount(
+                    instance.index, None, None, UNDETERMINED, note, reason=Reason.LOST
+                )
+            except PhcpyError as error:
+                check_time()  # the whole call's time, or this instance's?
+                note = f"phcpy: {error}"
+                return InstanceCount(instance.index, None, None, UNDETERMINED, note)
         what = "generic root count" if self.root_count is not None else "Bézout bound"
         return judge(instance, result, core.weights, expected, what)
 
@@ -175,3 +190,23 @@ def judge(
 def _confirmed(instance: Instance, weights: np.ndarray) -> bool:
     """Whether real weights reproduce the labels."""
     return instance.residual(instance.with_weights(weights.real)) < RESIDUAL
+
+
+def _check(resources: Resources) -> None:
+    """Start the worker: a missing phcpy is told before any work is done."""
+    resources.get(PhcpyProcess).start()
+
+
+@engine(
+    EngineInfo(
+        "phcpy",
+        {"linear"},
+        complete=True,
+        needs=("phcpy",),
+        summary="PHCpack's blackbox solver on the core system",
+    ),
+    check=_check,
+)
+def _make(task: Assignment) -> InstanceEngine:
+    process = task.resources.get(PhcpyProcess)
+    return PhcpyEngine(task.problem, task.plan.root_count, timeout=task.timeout, process=process)

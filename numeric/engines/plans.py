@@ -16,8 +16,12 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import allocation_rank, network_rank
 from algebra.ranks.matroid import candidate_bases
-from algebra.systems.root_count import RootCountError, generic_root_count, linear_root_count
-from numeric.tracking.root_count import monodromy_root_count
+from algebra.systems.root_count import (
+    RootCountError,
+    RootCountLost,
+    generic_root_count,
+    linear_root_count,
+)
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class Plan:
         Whether surplus weights are kept fixed.
     is_numerical : bool
         Whether the root count rests on a trace test (msolve missing or too slow).
+    is_lost : bool
+        Whether the root count is missing only because a child process died.
     """
 
     allocation: Allocation
@@ -47,6 +53,7 @@ class Plan:
     source: str
     is_part: bool = False
     is_numerical: bool = False
+    is_lost: bool = False
 
     @property
     def is_minimal(self) -> bool:
@@ -87,6 +94,9 @@ def linear_plan(problem: Problem, plan: Plan) -> Plan:
 
 def root_plan(problem: Problem, plan: Plan, *, timeout: float = 60.0) -> Plan:
     """The same plan with the generic root count."""
+    # Loaded here: path tracking brings compiled kernels along, ranks need none.
+    from numeric.tracking.root_count import monodromy_root_count
+
     if plan.is_minimal or plan.allocation.size > plan.equations:
         return plan
     try:
@@ -96,12 +106,9 @@ def root_plan(problem: Problem, plan: Plan, *, timeout: float = 60.0) -> Plan:
             timeout=timeout,
             fallback=partial(monodromy_root_count, timeout=timeout),
         )
+    except RootCountLost as error:
+        return replace(plan, source=str(error), is_lost=True)
     except (RootCountError, InputError) as error:
         return replace(plan, source=str(error))
     source = f"{roots.how}: {roots.because}" if roots.is_numerical else roots.how
     return replace(plan, root_count=roots.value, source=source, is_numerical=roots.is_numerical)
-
-
-def make_plan(problem: Problem, allocation: Allocation, *, timeout: float = 60.0) -> Plan:
-    """Ranks and root count of an allocation."""
-    return root_plan(problem, rank_plan(problem, allocation), timeout=timeout)

@@ -16,7 +16,9 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.relu.equations import relu_system
+from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, Resources, engine
 from numeric.instances import Instance, to_double
 from numeric.relu.decide import MATCH, NONE
 
@@ -39,7 +41,10 @@ class ScipEngine:
         counts = []
         for instance in instances:
             began = time.process_time()
-            verdict, note = scip_verdict(instance, timeout=self.timeout)
+            check_time()
+            verdict, note = scip_verdict(instance, timeout=time_left(self.timeout))
+            if verdict not in (MATCH, NONE):
+                check_time()
             real = {MATCH: 1, NONE: 0}.get(verdict)
             status = COMPLETE if verdict == NONE else UNDETERMINED
             seconds = time.process_time() - began
@@ -117,3 +122,22 @@ def _scip() -> Any:
         raise InputError(
             "engine 'scip' needs PySCIPOpt: python -m pip install 'matchprob[scip]'"
         ) from None
+
+
+def _check(resources: Resources) -> None:
+    _scip()
+
+
+@engine(
+    EngineInfo(
+        "scip",
+        {"relu"},
+        complete=True,
+        needs=("PySCIPOpt",),
+        summary="SCIP on the same equations, independent of our branch and bound",
+        plans=False,
+    ),
+    check=_check,
+)
+def _make(task: Assignment) -> InstanceEngine:
+    return ScipEngine(timeout=task.timeout)

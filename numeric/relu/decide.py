@@ -9,23 +9,25 @@ Whatever fails there is "undetermined".
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import ShallowReLU
+from algebra.networks.relu import ShallowReLU
 from algebra.relu.arrangement import Refuter
 from algebra.relu.decision import decision_data
 from algebra.relu.equations import ReluSystem, relu_system
 from algebra.relu.leaves import Leaf, covers, is_refuted, refutes
-from numeric.instances import Instance
+from numeric.instances import Instance, to_rational
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import KEEP
 from numeric.relu.hull import hull_fits, learning_units
 from numeric.relu.pairs_kernel import search, start_tableau
+from numeric.relu.patience import in_time
 from numeric.relu.simplex import CANDIDATE, LIMIT, NO_MATCH
 
 MATCH, NONE, UNDETERMINED = "match", "no match", "undetermined"
@@ -55,6 +57,8 @@ class ReluDecision:
         Size of the tree, and leaves that rounding left in doubt.
     note : str
     seconds : float
+    teacher : mapping of str to ndarray, or None
+        The teacher of the instance, whose labels are to be matched.
     """
 
     verdict: str
@@ -66,6 +70,7 @@ class ReluDecision:
     doubtful: int = 0
     note: str = ""
     seconds: float = 0.0
+    teacher: Mapping[str, np.ndarray] | None = field(default=None, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
@@ -90,7 +95,8 @@ class ReluDecision:
         if self.system is None or (self.witness is None and self.leaves is None):
             raise InputError(f"there is no certificate of this decision ({self.verdict})")
         witness = None if self.witness is None else list(self.witness)
-        return decision_data(self.system, witness, self.leaves)
+        teacher = self.teacher and {n: to_rational(value) for n, value in self.teacher.items()}
+        return decision_data(self.system, witness, self.leaves, teacher)
 
     def __str__(self) -> str:
         evidence = "certified over Q" if self.witness or self.leaves else "not certified"
@@ -141,7 +147,7 @@ def decide(
             found = decide_pairs(instance, most_nodes=min(first, most_nodes))
         if found.verdict == UNDETERMINED:
             found = decide_cells(instance, certify=certify, most_nodes=most_nodes)
-    return replace(found, seconds=time.perf_counter() - began)
+    return replace(found, seconds=time.perf_counter() - began, teacher=instance.teacher)
 
 
 def decide_cells(
@@ -209,6 +215,9 @@ def decide_pairs(
         return ReluDecision(UNDETERMINED, note="the equations are dependent and seem inconsistent")
 
     def run(room: int, every: bool) -> Any:
+        return in_time(partial(run_once, room, every), lambda out: out[0] == LIMIT, most_nodes)
+
+    def run_once(room: int, every: bool, most_nodes: int) -> Any:
         fixes = np.zeros((room, pairs), np.int8)
         bases = np.zeros((room, len(basic)), np.int64)
         rows = np.zeros(room, np.int64)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from algebra.certificates.reading import TooLarge
-from algebra.networks.base import ShallowReLU
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.relu.decision import decision_data, read_decision
 from algebra.relu.verify import persists

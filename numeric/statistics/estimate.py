@@ -9,29 +9,13 @@ from __future__ import annotations
 
 import html
 import importlib
-import time
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
-from numeric.counts import SEARCHING, TRACE_NOTE, InstanceCount, real_root_histogram
-from numeric.instances import Instance, draw_instance
+from numeric.counts import COMPLETE, InstanceCount, Reason, real_root_histogram
 from numeric.statistics.intervals import Interval, proportion_interval
-
-
-class Engine(Protocol):
-    """Anything that counts the real solutions of an instance."""
-
-    @property
-    def name(self) -> str:
-        """The engine's name on the command line."""
-        ...
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """All real solutions of several instances, in their order."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -51,6 +35,8 @@ class Estimate:
     running : Interval or None
         Where the number of trials depended on the outcomes: the confidence sequence that was
         watched, the only interval that is then valid.
+    trouble : str
+        What ended the work early, if it was not an interrupt: a full disk.
     """
 
     problem: Problem
@@ -60,6 +46,7 @@ class Estimate:
     requested: int
     confidence: float = 0.95
     running: Interval | None = None
+    trouble: str = ""
 
     @property
     def trials(self) -> int:
@@ -88,26 +75,79 @@ class Estimate:
     def estimate(self) -> float | None:
         """Matched share of the decided trials; None where none is decided.
 
-        None too where an engine that only searches left trials open: it decides no trial
-        without a match, so the share would be 1 whatever the truth.
+        None too where it would be a lower bound only (`is_lower_bound`).
         """
-        if self.engine in SEARCHING and self.undetermined:
+        if self.certified is not None:
+            return self.certified
+        if self.is_lower_bound:
             return None
         decided = self.matched + self.unmatched
         return self.matched / decided if decided else None
 
     @property
+    def certified(self) -> float | None:
+        """1 or 0 where a verdict on the one allocation settles every trial; else None.
+
+        An allocation that is drawn anew for each trial has no verdict: the share of draws that
+        are certified maximal is a share in a sample.
+        """
+        if self.problem.is_random or not self.counts:
+            return None
+        values = {settled(count) for count in self.counts}
+        if len(values) != 1:
+            return None
+        (value,) = values
+        return None if value is None else float(value)
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether the matched share of the decided trials would say too much.
+
+        So it is where trials are open and some matches rest on a solution that was found, not
+        on a count: such a trial might be open too, had it no solution, so those left open are more
+        often without one.  So it is too where a search left some open that cannot show "no match".
+        What is known is `at_least`.
+        """
+        if not self.undetermined:
+            return False
+        return any(
+            (count.outcome == "matched" and count.status != COMPLETE)
+            or count.reason is Reason.SEARCHED
+            for count in self.counts
+        )
+
+    @property
+    def at_least(self) -> float | None:
+        """Matched share of all trials: with the open ones unmatched."""
+        return self.matched / self.trials if self.trials else None
+
+    @property
+    def value_text(self) -> str:
+        """The match probability in words: certified, estimated, at least, or undecided."""
+        if self.certified is not None:
+            return f"{self.certified:.0f}, certified"
+        if self.estimate is not None:
+            return f"{self.estimate:.4f}"
+        return f"at least {self.at_least:.4f}" if self.matched else "undecided"
+
+    @property
     def by_trace_test(self) -> int:
         """Unmatched trials that rest on a root count by a trace test (a match needs none)."""
-        return sum(TRACE_NOTE in c.note and c.outcome == "unmatched" for c in self.counts)
+        return sum(
+            c.reason is Reason.COUNTED_BY_TRACE and c.outcome == "unmatched" for c in self.counts
+        )
 
     @property
     def method(self) -> str:
         """Name of the interval that holds: Clopper–Pearson for a fixed number of trials."""
+        if self.certified is not None:
+            return "certified"
         return "clopper-pearson" if self.running is None else "confidence sequence"
 
     def interval(self, method: str | None = None) -> Interval:
         """Confidence interval; undetermined trials count as unmatched below, matched above.
+
+        A certified value is its own interval.
 
         Parameters
         ----------
@@ -115,6 +155,8 @@ class Estimate:
             By default the interval of `method`.
         """
         if method is None:
+            if self.certified is not None:
+                return Interval(self.certified, self.certified)
             if self.running is not None:
                 return self.running
             method = "clopper-pearson"
@@ -133,7 +175,8 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob estimate``."""
-        exact, wilson = self.interval(), self.interval("wilson")
+        exact = self.interval()
+        wilson = exact if self.certified is not None else self.interval("wilson")
         return {
             "trials": self.trials,
             "requested": self.requested,
@@ -141,6 +184,8 @@ class Estimate:
             "unmatched": self.unmatched,
             "undetermined": self.undetermined,
             "estimate": self.estimate,
+            "at_least": self.at_least,
+            "certified": self.certified is not None,
             "low": exact.low,
             "high": exact.high,
             "confidence": self.confidence,
@@ -160,6 +205,7 @@ class Estimate:
             "real": [c.real for c in self.counts],
             "complex": [c.complex for c in self.counts],
             "status": [c.status for c in self.counts],
+            "reason": [str(c.reason) for c in self.counts],
             "note": [c.note for c in self.counts],
             "seconds": [c.seconds for c in self.counts],
         }
@@ -196,9 +242,8 @@ class Estimate:
     def _repr_html_(self) -> str:
         """As a notebook shows it."""
         interval = self.interval()
-        value = "undecided" if self.estimate is None else f"{self.estimate:.4f}"
         rows = {
-            "match probability": f"<b>{value}</b>",
+            "match probability": f"<b>{self.value_text}</b>",
             f"{self.confidence:.0%} interval ({self.method})": str(interval),
             "matched / unmatched / undetermined": (
                 f"{self.matched} / {self.unmatched} / {self.undetermined}"
@@ -209,46 +254,18 @@ class Estimate:
         return f"<table><caption>{html.escape(str(self.problem.network))}</caption>{cells}</table>"
 
     def __str__(self) -> str:
+        if self.certified is not None:
+            return f"MP = {self.value_text}: {self.counts[0].note}"
         interval = self.interval()
-        value = "undecided" if self.estimate is None else f"{self.estimate:.4f}"
         return (
-            f"MP {value}  {self.confidence:.0%} interval [{interval.low:.4f}, "
+            f"MP {self.value_text}  {self.confidence:.0%} interval [{interval.low:.4f}, "
             f"{interval.high:.4f}]  ({self.matched} matched, {self.unmatched} unmatched, "
             f"{self.undetermined} undetermined of {self.trials}; {self.engine}, seed {self.seed})"
         )
 
 
-# Trials handed to an engine at once: at first few, so that progress shows early.
-FIRST_CHUNK, LARGEST_CHUNK = 8, 256
-
-
-def run_trials(
-    problem: Problem,
-    engine: Engine,
-    trials: int,
-    seed: int,
-    advance: Callable[[InstanceCount], None] | None = None,
-) -> Iterator[InstanceCount]:
-    """Counts of trials 0, 1, 2, …, in order.
-
-    Parameters
-    ----------
-    problem : Problem
-    engine : Engine
-        Given the trials in chunks, so that it can work on many at once.
-    trials, seed : int
-    advance : callable, optional
-        Told of each count as it is made.
-    """
-    start, chunk = 0, FIRST_CHUNK
-    while start < trials:
-        began = time.perf_counter()
-        indices = range(start, min(start + chunk, trials))
-        for count in engine.count_many([draw_instance(problem, seed, k) for k in indices]):
-            if advance is not None:
-                advance(count)
-            yield count
-        start = indices.stop
-        # About a second a chunk: an interrupt loses no more than that.
-        rate = len(indices) / max(time.perf_counter() - began, 1e-6)
-        chunk = int(min(max(rate, 1), 2 * chunk, LARGEST_CHUNK))
+def settled(count: InstanceCount) -> bool | None:
+    """What a verdict on the allocation says of a trial: matched, unmatched, or None: nothing."""
+    if count.reason is Reason.SETTLED_MAXIMAL:
+        return True
+    return False if count.reason is Reason.SETTLED_MINIMAL else None

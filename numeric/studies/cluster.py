@@ -8,10 +8,13 @@ gives up on is handed in again, and given up for good the third time.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from math import isinf
 from typing import Any
 
 from algebra.errors import InputError
+from algebra.time_limits import check_time, time_left
 from numeric.counts import InstanceCount
 from numeric.studies.trials import Work, compute
 from numeric.studies.workers import NextChunk, WorkerFailed
@@ -89,7 +92,7 @@ class DaskWorkers:
         try:
             fill()
             while chunks:
-                future = next(ahead)
+                future = _next(ahead)
                 chunk = chunks.pop(future.key)
                 try:
                     counts = future.result()
@@ -110,3 +113,14 @@ class DaskWorkers:
                 fill()
         finally:
             self.client.cancel([f for f in ahead.futures if not f.done()])
+
+
+def _next(ahead: Any) -> Any:
+    """The next future that is done, as long as time is left."""
+    while True:
+        check_time()
+        if isinf(time_left()):
+            return next(ahead)
+        if ahead.has_ready() or ahead.is_empty():
+            return next(ahead)
+        time.sleep(min(0.05, time_left()))

@@ -182,7 +182,7 @@ def successive_halving(
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     >>> masks = [[[1, 0], [0, 1]], [[1, 1], [0, 0]]]
     >>> successive_halving([Problem(net, {"W": m}) for m in masks], first=64).winner

@@ -3,7 +3,7 @@
 One row for each study (problem, seed, engine and settings), one for each trial.  The file is
 in WAL mode and every chunk of trials is one transaction: a process killed at any moment loses
 the trials in flight and nothing else.  A trial is written once; a second process that computes
-it again finds it there and leaves it.
+it again leaves it, unless its count is complete and the one there is not.
 
 Processes that work on one study at the same time tell each other which trials they are at
 (`claim`).  Claims only save double work: those of a process that is gone count for nothing,
@@ -23,15 +23,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from algebra.errors import InputError
-from numeric.counts import InstanceCount
-from numeric.studies.trials import Work, record
+from algebra.errors import InputError, Unfinished
+from numeric.counts import InstanceCount, Reason
+from numeric.studies.trials import Work, contradict, record, says_more
+from numeric.studies.upgrade import from_version_2
 
 # "mprb": what SQLite files of ours carry in their header.
 APPLICATION_ID = 0x6D707262
-SCHEMA = 2
+SCHEMA = 3
 # A process that has not said anything for so long is taken to be gone (seconds).
 _STALE = 3600.0
+_NO_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 _TABLES = """
 CREATE TABLE studies (
@@ -54,6 +56,7 @@ CREATE TABLE trials (
     certified INTEGER NOT NULL,
     seconds REAL NOT NULL,
     paper_match INTEGER,
+    reason TEXT NOT NULL,
     PRIMARY KEY (study, number)
 ) WITHOUT ROWID;
 CREATE TABLE claims (
@@ -64,7 +67,20 @@ CREATE TABLE claims (
     PRIMARY KEY (study, number)
 ) WITHOUT ROWID;
 """
-_COLUMNS = "number, real, complex, status, note, paths, retried, certified, seconds, paper_match"
+_COLUMNS = (
+    "number, real, complex, status, note, paths, retried, certified, seconds, paper_match, reason"
+)
+# A trial is written once, unless the new count says more: it is complete, or finds more.
+_UPSERT = f"""
+    INSERT INTO trials (study, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (study, number) DO UPDATE SET
+        real = excluded.real, complex = excluded.complex, status = excluded.status,
+        note = excluded.note, paths = excluded.paths, retried = excluded.retried,
+        certified = excluded.certified, seconds = excluded.seconds,
+        paper_match = excluded.paper_match, reason = excluded.reason
+    WHERE trials.status != 'complete'
+        AND (excluded.status = 'complete' OR coalesce(excluded.real, 0) > coalesce(trials.real, 0))
+"""
 
 
 @dataclass(frozen=True)
@@ -119,6 +135,13 @@ class StudyInfo:
         }
 
 
+class StoreFull(Unfinished):
+    """A store could not be written to: no space is left, or the device fails.
+
+    What was written before is there, and nothing is half written.
+    """
+
+
 class Store:
     """An open store.
 
@@ -160,6 +183,11 @@ class Store:
             yield
         except sqlite3.DatabaseError as error:
             text = str(error)
+            # The lowest byte is the primary code; the others tell kinds of input and output.
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NO_SPACE:
+                raise StoreFull(
+                    f"{self.path}: {text}; what it took before is kept: make room and go on"
+                ) from None
             if "not a database" in text or "malformed" in text:
                 hint = "damaged, or not a matchprob store; move it away or name another file"
             elif "locked" in text:
@@ -174,10 +202,12 @@ class Store:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
+                self._db.execute("COMMIT")
             except BaseException:
-                self._db.execute("ROLLBACK")
+                # A full disk makes SQLite roll back by itself.
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
                 raise
-            self._db.execute("COMMIT")
 
     def _open(self) -> None:
         db = self._db
@@ -196,9 +226,15 @@ class Store:
                     for statement in _TABLES.split(";"):
                         db.execute(statement)
         (schema,) = db.execute("PRAGMA user_version").fetchone()
+        if schema == 2:
+            with self._transaction():
+                # Another process may have been first.
+                if db.execute("PRAGMA user_version").fetchone()[0] == 2:
+                    from_version_2(db)
+            (schema,) = db.execute("PRAGMA user_version").fetchone()
         if schema != SCHEMA:
             raise InputError(
-                f"{self.path}: a store of version {schema}, this code reads version {SCHEMA}"
+                f"{self.path}: a store of version {schema}, this code reads versions 2 and {SCHEMA}"
             )
 
     def close(self) -> None:
@@ -268,24 +304,26 @@ class Store:
         return {row[0]: _count(row) for row in rows}
 
     def add(self, study: int, counts: Iterable[InstanceCount]) -> int:
-        """Write trials that are not there yet, in one transaction; how many were new."""
+        """Write trials in one transaction; how many were new or say more than what was there.
+
+        Counts that a dead child process kept from us are not written: they are computed again.
+        """
+        counts = list(counts)
         rows = [
             (
                 study, c.index, c.real, c.complex, c.status, c.note, c.paths, c.retried,
-                c.certified, c.seconds, c.paper_match,
+                c.certified, c.seconds, c.paper_match, c.reason,
             )
             for c in counts
+            if not c.is_transient
         ]  # fmt: skip
         with self._transaction() as db:
             before = db.total_changes
-            db.executemany(
-                f"INSERT OR IGNORE INTO trials (study, {_COLUMNS})"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                rows,
-            )
+            db.executemany(_UPSERT, rows)
             new = db.total_changes - before
             db.executemany(
-                "DELETE FROM claims WHERE study = ? AND number = ?", [row[:2] for row in rows]
+                "DELETE FROM claims WHERE study = ? AND number = ?",
+                [(study, c.index) for c in counts],
             )
         return new
 
@@ -322,15 +360,18 @@ class Store:
     def merge(self, other: Store) -> dict[str, int]:
         """Take in the trials of another store.
 
+        Counts are compared, not notes: what time or memory kept from one machine another may
+        have found, and the count that says more is kept (a complete one before all).
+
         Returns
         -------
         dict
-            ``studies`` and ``trials``: how many were new.
+            ``studies`` and ``trials``: how many were new or say more.
 
         Raises
         ------
         InputError
-            Where the two disagree on a trial.  Nothing is then taken in.
+            Where two counts of a trial cannot both be true.  Nothing is then taken in.
         """
         other.check()
         new = {"studies": 0, "trials": 0}
@@ -340,13 +381,14 @@ class Store:
             theirs = other.records(study.id)
             ours = self.records(known[study.key]) if study.key in known else {}
             for number in theirs.keys() & ours.keys():
-                if record(theirs[number]) != record(ours[number]):
+                if contradict(theirs[number], ours[number]):
                     raise InputError(
                         f"{other.path} and {self.path} differ on trial {number} of study "
                         f"{study.key[:8]}: {record(theirs[number])} and {record(ours[number])}; "
                         "one of them was made by other code"
                     )
-            todo.append((study, [c for n, c in theirs.items() if n not in ours]))
+            news = [c for n, c in theirs.items() if n not in ours or says_more(c, ours[n])]
+            todo.append((study, news))
         for study, counts in todo:
             if study.key not in known:
                 new["studies"] += 1
@@ -366,11 +408,11 @@ class Store:
 
 
 def _count(row: Sequence[Any]) -> InstanceCount:
-    number, real, complex_, status, note, paths, retried, certified, seconds, paper = row
+    number, real, complex_, status, note, paths, retried, certified, seconds, paper, why = row
     return InstanceCount(
         number, real, complex_, status, note,
         paths=paths, retried=retried, certified=certified, seconds=seconds,
-        paper_match=None if paper is None else bool(paper),
+        paper_match=None if paper is None else bool(paper), reason=Reason(why),
     )  # fmt: skip
 
 

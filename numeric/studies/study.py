@@ -11,18 +11,23 @@ in the store and wait: to count whichever trials happen to be done would favour 
 
 from __future__ import annotations
 
+import errno
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 from algebra.errors import InputError, whole_number
 from algebra.problems.problem import Problem
-from numeric.counts import InstanceCount
+from algebra.time_limits import OutOfTime, check_time, positive_seconds, unlimited, within
+from numeric.counts import UNDETERMINED, InstanceCount, Reason
+from numeric.engines.plans import Plan
 from numeric.statistics.confidence_sequences import RunningInterval
 from numeric.statistics.estimate import Estimate
-from numeric.studies.store import Store
-from numeric.studies.trials import Work, compute, forget
+from numeric.studies.store import Store, StoreFull
+from numeric.studies.trials import Work, compute, forget, kept_counter
 from numeric.studies.workers import LocalWorkers, NextChunk
 
 # Trials handed out at once: at first few, so that progress shows early.
@@ -30,6 +35,7 @@ FIRST_CHUNK, LARGEST_CHUNK = 8, 256
 # The running interval is looked at after so many trials, and again each tenth more.
 _FIRST_LOOK, _LOOKS = 50, 0.1
 MOST_TRIALS = 1_000_000
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 Advance = Callable[[InstanceCount], None]
 
@@ -60,6 +66,7 @@ class Here:
         """Records of chunks, in order."""
         data, key = work.to_dict(), work.key
         while chunk := take():
+            check_time()
             yield compute(data, key, chunk)
 
     def close(self) -> None:
@@ -90,12 +97,12 @@ class Study:
         Address of a Dask scheduler, instead of local workers.
     confidence : float, optional
     **settings
-        ``timeout``, ``certify``, ``complete``, ``root_timeout``: see
+        ``timeout`` (of one trial), ``certify``, ``complete``, ``root_timeout``: see
         `numeric.studies.trials.Settings`.
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
     >>> with Study(problem) as study:
     ...     print(study.run(100).matched)
@@ -172,11 +179,12 @@ class Study:
         trials: int = 1000,
         *,
         half_width: float | None = None,
+        timeout: float = math.inf,
         advance: Advance | None = None,
     ) -> Estimate:
         """Estimate from trials 0 … `trials` - 1, computing those that are missing.
 
-        An interrupt (Ctrl-C) ends the work and keeps what is done.
+        An interrupt (Ctrl-C) or a full disk ends the work and keeps what is done.
 
         Parameters
         ----------
@@ -186,6 +194,9 @@ class Study:
             Stop as soon as a confidence sequence, valid at every moment, is this narrow.  It
             is looked at after fixed numbers of trials, so that the number does not depend on
             the workers.
+        timeout : float, optional
+            Seconds for the whole call, which then ends as by an interrupt; the first trial
+            that is missing counts as undetermined, since time may be up because it is hard.
         advance : callable, optional
             Told of each trial as it is taken in, in any order; also of those in the store.
 
@@ -199,16 +210,28 @@ class Study:
             raise InputError(f"`trials` ({trials}) must not be greater than {MOST_TRIALS}")
         if half_width is not None and not 0 < half_width < 0.5:
             raise InputError(f"`half_width` ({half_width!r}) must lie between 0 and 0.5")
+        positive_seconds(timeout, "timeout")
         stops = list(_looks(trials)) if half_width else [trials]
         running = RunningInterval(self.confidence)
-        interrupted = False
+        interrupted, trouble = False, ""
+        began = time.monotonic()
         told: set[int] = set()
         for stop in stops:
             try:
-                self._fill(stop, told, advance)
+                with within(timeout - (time.monotonic() - began)):
+                    self._fill(stop, told, advance)
             except KeyboardInterrupt:
                 interrupted = True
-            found = self._estimate(stop if half_width else trials)
+            except OutOfTime:
+                interrupted = True
+                self._give_up(stop)
+            except StoreFull as error:
+                interrupted, trouble = True, str(error)
+            except OSError as error:
+                if error.errno not in _NO_SPACE:
+                    raise
+                interrupted, trouble = True, str(error)
+            found = self._estimate(stop if half_width else trials, trouble)
             if interrupted:
                 break
             if half_width:
@@ -219,10 +242,25 @@ class Study:
             return Estimate(
                 self.work.problem, self.work.settings.engine, self.work.seed, found.counts,
                 trials if interrupted else found.trials, self.confidence, running.interval,
+                trouble,
             )  # fmt: skip
         return found
 
-    def _estimate(self, requested: int) -> Estimate:
+    def plan(self) -> Plan:
+        """What is known of the problem's allocation before any trial: ranks, root count."""
+        counter = kept_counter(self.work.to_dict(), self.work.key)
+        return counter.plan(self.work.problem.allocation)
+
+    def _give_up(self, trials: int) -> None:
+        """The first missing trial, at which the time limit was met."""
+        missing = next((k for k in range(trials) if k not in self._records), None)
+        if missing is not None:
+            note = "the time limit was met at this trial"
+            self._records[missing] = InstanceCount(
+                missing, None, None, UNDETERMINED, note, reason=Reason.LOST
+            )
+
+    def _estimate(self, requested: int, trouble: str = "") -> Estimate:
         records = self._records
         done = next((k for k in range(requested) if k not in records), requested)
         return Estimate(
@@ -232,6 +270,7 @@ class Study:
             tuple(records[k] for k in range(done)),
             requested,
             self.confidence,
+            trouble=trouble,
         )
 
     def _fill(self, trials: int, told: set[int], advance: Advance | None) -> None:
@@ -245,6 +284,8 @@ class Study:
                     if advance is not None:
                         advance(count)
 
+        # What broke the last time is tried again.
+        self._records = {k: c for k, c in self._records.items() if not c.is_transient}
         if self.store:
             self._records.update(self.store.records(self._id, trials))
         tell([self._records[k] for k in sorted(self._records) if k < trials])
@@ -253,13 +294,16 @@ class Study:
         )
         try:
             for counts in self.workers.run(self.work, queue.take):
+                # Told first: trials that a full disk does not take are in the estimate, too.
+                tell(counts)
                 if self.store:
                     self.store.add(self._id, counts)
                 queue.done(len(counts))
-                tell(counts)
         finally:
             if self.store:
-                self.store.release()
+                # Claims only save double work.
+                with unlimited(), suppress(StoreFull):
+                    self.store.release()
         if self.store:
             # What other processes did meanwhile.
             theirs = self.store.records(self._id, trials)

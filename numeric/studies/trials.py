@@ -11,15 +11,18 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
 from algebra.errors import InputError
-from algebra.problems.problem import Problem, problem_from_dict
-from numeric.counts import InstanceCount
-from numeric.engines.counter import Counter, default_engine
+from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
+from algebra.time_limits import positive_seconds
+from numeric.counts import COMPLETE, InstanceCount
+from numeric.engines.base import chosen_engine
+from numeric.engines.counter import Counter
 from numeric.engines.normalization import make_counter
 from numeric.instances import draw_instance
 
@@ -52,9 +55,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in ("timeout", "root_timeout"):
-            value = getattr(self, name)
-            if not value > 0:
-                raise InputError(f"`{name}` ({value!r}) must be positive (seconds)")
+            positive_seconds(getattr(self, name), name)
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Work:
     @classmethod
     def of(cls, problem: Problem, seed: int = 0, engine: str | None = None, **more: Any) -> Work:
         """Work with the network's default engine where none is named."""
-        return cls(problem, seed, Settings(engine or default_engine(problem.network), **more))
+        return cls(problem, seed, Settings(chosen_engine(problem.network, engine), **more))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which `from_dict` makes the same work."""
@@ -137,13 +138,19 @@ def compute(data: dict[str, Any], key: str, indices: Sequence[int]) -> list[Inst
         Its `Work.key`: the same key keeps plans and engines for the next call.
     indices : sequence of int
     """
+    counter = kept_counter(data, key)
+    work = _kept.work
+    return counter.count_many([draw_instance(work.problem, work.seed, k) for k in indices])
+
+
+def kept_counter(data: dict[str, Any], key: str) -> Counter:
+    """The counter of a work, kept for the next call of this thread; see `compute`."""
     if _kept.key != key:
         forget()
         _kept.work = Work.from_dict(data)
         _kept.counter = _kept.work.counter()
         _kept.key = key
-    work = _kept.work
-    return _kept.counter.count_many([draw_instance(work.problem, work.seed, k) for k in indices])
+    return _kept.counter
 
 
 def forget() -> None:
@@ -155,16 +162,28 @@ def forget() -> None:
 
 def record(count: InstanceCount) -> tuple[Any, ...]:
     """What of a count is the same whoever computed it: all but times and efforts."""
-    return (count.index, count.real, count.complex, count.status, count.note)
+    return (count.index, count.real, count.complex, count.status, count.reason, count.note)
 
 
-def chunks_of(indices: Iterable[int], size: int) -> Iterable[list[int]]:
-    """Runs of at most `size` trials."""
-    chunk: list[int] = []
-    for index in indices:
-        chunk.append(index)
-        if len(chunk) >= size:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk
+def contradict(one: InstanceCount, other: InstanceCount) -> bool:
+    """Whether two counts of the same trial cannot both be true; notes and efforts do not matter.
+
+    A complete count says how many there are; an incomplete one, at least how many.  Two lower
+    bounds never contradict each other: machines differ in how far they get.
+    """
+    if one.status == other.status == COMPLETE:
+        pairs = ((one.real, other.real), (one.complex, other.complex))
+        return any(a is not None and b is not None and a != b for a, b in pairs)
+    for whole, part in ((one, other), (other, one)):
+        if whole.status == COMPLETE and part.real is not None and whole.real is not None:
+            return part.real > whole.real
+    return False
+
+
+def says_more(one: InstanceCount, other: InstanceCount) -> bool:
+    """Whether the first count of a trial is to be kept rather than the second."""
+
+    def rank(count: InstanceCount) -> tuple[bool, bool, int]:
+        return (count.status == COMPLETE, not count.is_transient, count.real or 0)
+
+    return rank(one) > rank(other)

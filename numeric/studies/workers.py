@@ -19,10 +19,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import isinf
 from pathlib import Path
 from typing import IO, Any
 
-from algebra.errors import InputError
+from algebra.errors import InputError, Unfinished
+from algebra.time_limits import check_time, time_left
 from numeric.counts import InstanceCount
 from numeric.studies.trials import Work
 
@@ -42,8 +44,11 @@ _MOST_DEATHS = 3
 NextChunk = Callable[[], list[int] | None]
 
 
-class WorkerFailed(RuntimeError):
+class WorkerFailed(Unfinished):
     """Trials that could not be computed: their workers died, or a bug met them."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}; what is finished is kept where there is a --store"
 
 
 def send(stream: IO[bytes], message: Any) -> None:
@@ -168,7 +173,9 @@ class LocalWorkers:
             hire()
         try:
             while selector.get_map():
-                for event, _ in selector.select():
+                check_time()
+                left = time_left()
+                for event, _ in selector.select(None if isinf(left) else left):
                     worker = event.data
                     chunk = worker.chunk or []
                     try:

@@ -15,6 +15,7 @@ import numpy as np
 
 from numeric.chains.lanes.condensed import (
     DW,
+    GRAM,
     GROUPS,
     JAC,
     LIFTED,
@@ -24,12 +25,14 @@ from numeric.chains.lanes.condensed import (
     PA,
     PARAMETERS,
     PD,
+    PHI,
     SN,
     ST,
     STATES,
     STEPS,
     TMP,
     TN,
+    UNITS,
     UNKNOWNS,
     WN,
     WT,
@@ -51,11 +54,8 @@ from numeric.chains.lanes.lifted import (
     scatter,
 )  # fmt: skip
 from numeric.chains.lanes.linalg import LANES, OPTIONS, copy, factor, solve
-from numeric.chains.lanes.simd import horner
-from numeric.tracking.pade import DEGREE, damp, denominator, fit
-
-# What became of a path.
-DONE, STUCK, SLOW = 0, 1, 2
+from numeric.tracking.pade import DEGREE, denominator, fit, predict, set_factors, take_units
+from numeric.tracking.steps import DONE, SLOW, STUCK
 
 # Weights below this size are measured absolutely.
 _FLOOR = 0.1
@@ -117,13 +117,6 @@ def _norm(ws, o, s_at, groups, w, s, minus, scale, out):
                         out[lane] = max(out[lane], (re * re + im * im) * scale[G + k, lane])
     for lane in range(LANES):
         out[lane] = np.sqrt(out[lane])
-
-
-@numba.njit(**OPTIONS)
-def _horner(ws, to, base, count, order, h):
-    """``ws[to] = Σ_j ws[base + j count] h^j`` for `count` slots."""
-    for i in range(count):
-        horner(ws, to + i, base + i, count, order, h)
 
 
 @numba.njit(**OPTIONS)
@@ -263,7 +256,15 @@ def track_paths(
             jacobian(ws, o, widths, s_at, m_at, p_at, cells, equations, o[ST], o[ZT])
             factor(ws, o[JAC], r, pivots, pattern, o[TMP])
             taylor(ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern)
-        fit(ws, o, s_at, groups, scale, poles, a0, rate)
+        free = states - s_at[1]
+        for v in range(r):
+            take_units(ws, o[UNITS], r + free, v, o[WT] + v, r, 1, order, scale[groups[v]])
+        for k in range(1, o[STEPS] + 1):
+            take_units(
+                ws, o[UNITS], r + free, r + s_at[k] - s_at[1], o[ST] + s_at[k], states,
+                s_at[k + 1] - s_at[k], order, scale[o[GROUPS] + k],
+            )  # fmt: skip
+        fit(ws, o[UNITS], o[GRAM], r + free, poles, a0, rate)
         for lane in range(LANES):
             h[lane] = 0.0
             aim[lane] = t[lane]
@@ -288,9 +289,9 @@ def track_paths(
             else:
                 h[lane] = min(step, max(0.5 * left, step * 0.5)) if step > 0.9 * left else step
                 aim[lane] = t[lane] + h[lane]
-        damp(ws, o, poles, h)
-        _horner(ws, o[WN], o[WT], r, order, h)
-        _horner(ws, o[SN], o[ST], states, order, h)
+        set_factors(ws, o[PHI], poles, h)
+        predict(ws, o[PHI], o[WT], r, order, h, o[WN])
+        predict(ws, o[PHI], o[ST], states, order, h, o[SN])
         _newton(
             ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell, label,
             lifted, scale, pivots, pattern, True, o[SN], o[TN], aim,

@@ -1,13 +1,16 @@
 """Start systems: all roots of one random complex instance, found by monodromy.
 
-A random complex instance whose labels are the student's own has one root for free.  Its
-parameters are led around a random triangle in parameter space; roots that arrive elsewhere
-are new.  The variety of (root, parameters) is a graph over root and all parameters but the
-labels, hence irreducible, and monodromy acts transitively on the N roots: every root is
-reached sooner or later, and a root that is missing is the tracker's fault.
+A random complex instance whose labels are the student's own has one root for free.  A few such
+instances are the nodes of a graph; its edges are lines of parameters, several between the same
+two nodes (`numeric.tracking.lines.turned`).  A known root is carried along every edge once, in
+one direction, and what arrives is new or not: with e edges between two nodes at most e N paths
+are followed, and as random permutations connect N points very quickly, three edges nearly always
+do.  The variety of (root, parameters) is a graph over root and all parameters but the labels,
+hence irreducible, and monodromy acts transitively on the N roots: every root is reached sooner
+or later, and a root that is missing is the tracker's fault.
 
-Where N is not known the loops stop on the trace test (`numeric.tracking.trace_test`) or, failing
-that, after many loops without a new root; the start system says which.
+Where N is not known the search stops on the trace test (`numeric.tracking.trace_test`) or, failing
+that, after many edges without a new root; the start system says which.
 
 References
 ----------
@@ -25,12 +28,15 @@ import numpy as np
 
 from algebra.errors import InputError
 from numeric.chains.chain import Chain
+from numeric.chains.lanes.linalg import LANES
 from numeric.tracking.trace_test import trace_test
 from numeric.tracking.tracker import DONE, Settings, track
 
 GIVEN, TRACE, STABILISED, INCOMPLETE = "given", "trace test", "stabilised", "incomplete"
-# Without N: loops in a row that bring nothing new before a trace test is worth its time.
-_QUIET = 3
+# Without N: edges in a row that bring nothing new before a trace test is worth its time.
+_QUIET = 2
+# Edges between the first two nodes.
+_EDGES = 3
 
 
 @dataclass(frozen=True)
@@ -45,10 +51,10 @@ class StartSystem:
         Row k sends root i to root ``permutations[k, i]``: generators of (a subgroup of) the
         monodromy group.
     source : str
-        How N is known: "given", "trace test", "stabilised" (many loops brought nothing new:
+        How N is known: "given", "trace test", "stabilised" (many edges brought nothing new:
         likely, not proved) or "incomplete" (fewer roots than the given N were found).
     loops : int
-        Loops run.
+        Edges of the graph.
     """
 
     parameters: np.ndarray = field(repr=False)
@@ -119,44 +125,13 @@ def match(roots: np.ndarray, known: np.ndarray, tolerance: float = 1e-6) -> np.n
     return out
 
 
-def loop(
-    chain: Chain,
-    base: np.ndarray,
-    roots: np.ndarray,
-    rng: np.random.Generator,
-    settings: Settings,
-    threads: int = 1,
-) -> np.ndarray:
-    """Lead roots around a random triangle of parameters that starts and ends at `base`.
-
-    Returns
-    -------
-    ndarray of complex, shape (·, r)
-        The endpoints; NaN for paths that could not be tracked.
-    """
-    corners = [base, chain.random(rng)[0], chain.random(rng)[0], base]
-    ends = np.array(roots, complex)
-    zero = np.zeros(len(roots), np.int64)
-    for a, b in itertools.pairwise(corners):
-        good = np.flatnonzero(np.isfinite(ends).all(axis=1))
-        tracked = track(
-            chain, a[None], b[None], zero[good], zero[good], ends[good], settings, threads
-        )
-        ends[good] = np.where((tracked.status == DONE)[:, None], tracked.roots, np.nan)
-    good = np.flatnonzero(np.isfinite(ends).all(axis=1))
-    polished = track(chain, base[None], base[None], zero[good], zero[good], ends[good], settings)
-    ends[good] = np.where((polished.status == DONE)[:, None], polished.roots, np.nan)
-    return ends
-
-
 def find_start(
     chain: Chain,
     root_count: int | None = None,
     seed: int = 0,
     *,
-    most_loops: int = 300,
-    patience: int = 15,
-    generators: int = 3,
+    most_edges: int = 120,
+    patience: int = 12,
     most_roots: int = 20_000,
     trace_seconds: float = 60.0,
     timeout: float = np.inf,
@@ -171,18 +146,16 @@ def find_start(
     root_count : int, optional
         The generic root count N, where it is known.
     seed : int, optional
-    most_loops : int, optional
-        Give up after so many loops.
+    most_edges : int, optional
+        Give up after so many edges.
     patience : int, optional
-        Without N: loops in a row that bring no new root before the search stops.
-    generators : int, optional
-        Full permutations to keep.
+        Without N: edges in a row that bring no new root before the search stops.
     most_roots : int, optional
         Give up beyond so many roots.
     trace_seconds : float, optional
         Without N: seconds for one trace test; 0 for none.
     timeout : float, optional
-        Seconds after which no further loop is begun; the start system is then incomplete.
+        Seconds after which nothing further is begun; the start system is then incomplete.
     settings : Settings, optional
     threads : int, optional
 
@@ -198,64 +171,213 @@ def find_start(
     if root_count is not None and root_count < 1:
         raise InputError(f"`root_count` ({root_count}) must be at least 1, or None if unknown")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5357,)))
-    settings = settings or Settings()
-    base, root = chain.random(rng)
-    roots = root[None]
-    permutations: list[np.ndarray] = []
-    quiet = loops = tested = 0
+    graph = _Graph(chain, rng, settings or Settings(), threads)
+    quiet = tested = 0
     wanted = root_count  # or what a trace test says
     end = time.monotonic() + timeout
-    while loops < most_loops and len(roots) <= most_roots and time.monotonic() < end:
-        full = wanted is not None and len(roots) >= wanted
-        if full and (len(permutations) >= generators or quiet > 3 * generators):
+    while graph.found <= most_roots and time.monotonic() < end:
+        if wanted is not None and graph.found >= wanted:
             break
-        if wanted is None and quiet >= patience:
-            break
-        if wanted is None and trace_seconds and quiet >= _QUIET and tested < len(roots):
-            # The test may find roots itself; it speaks of exactly those it returns.
-            test = trace_test(chain, base, roots, seed=seed, timeout=trace_seconds)
-            if test.root_count > len(roots):
-                permutations.clear()
-                quiet = 0
-                roots = test.roots
-            wanted = len(roots) if test.passed else None
-            tested = len(roots)
-            continue
-        ends = loop(chain, base, roots, rng, settings, threads)
-        loops += 1
-        where = match(ends, roots)
-        fresh = ends[(where < 0) & np.isfinite(ends).all(axis=1)]
-        before = len(roots)
-        for new in fresh:
-            if match(new[None], roots)[0] < 0:
-                roots = np.vstack([roots, new])
-        if len(roots) > before:
-            permutations.clear()
-            quiet = 0
-        else:
+        if graph.is_saturated:
             quiet += 1
-            if len(np.unique(where)) == len(roots) and where.min() >= 0:
-                permutations.append(where)
-        if root_count is not None and len(roots) > root_count:
+            if wanted is None and quiet > patience:
+                break
+            if wanted is None and trace_seconds and quiet > _QUIET and tested < graph.found:
+                # The test may find roots itself; it speaks of exactly those it returns.
+                node = graph.best
+                test = trace_test(
+                    chain, node.parameters, node.roots, seed=seed, timeout=trace_seconds
+                )
+                if node.add(test.roots):
+                    quiet = 0
+                wanted = test.root_count if test.passed else None
+                if test.root_count < graph.found:
+                    wanted = None
+                tested = graph.found
+                continue
+            if len(graph.edges) >= most_edges:
+                break
+            graph.grow()
+        before = graph.found
+        graph.advance(wanted)
+        if graph.found > before:
+            quiet = 0
+        if root_count is not None and graph.found > root_count:
             raise InputError(
-                f"`root_count` ({root_count}) is too small: monodromy found {len(roots)} "
+                f"`root_count` ({root_count}) is too small: monodromy found {graph.found} "
                 "distinct roots of a random instance"
             )
-        if wanted is not None and len(roots) > wanted:
+        if wanted is not None and graph.found > wanted:
             # The trace test was deceived; it counts for nothing then.
             wanted, trace_seconds = None, 0
     if root_count is None:
-        stopped = STABILISED if quiet >= patience else INCOMPLETE
-        source = TRACE if wanted == len(roots) else stopped
+        stopped = STABILISED if quiet > patience else INCOMPLETE
+        source = TRACE if wanted == graph.found else stopped
     else:
-        source = GIVEN if len(roots) == root_count else INCOMPLETE
+        source = GIVEN if graph.found == root_count else INCOMPLETE
+    best = graph.best
     return StartSystem(
-        parameters=base,
-        roots=roots,
-        permutations=np.array(permutations[:generators], np.int64).reshape(-1, len(roots)),
+        parameters=best.parameters,
+        roots=best.roots,
+        permutations=graph.permutations(best),
         source=source,
-        loops=loops,
+        loops=len(graph.edges),
     )
+
+
+_OPEN, _LOST = -1, -2
+
+
+class _Node:
+    """A random complex instance and what is known of its roots."""
+
+    def __init__(self, parameters: np.ndarray, roots: np.ndarray) -> None:
+        self.parameters = parameters
+        self.roots = roots
+
+    def add(self, ends: np.ndarray) -> int:
+        """Take what is new; returns how many were."""
+        before = len(self.roots)
+        fresh = ends[np.isfinite(ends).all(axis=1)]
+        for new in fresh[match(fresh, self.roots) < 0]:
+            if len(self.roots) == before or match(new[None], self.roots[before:])[0] < 0:
+                self.roots = np.vstack([self.roots, new])
+        return len(self.roots) - before
+
+
+class _Edge:
+    """A way from one node to another.
+
+    `images` holds, for each root at the first and at the second node, the number of the root at
+    the other end, `_OPEN` where it is not known and `_LOST` where tracking failed.
+    """
+
+    def __init__(self, first: int, second: int, turn: int) -> None:
+        self.nodes = (first, second)
+        self.turn = turn
+        self.images = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+class _Graph:
+    """Random instances joined by ways, and the roots found by following them."""
+
+    def __init__(
+        self, chain: Chain, rng: np.random.Generator, settings: Settings, threads: int
+    ) -> None:
+        self.chain, self.rng, self.settings, self.threads = chain, rng, settings, threads
+        parameters, root = chain.random(rng)
+        self.nodes = [_Node(parameters, root[None])]
+        self.edges: list[_Edge] = []
+        self._stalls = 0
+        self._new_node()
+        for _ in range(_EDGES):
+            self._join(0, 1)
+
+    @property
+    def best(self) -> _Node:
+        """The node with most roots, the first of them."""
+        return max(self.nodes, key=lambda node: len(node.roots))
+
+    @property
+    def found(self) -> int:
+        """Roots of the best node."""
+        return len(self.best.roots)
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether all known roots went along all edges."""
+        return not any(len(self._open(edge, way)) for edge in self.edges for way in (0, 1))
+
+    def grow(self) -> None:
+        """One more edge; every fourth time a node with an edge to each other one."""
+        self._stalls += 1
+        if self._stalls % 4 == 0:
+            self._new_node()
+            for other in range(len(self.nodes) - 1):
+                self._join(other, len(self.nodes) - 1)
+        else:
+            first, second = sorted(self.rng.choice(len(self.nodes), 2, replace=False).tolist())
+            self._join(first, second)
+
+    def advance(self, wanted: int | None) -> None:
+        """Follow roots that have not gone along some edge yet, a batch of them."""
+        jobs: list[tuple[_Edge, int, np.ndarray]] = []
+        # Towards nodes that know least first; a batch may double what is known, no more.
+        most = max(LANES, self.found)
+        for edge, way in sorted(
+            itertools.product(self.edges, (0, 1)),
+            key=lambda pair: len(self.nodes[pair[0].nodes[1 - pair[1]]].roots),
+        ):
+            pick = self._open(edge, way)[:most]
+            if wanted is not None and len(self.nodes[edge.nodes[1 - way]].roots) >= wanted:
+                continue
+            if len(pick):
+                jobs.append((edge, way, pick))
+                most -= len(pick)
+            if most <= 0:
+                break
+        if not jobs:
+            return
+        which = np.repeat(np.arange(len(jobs)), [len(pick) for _, _, pick in jobs])
+        # A turn belongs to the second node of an edge, whichever way it is gone.
+        turns = np.array([[edge.turn * way, edge.turn * (1 - way)] for edge, way, _ in jobs])
+        places = [(edge.nodes[way], edge.nodes[1 - way]) for edge, way, _ in jobs]
+        starts = [self.nodes[edge.nodes[way]].roots[pick] for edge, way, pick in jobs]
+        tracked = track(
+            self.chain,
+            np.array([self.nodes[a].parameters for a, _ in places]),
+            np.array([self.nodes[b].parameters for _, b in places]),
+            which, which, np.concatenate(starts), self.settings, self.threads,
+            first_turn=turns[:, 0], second_turn=turns[:, 1],
+        )  # fmt: skip
+        for k, (edge, way, pick) in enumerate(jobs):
+            roots = np.where((tracked.status == DONE)[:, None], tracked.roots, np.nan)[which == k]
+            target = self.nodes[edge.nodes[1 - way]]
+            target.add(roots)
+            found = match(roots, target.roots)
+            there, back = self._images(edge, way), self._images(edge, 1 - way)
+            there[pick] = np.where(found < 0, _LOST, found)
+            good = found >= 0
+            back[found[good]] = pick[good]
+
+    def permutations(self, node: _Node) -> np.ndarray:
+        """Loops through two edges at a node, as far as every root is known to return."""
+        out: list[np.ndarray] = []
+        here = next(k for k, other in enumerate(self.nodes) if other is node)
+        N = len(node.roots)
+        first: dict[int, np.ndarray] = {}
+        for edge in self.edges:
+            if here not in edge.nodes:
+                continue
+            way = edge.nodes.index(here)
+            there = self._images(edge, way)
+            other = edge.nodes[1 - way]
+            if there.min() < 0 or len(np.unique(there)) < N or len(self._images(edge, 1 - way)) > N:
+                continue
+            if other in first:
+                out.append(np.argsort(first[other])[there])
+            else:
+                first[other] = there
+        return np.array(out, np.int64).reshape(-1, N)
+
+    def _new_node(self) -> None:
+        parameters, root = self.chain.random(self.rng)
+        self.nodes.append(_Node(parameters, root[None]))
+
+    def _join(self, first: int, second: int) -> None:
+        self.edges.append(_Edge(first, second, int(self.rng.integers(1, 2**31))))
+
+    def _images(self, edge: _Edge, way: int) -> np.ndarray:
+        """Images of the roots of one end, as many as are known now."""
+        known = len(self.nodes[edge.nodes[way]].roots)
+        old = edge.images[way]
+        if len(old) < known:
+            new = np.concatenate([old, np.full(known - len(old), _OPEN)])
+            edge.images = (new, edge.images[1]) if way == 0 else (edge.images[0], new)
+        return edge.images[way]
+
+    def _open(self, edge: _Edge, way: int) -> np.ndarray:
+        return np.flatnonzero(self._images(edge, way) == _OPEN)
 
 
 def transport(

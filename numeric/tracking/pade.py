@@ -22,20 +22,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from numeric.chains.lanes.condensed import (
-    GRAM,
-    GROUPS,
-    ORDER,
-    PHI,
-    ST,
-    STATES,
-    STEPS,
-    UNITS,
-    UNKNOWNS,
-    WT,
-)  # fmt: skip
 from numeric.chains.lanes.linalg import LANES, OPTIONS
-from numeric.chains.lanes.simd import conjugate_dot, scale_slots
+from numeric.chains.lanes.simd import conjugate_dot, horner, scale_slots
 
 # Degree of the denominator.  Three poles follow the nearest branch points; more bring little.
 DEGREE = 3
@@ -45,33 +33,25 @@ _RIDGE = 1e-11
 
 
 @numba.njit(**OPTIONS)
-def _units(ws, o, s_at, groups, scale):
-    """Copies of the last `WINDOW` coefficients in units of the unknowns' sizes.
+def take_units(ws, units, size, at, base, stride, count, order, scale):
+    """Copy the last `WINDOW` coefficients of some unknowns in units of their size.
 
-    Copy number 0 is the highest order.
+    Coefficient j of unknown i stands at slot ``base + j stride + i``; its copy number q (0 is
+    the highest order) goes to ``units + q size + at + i``.
+
+    Parameters
+    ----------
+    scale : ndarray, shape (LANES,)
+        Inverse squared size of these unknowns.
     """
-    r, states, G, K = o[UNKNOWNS], o[STATES], o[GROUPS], o[STEPS]
-    first = s_at[1]
-    size = r + states - first
     for q in range(WINDOW):
-        order = o[ORDER] - q
-        to = o[UNITS] + q * size
-        for v in range(r):
-            at = o[WT] + order * r + v
-            g = groups[v]
+        source = base + (order - q) * stride
+        to = units + q * size + at
+        for i in range(count):
             for lane in range(LANES):
-                f = np.sqrt(scale[g, lane])
-                ws[to + v, 0, lane] = ws[at, 0, lane] * f
-                ws[to + v, 1, lane] = ws[at, 1, lane] * f
-        for k in range(1, K + 1):
-            for e in range(s_at[k], s_at[k + 1]):
-                at = o[ST] + order * states + e
-                out = to + r + e - first
-                for lane in range(LANES):
-                    f = np.sqrt(scale[G + k, lane])
-                    ws[out, 0, lane] = ws[at, 0, lane] * f
-                    ws[out, 1, lane] = ws[at, 1, lane] * f
-    return size
+                f = np.sqrt(scale[lane])
+                ws[to + i, 0, lane] = ws[source + i, 0, lane] * f
+                ws[to + i, 1, lane] = ws[source + i, 1, lane] * f
 
 
 @numba.njit(**OPTIONS)
@@ -95,24 +75,26 @@ def _solve_small(A, b, n):
 
 
 @numba.njit(**OPTIONS)
-def fit(ws, o, s_at, groups, scale, c, error, rate):
+def fit(ws, units, gram, size, c, error, rate):
     """Denominators, and the size and growth of what they leave of the series.
 
     Parameters
     ----------
+    units : int
+        Slots filled by `take_units`, `size` to a coefficient.
+    gram : int
+        ``WINDOW²`` free slots.
+    size : int
     c : ndarray of complex, shape (DEGREE + 1, LANES)
         Out: coefficients of q, c[0] = 1.
     error : ndarray, shape (LANES,)
-        Out: estimated size of coefficient ORDER + 1 of q x.
+        Out: estimated size of the coefficient after the last of q x.
     rate : ndarray, shape (LANES,)
         Out: growth of these coefficients from order to order (an inverse radius).
     """
-    size = _units(ws, o, s_at, groups, scale)
     for a in range(WINDOW):
         for b in range(a, min(a + DEGREE + 1, WINDOW)):
-            conjugate_dot(
-                ws, o[GRAM] + a * WINDOW + b, o[UNITS] + a * size, o[UNITS] + b * size, size
-            )
+            conjugate_dot(ws, gram + a * WINDOW + b, units + a * size, units + b * size, size)
     A = np.zeros((DEGREE, DEGREE), np.complex128)
     x = np.zeros(DEGREE, np.complex128)
     length = np.zeros(DEGREE)
@@ -120,14 +102,14 @@ def fit(ws, o, s_at, groups, scale, c, error, rate):
     for lane in range(LANES):
         c[0, lane] = 1.0
         for i in range(DEGREE):
-            at = o[GRAM] + (i + 1) * WINDOW + i + 1
+            at = gram + (i + 1) * WINDOW + i + 1
             length[i] = np.sqrt(ws[at, 0, lane]) + 1e-140
         for i in range(DEGREE):
-            at = o[GRAM] + i + 1
+            at = gram + i + 1
             # Gram(a, b) = conj(Y_a) · Y_b; the right-hand side is -conj(Y_{i+1}) · Y_0.
             x[i] = -complex(ws[at, 0, lane], -ws[at, 1, lane]) * (1.0 / length[i])
             for j in range(i, DEGREE):
-                at = o[GRAM] + (i + 1) * WINDOW + j + 1
+                at = gram + (i + 1) * WINDOW + j + 1
                 unit = 1.0 / (length[i] * length[j])
                 A[i, j] = complex(ws[at, 0, lane], ws[at, 1, lane]) * unit
                 A[j, i] = A[i, j].conjugate()
@@ -140,12 +122,12 @@ def fit(ws, o, s_at, groups, scale, c, error, rate):
             total = 0.0
             for a in range(DEGREE + 1):
                 for b in range(a, DEGREE + 1):
-                    at = o[GRAM] + (1 + back + a) * WINDOW + 1 + back + b
+                    at = gram + (1 + back + a) * WINDOW + 1 + back + b
                     value = complex(ws[at, 0, lane], ws[at, 1, lane])
                     term = (c[a, lane].conjugate() * c[b, lane] * value).real
                     total += term if a == b else 2.0 * term
             # The quadratic form cancels; below this it is rounding.
-            floor = 1e-15 * ws[o[GRAM] + (1 + back) * WINDOW + 1 + back, 0, lane]
+            floor = 1e-15 * ws[gram + (1 + back) * WINDOW + 1 + back, 0, lane]
             left[back] = np.sqrt(max(total, floor))
         tiny = 1e-250
         growth = max(left[0] / (left[1] + tiny), np.sqrt(left[0] / (left[2] + tiny)))
@@ -163,26 +145,30 @@ def denominator(c, lane, h):
 
 
 @numba.njit(**OPTIONS)
-def damp(ws, o, c, h):
-    """Multiply the last coefficients by φ_j, so that Horner's rule gives the fractions.
-
-    Overwrites the Taylor coefficients of order K - DEGREE + 1 … K of w and S.
-    """
-    r, states, K = o[UNKNOWNS], o[STATES], o[ORDER]
+def set_factors(ws, phi, c, h):
+    """The factors φ_j of the last DEGREE coefficients, into slots from phi."""
     for lane in range(LANES):
         q = denominator(c, lane, h[lane])
         size = q.real * q.real + q.imag * q.imag
         # Complex division would raise on zero; an idle lane may have anything here.
         inverse = complex(q.real / size, -q.imag / size) if size > 1e-30 else 0j
-        phi = 1.0 + 0j
+        factor = 1.0 + 0j
         # ω_m first: φ_{K-m+1} = 1 - ω_m, φ_{K-m+2} = 1 - ω_m - ω_{m-1}, …
         for i in range(DEGREE, 0, -1):
-            omega = c[i, lane] * (h[lane] ** i) * inverse
-            phi -= omega
-            at = o[PHI] + DEGREE - i
-            ws[at, 0, lane] = phi.real
-            ws[at, 1, lane] = phi.imag
+            factor -= c[i, lane] * (h[lane] ** i) * inverse
+            at = phi + DEGREE - i
+            ws[at, 0, lane] = factor.real
+            ws[at, 1, lane] = factor.imag
+
+
+@numba.njit(**OPTIONS)
+def predict(ws, phi, base, count, order, h, to):
+    """The fractions' values a step h on: `count` unknowns with coefficients from slot `base`.
+
+    The last DEGREE coefficients are multiplied by the factors in `phi`, in place, and
+    Horner's rule does the rest.
+    """
     for i in range(DEGREE):
-        order = K - DEGREE + 1 + i
-        scale_slots(ws, o[WT] + order * r, r, o[PHI] + i)
-        scale_slots(ws, o[ST] + order * states, states, o[PHI] + i)
+        scale_slots(ws, base + (order - DEGREE + 1 + i) * count, count, phi + i)
+    for i in range(count):
+        horner(ws, to + i, base + i, count, order, h)

@@ -89,9 +89,8 @@ def load_start(chain: Chain, seed: int, root_count: int | None) -> StartSystem |
                 source=head["source"],
                 loops=int(head["loops"]),
             )
-        worst = max(np.abs(chain.residual_at(start.parameters, w)).max() for w in start.roots)
         sizes = (len(start.parameters), start.roots.shape[1])
-        if sizes != (chain.size, chain.unknowns) or not worst < 1e-4:
+        if sizes != (chain.size, chain.unknowns) or not _are_roots(chain, start):
             raise ValueError("it belongs to another system")
     except (ValueError, KeyError, OSError, EOFError) as error:
         print(f"matchprob: damaged start system {path.name} ({error}): built anew", file=sys.stderr)
@@ -101,3 +100,18 @@ def load_start(chain: Chain, seed: int, root_count: int | None) -> StartSystem |
     if start.root_count != root_count:
         return None
     return StartSystem(start.parameters, start.roots, start.permutations, GIVEN, start.loops)
+
+
+def _are_roots(chain: Chain, start: StartSystem) -> bool:
+    """Whether the residuals are small *beside the terms that cancel in them*.
+
+    Roots with large weights have labels made of terms many powers of ten above one, and
+    residuals of their rounding: an absolute bound refuses sound start systems.
+    """
+    rows, columns = chain.equations.T
+    for w in start.roots:
+        residual = np.abs(chain.residual_at(start.parameters, w))
+        terms = chain.labels_at(np.abs(start.parameters), np.abs(w))[rows, columns]
+        if not (residual <= 1e-7 * (1.0 + terms)).all():
+            return False
+    return True

@@ -1,8 +1,10 @@
 """Batched path tracking between parameter vectors of a chain.
 
-Each path follows one root w(t) of the chain's equations while its parameters move on the
-straight complex line from one vector to another, t from 0 to 1.  Many paths over many
-instances run in one compiled call (`numeric.tracking.kernel`).
+Each path follows one root while parameters move on the straight complex line from one instance
+to another, t from 0 to 1, or on a detour through complex t.  Many paths over many instances run
+in one compiled call.  Where the equations have a form in few unknowns
+(`numeric.chains.inputs`) they are tracked in it (`numeric.tracking.inputs_kernel`), else as a
+chain (`numeric.tracking.kernel`).
 
 A tracked endpoint is an approximation; what it proves is for `numeric.certification.krawczyk`
 to say.
@@ -12,59 +14,27 @@ from __future__ import annotations
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isinf
 
 import numpy as np
 
+from algebra.time_limits import check_time, time_left
 from numeric.chains.chain import Chain
+from numeric.chains.inputs import inputs_form
 from numeric.chains.lanes.condensed import SLOTS, layout
 from numeric.chains.lanes.lifted import positions
 from numeric.chains.lanes.linalg import LANES, workspace
-from numeric.tracking.kernel import DONE, SLOW, STUCK, track_paths
+from numeric.tracking.inputs_tracker import InputsLines
+from numeric.tracking.kernel import track_paths
+from numeric.tracking.lines import turned
+from numeric.tracking.settings import Settings
+from numeric.tracking.steps import DONE, SLOW, STUCK, Outcome
 
 __all__ = ["DONE", "SLOW", "STUCK", "Settings", "Tracked", "track"]
 
-
-@dataclass(frozen=True)
-class Settings:
-    """How carefully paths are tracked.
-
-    Attributes
-    ----------
-    order : int
-        Order of the Taylor predictor.
-    tolerance : float
-        Relative size aimed at for the predictor's error.
-    contraction : float
-        Largest ratio of the second Newton increment to the first.
-    accuracy : float
-        Largest relative second increment.
-    shortest : float
-        Step length at which a path counts as stuck.
-    most_steps : int
-    """
-
-    order: int = 10
-    tolerance: float = 1e-5
-    contraction: float = 0.05
-    accuracy: float = 1e-6
-    shortest: float = 1e-9
-    most_steps: int = 500
-    most_rejected: int = 60
-    lifted: bool = False
-
-    def careful(self) -> Settings:
-        """The lifted system, smaller steps, a stricter test against jumping to another path."""
-        return Settings(
-            order=self.order,
-            tolerance=self.tolerance * 1e-1,
-            contraction=self.contraction * 0.2,
-            accuracy=self.accuracy * 100,
-            shortest=self.shortest * 1e-2,
-            most_steps=self.most_steps * 2,
-            most_rejected=self.most_rejected * 2,
-            lifted=True,
-        )
+# Full sets of lanes between two looks at the clock, where there is a time limit.
+_PIECE = 16
 
 
 @dataclass(frozen=True)
@@ -103,6 +73,10 @@ def track(
     starts: np.ndarray,
     settings: Settings | None = None,
     threads: int = 1,
+    *,
+    first_turn: np.ndarray | None = None,
+    second_turn: np.ndarray | None = None,
+    via: np.ndarray | None = None,
 ) -> Tracked:
     """Track many paths.
 
@@ -118,53 +92,170 @@ def track(
     settings : Settings, optional
     threads : int, optional
         Threads that share the paths (the kernel holds no lock).
+    first_turn, second_turn : ndarray of int, optional
+        For each parameter vector the seed of an equivalent one to be used in its place
+        (`numeric.tracking.lines.turned`), 0 for none.
+    via : ndarray of complex, shape (legs − 1, paths), optional
+        Values of t at the corners of each path's way (`numeric.tracking.lines.detour`).
 
     Returns
     -------
     Tracked
+        `reached` counts legs: with three of them it is (legs done + t)/3.
     """
     settings = settings or Settings()
-    tables = layout(chain, settings.order, settings.lifted)
-    places = positions(chain)
-    paths, r = len(starts), chain.unknowns
-    states = int((chain.widths[1:] * chain.columns).sum())
-    out = (
-        np.full((paths, r), np.nan, complex),
-        np.full((paths, states if settings.lifted else 0), np.nan, complex),
+    first = np.ascontiguousarray(first, complex)
+    second = np.ascontiguousarray(second, complex)
+    starts = np.ascontiguousarray(starts, complex)
+    first_of = np.ascontiguousarray(first_of, np.int64)
+    second_of = np.ascontiguousarray(second_of, np.int64)
+    turns = [
+        np.zeros(len(side), np.int64) if seeds is None else np.asarray(seeds)
+        for side, seeds in ((first, first_turn), (second, second_turn))
+    ]
+    form = None if settings.lifted else inputs_form(chain)
+    lines: InputsLines | ChainLines
+    if form is None:
+        lines = ChainLines(chain, first, second, *turns)
+    else:
+        lines = InputsLines(form, first, second, *turns)
+    ends = lines.vectors
+    x = lines.enter(first_of, starts)
+    if via is None:
+        done = _legs(lines, *ends, first_of, second_of, x, settings, threads)
+    else:
+        done = _detours(lines, *ends, first_of, second_of, x, settings, threads, via)
+    return replace(done, roots=lines.leave(second_of, done.roots))
+
+
+def _legs(
+    lines: InputsLines | ChainLines,
+    first: np.ndarray,
+    second: np.ndarray,
+    first_of: np.ndarray,
+    second_of: np.ndarray,
+    x: np.ndarray,
+    settings: Settings,
+    threads: int,
+) -> Tracked:
+    """Follow unknowns x along straight lines, in threads."""
+    paths = len(x)
+    outcome = Outcome(
         np.full(paths, STUCK, np.int64),
         np.zeros(paths, np.int64),
         np.zeros(paths, np.int64),
         np.zeros(paths),
         np.full(paths, np.inf),
     )
-    options = np.array(
-        [
-            settings.tolerance,
-            settings.contraction,
-            settings.accuracy,
-            settings.shortest,
-            settings.most_steps,
-            settings.most_rejected,
-        ],
-        float,
-    )
-    first = np.ascontiguousarray(first, complex)
-    second = np.ascontiguousarray(second, complex)
-    starts = np.ascontiguousarray(starts, complex)
-    first_of = np.ascontiguousarray(first_of, np.int64)
-    second_of = np.ascontiguousarray(second_of, np.int64)
+    roots = np.full(x.shape, np.nan, complex)
+    lifts = np.full((paths, lines.lifts(settings)), np.nan, complex)
 
     def run(part: slice) -> None:
-        track_paths(
-            workspace(int(tables["o"][SLOTS])), *tables.values(), *places,
-            settings.lifted, first, second,
-            first_of[part], second_of[part], starts[part], options, *(x[part] for x in out),
+        lines.run(
+            settings, first, second, first_of[part], second_of[part], x[part], roots[part],
+            lifts[part], Outcome(*(values[part] for values in outcome)),
         )  # fmt: skip
 
     if threads <= 1 or paths <= LANES:
-        run(slice(0, paths))
+        # The kernel cannot be interrupted: where there is a time limit, piece by piece.
+        size = paths if isinf(time_left()) else _PIECE * LANES
+        for at in range(0, paths, max(1, size)):
+            check_time()
+            run(slice(at, min(at + size, paths)))
     else:
         edges = np.linspace(0, paths, threads + 1).astype(int)
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(run, [slice(a, b) for a, b in itertools.pairwise(edges)]))
-    return Tracked(*out)
+    return Tracked(roots, lifts, *outcome)
+
+
+def _detours(
+    lines: InputsLines | ChainLines,
+    first: np.ndarray,
+    second: np.ndarray,
+    first_of: np.ndarray,
+    second_of: np.ndarray,
+    x: np.ndarray,
+    settings: Settings,
+    threads: int,
+    via: np.ndarray,
+) -> Tracked:
+    """Follow unknowns x from corner to corner."""
+    paths = len(x)
+    lifts = np.full((paths, lines.lifts(settings)), np.nan, complex)
+    done = Tracked(
+        x.copy(), lifts, np.full(paths, DONE), np.zeros(paths, np.int64),
+        np.zeros(paths, np.int64), np.zeros(paths), np.zeros(paths),
+    )  # fmt: skip
+    way = second[second_of] - first[first_of]
+    corners = [first[first_of], *(first[first_of] + t[:, None] * way for t in via)]
+    corners.append(second[second_of])
+    legs = len(corners) - 1
+    for before, after in itertools.pairwise(corners):
+        go = np.flatnonzero(done.status == DONE)
+        leg = _legs(
+            lines, before[go], after[go], np.arange(len(go)), np.arange(len(go)),
+            done.roots[go], settings, threads,
+        )  # fmt: skip
+        for name in ("roots", "lifts", "status", "error"):
+            getattr(done, name)[go] = getattr(leg, name)
+        done.steps[go] += leg.steps
+        done.rejected[go] += leg.rejected
+        done.reached[go] += leg.reached / legs
+    return done
+
+
+class ChainLines:
+    """Lines of a chain's own parameters; the unknowns are its learnable weights."""
+
+    def __init__(
+        self,
+        chain: Chain,
+        first: np.ndarray,
+        second: np.ndarray,
+        first_turn: np.ndarray,
+        second_turn: np.ndarray,
+    ) -> None:
+        self.chain = chain
+        self.vectors = (self._turned(first, first_turn), self._turned(second, second_turn))
+
+    def _turned(self, side: np.ndarray, seeds: np.ndarray) -> np.ndarray:
+        vectors = [
+            turned(self.chain, p, np.random.default_rng(int(seed))) if seed else p
+            for p, seed in zip(side, seeds, strict=True)
+        ]
+        return np.array(vectors, complex).reshape(-1, self.chain.size)
+
+    def lifts(self, settings: Settings) -> int:
+        """Number of states that come with an endpoint."""
+        states = int((self.chain.widths[1:] * self.chain.columns).sum())
+        return states if settings.lifted else 0
+
+    def enter(self, of: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Unknowns of roots of the first instances: the weights."""
+        return weights
+
+    def leave(self, of: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """Weights of unknowns."""
+        return x
+
+    def run(
+        self,
+        settings: Settings,
+        first: np.ndarray,
+        second: np.ndarray,
+        first_of: np.ndarray,
+        second_of: np.ndarray,
+        x: np.ndarray,
+        roots: np.ndarray,
+        lifts: np.ndarray,
+        outcome: Outcome,
+    ) -> None:
+        """The kernel; fills roots, lifts and outcome."""
+        tables = layout(self.chain, settings.order, settings.lifted)
+        options = np.array(settings.options, float)
+        track_paths(
+            workspace(int(tables["o"][SLOTS])), *tables.values(), *positions(self.chain),
+            settings.lifted, first, second, first_of, second_of, x, options, roots, lifts,
+            *outcome,
+        )  # fmt: skip

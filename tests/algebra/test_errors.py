@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import matchprob
 from algebra.errors import InputError, one_line, shown, whole_number
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 
 
 @given(st.text())

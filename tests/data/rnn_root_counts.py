@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.ranks.jacobian import allocation_rank, network_rank
 from algebra.surveys.atlas import orbits
 from algebra.systems.root_count import generic_root_count

@@ -36,7 +36,8 @@ def test_summary():
     data = json.loads(json.dumps(result.to_dict()))
     assert data["generic_root_count"] == 4
     assert data["instances"][2] == {
-        "index": 2, "real": 1, "complex": 3, "status": "undetermined", "note": "3 of 4 roots",
+        "index": 2, "real": 1, "complex": 3, "status": "undetermined", "reason": "found one",
+        "note": "3 of 4 roots",
     }  # fmt: skip
     text = str(result)
     for words in ("3 instances counted by homotopy, seed 7", "undetermined        1", "12"):

@@ -5,7 +5,7 @@ import pytest
 from flint import fmpq
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Distribution, Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.instances import draw_instance, to_rational

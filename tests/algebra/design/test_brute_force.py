@@ -24,7 +24,9 @@ from algebra.design.result import fullest
 from algebra.design.verify import verify_design
 from algebra.errors import InputError
 from algebra.linalg.modular import batched_rank
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import all_cells, jacobian, network_rank, random_point, tangent_factors
 from numeric.cap_relaxation import linear_relaxation

@@ -10,7 +10,9 @@ from algebra.design.cheapest import cheapest
 from algebra.design.demand import demand, exact_price
 from algebra.design.result import float_text
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
 

@@ -10,7 +10,8 @@ from algebra.design.cheapest import cheapest
 from algebra.design.demand import demand
 from algebra.errors import InputError
 from algebra.linalg.modular import rank
-from algebra.networks.base import LinearEstimator, LinearRNN
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import all_cells, allocation_rank
 

@@ -13,7 +13,9 @@ from algebra.design.maximal import _Best, _exchange, cheapest_maximal
 from algebra.design.odd_counts import Parity
 from algebra.errors import InputError
 from algebra.families import certify
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells

@@ -9,7 +9,9 @@ import pytest
 from algebra.design.demand import demand
 from algebra.design.neurons import fewest_neurons, neuron_of
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import all_cells, allocation_rank
 

@@ -5,7 +5,7 @@ from itertools import combinations
 from algebra.design.demand import demand
 from algebra.design.odd_counts import ParityCounter
 from algebra.families import certify
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells

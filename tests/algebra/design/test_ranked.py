@@ -9,7 +9,8 @@ import pytest
 from algebra.design.demand import demand
 from algebra.design.ranked import ranked_bases
 from algebra.linalg.modular import rank
-from algebra.networks.base import LinearEstimator, LinearRNN
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.ranks.jacobian import all_cells
 
 

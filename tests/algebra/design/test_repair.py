@@ -6,11 +6,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from algebra.design import maximal
 from algebra.design.demand import demand
 from algebra.design.repair import MAXIMAL, NOT_MINIMAL, repair
 from algebra.errors import InputError
 from algebra.families import certify
-from algebra.networks.base import LinearEstimator, LinearRNN
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
@@ -54,6 +56,32 @@ def test_the_nearest_certified_maximal_allocation():
         assert found.moves == min(len(s - g) for g in good)
         assert found.is_optimal
         assert (found.moves == 0) == (v == "maximal")
+
+
+def test_what_was_not_counted_is_not_claimed(monkeypatch):
+    """Without time the reason says that nearer allocations were not counted, not that none is."""
+    net = LinearRNN(n=3, T=3, b=1, d=1, m=3)
+    cells = [c for c in all_cells(net) if c[0] == "W"]
+    diagonal = Allocation.from_cells(net, [("W", i, i) for i in range(3)])
+    # The full row is found at once; nothing is counted in the order of moves.
+    monkeypatch.setattr(maximal, "_late", lambda parity, ends: ends == began[0])
+    began = [None]
+    real = maximal._in_order
+
+    def late(asked, parity, best, p, number, ends):
+        began[0] = ends
+        return real(asked, parity, best, p, number, ends)
+
+    monkeypatch.setattr(maximal, "_in_order", late)
+    cut = repair(diagonal, demand(net, allowed=cells), MAXIMAL)
+    monkeypatch.undo()
+    assert cut.bound < cut.moves
+    assert "was not settled: not all nearer allocations were counted" in cut.reason
+    assert "not all there are" in cut.proof
+    done = repair(diagonal, demand(net, allowed=cells), MAXIMAL)
+    assert done.moves == done.bound == 1
+    assert done.reason == "its own root count is not odd"
+    assert "every other allocation that is nearer has even root counts" in done.proof
 
 
 def test_too_few_weights_get_more():

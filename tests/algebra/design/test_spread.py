@@ -8,7 +8,9 @@ from algebra.design.demand import demand
 from algebra.design.result import fullest
 from algebra.design.spread import most_spread
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
 

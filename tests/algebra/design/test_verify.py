@@ -15,7 +15,8 @@ from algebra.design.proof import proof_of
 from algebra.design.spread import most_spread
 from algebra.design.verify import verify_design
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearRNN
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.ranks.jacobian import all_cells
 from numeric.cap_relaxation import linear_relaxation
 

@@ -7,7 +7,8 @@ import pytest
 
 from algebra.linalg.modular import rank
 from algebra.linear.evidence import circuit_reason, rank_evidence, root_evidence
-from algebra.networks.base import LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import (

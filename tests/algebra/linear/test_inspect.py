@@ -3,7 +3,8 @@
 import json
 
 from algebra.families import inspect_allocation
-from algebra.networks.base import LinearRNN, ShallowReLU
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)

@@ -8,7 +8,10 @@ import pytest
 
 from algebra.errors import InputError
 from algebra.families import certify, verify
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import TRACE, RootCount, TraceEvidence
@@ -198,7 +201,9 @@ def test_a_numerical_root_count_is_never_proved():
 def test_msolve_checks_a_numerical_root_count(msolve):
     """Where msolve is there, a trace test is checked exactly; a false number fails."""
     data = json.loads(certify(CYCLE).to_json())
-    data["evidence"]["root_count"] |= {"rule": "trace test", "primes": [], "trace": {}}
+    data["evidence"]["root_count"] |= {
+        "rule": "trace test", "primes": [], "blocks": [], "trace": {},
+    }  # fmt: skip
     assert verify(data).holds
     data["generic_root_count"] = data["evidence"]["root_count"]["value"] = 29
     assert "27, not 29" in str(verify(data))

@@ -5,7 +5,8 @@ import pytest
 
 from algebra.errors import InputError
 from algebra.networks.normalization import NormNet
-from algebra.problems.problem import Problem, problem_from_dict
+from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
 from numeric.instances import draw_instance
 
 TABLES = {

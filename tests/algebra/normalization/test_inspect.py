@@ -6,7 +6,7 @@ import sympy
 
 from algebra.errors import InputError
 from algebra.families import inspect_allocation
-from algebra.networks.base import LinearEstimator
+from algebra.networks.linear import LinearEstimator
 from algebra.networks.normalization import NormNet
 from algebra.normalization.inspect import inspect_normnet, lemma_equations, lemma_systems
 from algebra.problems.allocation import Allocation

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from algebra.errors import InputError
 from algebra.linalg.modular import random_prime
-from algebra.networks.base import LinearEstimator
+from algebra.networks.linear import LinearEstimator
 from algebra.normalization.khatri_rao import (
     boolean_determinant,
     khatri_rao,
@@ -112,7 +112,7 @@ def test_shared_factors_break_it():
     net_cells = [("W", 0, 1), ("W", 0, 2), ("W", 1, 0), ("W", 1, 1)]
     assert allocation_rank(Allocation.from_cells(net, net_cells)).rank == 4
     # Layers on both sides: cells (0,1), (0,2), (1,0), (2,0) of a middle layer.
-    from algebra.networks.base import LinearFeedForward
+    from algebra.networks.feedforward import LinearFeedForward
 
     deep = LinearFeedForward(q=3, widths=(3, 3), d=2, m=2)
     cells = [("W2", 0, 1), ("W2", 0, 2), ("W2", 1, 0), ("W2", 2, 0)]

@@ -17,13 +17,8 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
-from algebra.problems.problem import (
-    LAWS,
-    Distribution,
-    Problem,
-    load_problem,
-    problem_from_dict,
-)
+from algebra.problems.files import load_problem, problem_from_dict
+from algebra.problems.problem import LAWS, Distribution, Problem
 from algebra.problems.random_cells import RandomCells
 
 HEAD = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'

@@ -8,7 +8,8 @@ import sympy
 
 from algebra.errors import InputError
 from algebra.linalg.modular import random_residues
-from algebra.networks.base import LinearEstimator, ShallowReLU
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.relu.patterns import pattern_jacobians, sample_pattern_ranks

@@ -8,7 +8,7 @@ import pytest
 
 from algebra.design.goals import goals_table
 from algebra.errors import InputError
-from algebra.problems.problem import load_problem
+from algebra.problems.files import load_problem
 from matchprob import design, verify
 from matchprob.api.goals import GOALS
 from matchprob.cli import app, run

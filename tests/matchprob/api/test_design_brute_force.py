@@ -12,7 +12,7 @@ import pytest
 from algebra.design.maximal import NoneMaximal
 from algebra.errors import InputError
 from algebra.families import certify
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.symmetry import SymmetryGroup

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from algebra.design.demand import demand
 from algebra.errors import InputError
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
@@ -32,7 +32,7 @@ def test_a_certified_maximal_design_needs_no_race():
     assert found.to_dict()["certified"] is True
     out = io.StringIO()
     print_design(Console(file=out, width=200), found.design)
-    assert "MP = 1, certified: maximal: N = 1" in out.getvalue()
+    assert "MP = 1, certified: N = 1" in out.getvalue()
     assert "interval" not in out.getvalue()
 
 

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
-from algebra.networks.base import LinearRNN, ShallowReLU
-from algebra.problems.problem import Problem, load_problem
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.files import load_problem
+from algebra.problems.problem import Problem
 from matchprob import InputError, repair, robust, verify
 from matchprob.cli import app, run
 

@@ -97,7 +97,7 @@ def test_atlas():
 @pytest.mark.parametrize("goal", ["cheapest", "maximal", "neurons", "spread"])
 def test_design(goal):
     """A design has as many weights as equations and full rank; a maximal one is certified so."""
-    _, problem = mp.design(Problem(SequenceRNN(n=3, T=2, b=1, d=1, m=1), {}), goal=goal)
+    problem = mp.design(Problem(SequenceRNN(n=3, T=2, b=1, d=1, m=1), {}), goal=goal).problem
     certificate = mp.certify(problem)
     assert certificate.rank == certificate.equations == problem.allocation.size == 2
     assert goal != "maximal" or certificate.verdict == "maximal"

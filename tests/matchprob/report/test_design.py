@@ -7,7 +7,7 @@ from rich.console import Console
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import demand
 from algebra.design.spread import most_spread
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from matchprob import design
 from matchprob.report.design import draw, draw_masks, print_design

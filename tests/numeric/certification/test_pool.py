@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.certification.pool import RealPool, distinct, start_scale
 from numeric.chains.chain import make_chain

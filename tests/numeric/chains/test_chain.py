@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.chains.chain import jacobian, make_chain

@@ -3,15 +3,22 @@
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearRNN, ShallowReLU
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Distribution, Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.engines.counter import Counter
-from numeric.engines.plans import make_plan
+from numeric.engines.plans import Plan, rank_plan, root_plan
 from numeric.instances import draw_instance
 
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+
+
+def make_plan(problem: Problem, allocation: Allocation) -> Plan:
+    """Ranks and root count."""
+    return root_plan(problem, rank_plan(problem, allocation))
 
 
 def test_plans():
@@ -70,9 +77,9 @@ def test_bad_engines_are_named():
     """Unknown engines and networks without polynomials are bad input."""
     with pytest.raises(InputError, match="`engine` \\('magic'\\)"):
         Counter(Problem(B11, {}), "magic")
-    with pytest.raises(InputError, match="shallow ReLU"):
+    with pytest.raises(InputError, match="is for linear networks, not for a shallow ReLU"):
         Counter(Problem(ShallowReLU(q=1, n=1, d=1, m=1), {}), "homotopy")
-    with pytest.raises(InputError, match="decides ReLU nets"):
+    with pytest.raises(InputError, match="is for relu networks"):
         Counter(Problem(B11, {}), "complementarity")
 
 

@@ -13,7 +13,9 @@ from collections import Counter as Tally
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearFeedForward, LinearRNN, Network
+from algebra.networks.base import Network
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells

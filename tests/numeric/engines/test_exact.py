@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import sympy
 
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.real_roots import RealRoots
 from algebra.problems.problem import Distribution, Problem
 from algebra.systems.root_count import generic_root_count

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.chains.chain import make_chain
 from numeric.engines.counter import Counter

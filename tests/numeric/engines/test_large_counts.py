@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells

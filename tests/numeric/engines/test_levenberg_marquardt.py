@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from algebra.networks.base import LinearEstimator
+from algebra.networks.linear import LinearEstimator
 from algebra.problems.problem import Problem
 from numeric.chains.chain import jacobian, make_chain
 from numeric.engines.levenberg_marquardt import batched_jacobian, levenberg_marquardt

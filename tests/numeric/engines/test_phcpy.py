@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearRNN
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
 from numeric.engines.exact import exact_core, settled_by_elimination

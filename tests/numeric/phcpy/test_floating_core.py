@@ -5,7 +5,7 @@ import math
 import numpy as np
 from flint import fmpq
 
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.engines.exact import exact_core
 from numeric.instances import draw_instance

@@ -9,7 +9,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
 
-from algebra.networks.base import ShallowReLU
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from numeric.instances import Instance, draw_instance
 

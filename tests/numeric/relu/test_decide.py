@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
-from algebra.problems.problem import problem_from_dict
+from algebra.problems.files import problem_from_dict
 from algebra.relu.decision import verify_decision
 from algebra.relu.equations import relu_system
 from algebra.relu.leaves import refutes

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.counts import InstanceCount
 from numeric.statistics.estimate import Estimate

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.ranks.jacobian import allocation_rank
@@ -100,7 +100,7 @@ with Study(PROBLEM, store=sys.argv[1], workers=int(sys.argv[2])) as study:
 def killed_many_times(tmp_path, kills, trials, workers, problem):
     """A run killed with SIGKILL at random moments until it has been so many times."""
     (tmp_path / "tests_study_problem.py").write_text(
-        "from algebra.problems.problem import problem_from_dict\n"
+        "from algebra.problems.files import problem_from_dict\n"
         f"PROBLEM = problem_from_dict({problem.to_dict()!r})\nTRIALS = {trials}\n"
     )
     store = tmp_path / "s.sqlite"
@@ -151,7 +151,7 @@ def test_two_processes_share_a_store(tmp_path):
     """Two studies at once in one file: no trial is lost, none differs."""
     path = tmp_path / "s.sqlite"
     code = (
-        "import sys; from algebra.problems.problem import load_problem\n"
+        "import sys; from algebra.problems.files import load_problem\n"
         "from numeric.studies.study import Study\n"
         "with Study(load_problem(sys.argv[1]), store=sys.argv[2]) as s: print(s.run(120).trials)\n"
     )

@@ -1,14 +1,17 @@
 """Trials as plain work: the same record whatever the chunk, the order, or what came before."""
 
+from dataclasses import replace
+
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from numeric.studies.trials import Settings, Work, chunks_of, compute, forget, record
+from numeric.counts import InstanceCount, Reason
+from numeric.studies.trials import Settings, Work, compute, contradict, forget, record, says_more
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 FIXED = Problem(NET, {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 0]]})
@@ -59,10 +62,33 @@ def test_settings_are_checked():
         Settings("exact", timeout=0)
 
 
-@given(st.lists(st.integers()), st.integers(1, 9))
-@settings(max_examples=50)
-def test_chunks_keep_everything(indices, size):
-    """Chunks in their order are the list, none is longer than asked."""
-    chunks = list(chunks_of(indices, size))
-    assert [k for chunk in chunks for k in chunk] == indices
-    assert all(1 <= len(chunk) <= size for chunk in chunks)
+counts = st.builds(
+    lambda real, rest, whole: InstanceCount(
+        0, real, None if real is None else real + rest, "complete" if whole else "undetermined"
+    ),
+    st.none() | st.integers(0, 4),
+    st.integers(0, 2).map(lambda k: 2 * k),
+    st.booleans(),
+).filter(lambda c: c.status == "undetermined" or c.real is not None)
+
+
+@given(counts, counts)
+def test_of_two_counts_at_most_one_says_more(one, other):
+    """And whether they contradict each other does not depend on their order."""
+    assert contradict(one, other) == contradict(other, one)
+    assert not (says_more(one, other) and says_more(other, one))
+    assert not contradict(one, one)
+
+
+def test_what_contradicts():
+    """Complete counts must agree; a lower bound must not exceed a complete count."""
+    whole, none = InstanceCount(0, 2, 4, "complete"), InstanceCount(0, 0, 4, "complete")
+    least = InstanceCount(0, 1, None, "undetermined", "at least one")
+    lost = InstanceCount(0, None, None, "undetermined", "phcpy: it died", reason=Reason.LOST)
+    assert contradict(whole, none)
+    assert contradict(none, least)
+    assert not contradict(whole, least)
+    assert not contradict(whole, lost)
+    assert says_more(whole, least)
+    assert says_more(least, lost)
+    assert not contradict(least, replace(least, note="other words", real=2))

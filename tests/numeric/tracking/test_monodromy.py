@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from numeric.chains.chain import make_chain
-from numeric.tracking.monodromy import GIVEN, INCOMPLETE, StartSystem, find_start, match, transport
-from numeric.tracking.tracker import Settings
+from numeric.tracking.monodromy import GIVEN, INCOMPLETE, StartSystem, find_start, match
 from tests.numeric.chains.cases import cases
 
 CASES = cases()
@@ -37,7 +36,7 @@ def test_too_small_a_count_is_refused():
 
 def test_too_large_a_count_is_incomplete():
     """A root count above the truth is never reached, and the start system says so."""
-    start = find_start(DIAGONAL, 3, most_loops=10)
+    start = find_start(DIAGONAL, 3, most_edges=10)
     assert (start.root_count, start.source) == (2, INCOMPLETE)
 
 
@@ -72,21 +71,10 @@ def test_blocks_of_a_decomposable_fibre():
     assert cycle.blocks() == []
 
 
-def test_transport_keeps_every_root():
-    """Roots tracked to another instance stay distinct roots."""
-    allocation, roots = CASES[7]
-    chain = make_chain(allocation)
-    start = find_start(chain, roots)
-    parameters, moved = transport(chain, start, np.random.default_rng(1), Settings())
-    assert len(moved) == roots
-    for root in moved:
-        assert np.abs(chain.residual_at(parameters, root)).max() < 1e-6
-
-
 def test_incomplete_search_stops():
-    """A loop limit is kept."""
+    """A limit of edges is kept: the first two nodes have three."""
     network = LinearRNN(n=4, T=3, b=1, d=2, m=2)
     cells = [("W", i, i) for i in range(4)]
-    start = find_start(make_chain(Allocation.from_cells(network, cells)), 36, most_loops=1)
+    start = find_start(make_chain(Allocation.from_cells(network, cells)), 37, most_edges=1)
     assert start.source == INCOMPLETE
-    assert start.loops == 1
+    assert start.loops == 3

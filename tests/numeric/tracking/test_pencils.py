@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from algebra.networks.base import LinearEstimator, LinearRNN
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from numeric.chains.chain import make_chain
 from numeric.tracking.label_curve import LabelCurve

@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from algebra.networks.base import LinearFeedForward, LinearRNN, ShallowReLU
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
 from algebra.systems.root_count import RootCountError, generic_root_count

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.chains.chain import make_chain
 from numeric.engines.homotopy import HomotopyEngine
-from numeric.tracking.monodromy import find_start
+from numeric.tracking.monodromy import GIVEN, StartSystem, find_start
 from numeric.tracking.start_cache import cache_file, load_start, save_start
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -70,3 +70,18 @@ def test_folder_that_cannot_be_written(tmp_path, monkeypatch, capsys):
     chain = make_chain(ALLOCATION)
     assert save_start(chain, 0, find_start(chain, 2)) is None
     assert "not kept" in capsys.readouterr().err
+
+
+def test_a_root_with_large_weights_is_no_damage(folder, capsys):
+    """Its residual is rounding of large terms: the start system is read back, without a word."""
+    chain = make_chain(ALLOCATION)
+    start = find_start(chain, 2)
+    far = 1e8 * np.array([1.0, 1.5])
+    parameters = start.parameters.copy()
+    labels = chain.labels_at(parameters, far)
+    parameters[chain.y_at :] = labels.ravel()
+    far = far * (1 + 1e-14)
+    assert np.abs(chain.residual_at(parameters, far)).max() > 1e-4
+    save_start(chain, 0, StartSystem(parameters, far[None], start.permutations[:0], GIVEN, 1))
+    assert load_start(chain, 0, 1) is not None
+    assert capsys.readouterr().err == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from numeric.chains.chain import make_chain
 from numeric.tracking.tracker import DONE, STUCK, Settings, track

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numba
 import numpy as np
 import pytest
@@ -122,3 +124,40 @@ def test_scale_slots(room):
     z[5:9] = z[5:9] * z[30]
     _scale_slots(ws, 5, 4, 30)
     check(ws, z)
+
+
+def test_pairs_carry_thirty_digits():
+    """Sums and products of pairs of doubles, against exact rationals, where doubles lose all."""
+    rng = np.random.default_rng(1)
+    n, low = 6, 20
+    ws = workspace(2 * low)
+    ws[1 : 1 + n] = rng.standard_normal((n, 2, LANES)) * 1e8
+    ws[7 : 7 + n] = rng.standard_normal((n, 2, LANES))
+    ws[low + 1 : low + 1 + n] = rng.standard_normal((n, 2, LANES)) * 1e-9
+    exact = [0, 0]
+    for k in range(n):
+        ar, ai = (Fraction(ws[1 + k, p, 4]) + Fraction(ws[low + 1 + k, p, 4]) for p in (0, 1))
+        br, bi = (Fraction(ws[7 + k, p, 4]) for p in (0, 1))
+        exact[0] += ar * br - ai * bi
+        exact[1] += ar * bi + ai * br
+    ws[13, 0, :], ws[13, 1, :] = -float(exact[0]), -float(exact[1])
+    _pairs(ws, low, n)
+    for part in (0, 1):
+        rest = exact[part] - Fraction(float(exact[part]))
+        got = Fraction(ws[0, part, 4]) + Fraction(ws[low, part, 4])
+        assert abs(got - rest) < 1e-20
+    t = np.linspace(0.1, 0.9, LANES)
+    _line(ws, t, low)
+    want = Fraction(ws[1, 0, 4]) + Fraction(t[4]) * Fraction(ws[7, 0, 4])
+    assert abs(Fraction(ws[0, 0, 4]) + Fraction(ws[low, 0, 4]) - want) < 1e-20
+
+
+@numba.njit
+def _pairs(ws, low, n):
+    simd.pair_dot_add(ws, 0, 1, 1, 7, 1, n, low)
+    simd.pair_add(ws, 0, 13, low)
+
+
+@numba.njit
+def _line(ws, t, low):
+    simd.pair_line(ws, 0, 1, 7, t, low)

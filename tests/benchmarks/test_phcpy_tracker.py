@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.chains.chain import make_chain
 from numeric.engines.counter import Counter
-from numeric.engines.phcpy_tracker import LiftedSystems, PhcpyTracker
 from numeric.instances import draw_instance
 from tests.numeric.chains.cases import chains
 from tests.numeric.engines.test_phcpy import need_phcpy
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+from phcpy_tracker import LiftedSystems, PhcpyTracker
 
 WIDE = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]})
 LAYERS = Problem(

@@ -1,4 +1,6 @@
-"""Real solutions counted by phcpy's path tracker, from known start solutions.
+"""Engines `phcpy-track` and `phcpy-core`: phcpy's path tracker from known start solutions.
+
+For comparison only; importing this file registers them with `numeric.engines.base`.
 
 What the blackbox solver spends on a system of far larger mixed volume the tracker need not:
 it follows N paths from N known roots.  But PHCpack moves *coefficients* on straight lines,
@@ -36,12 +38,13 @@ from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.problem import Problem
 from numeric.chains.chain import IN_D, IN_M, IN_S0, Chain, make_chain
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, Resources, engine
 from numeric.engines.exact import exact_core, settled_by_elimination
 from numeric.engines.phcpy import judge
 from numeric.instances import Instance, draw_instance
 from numeric.phcpy.floating_core import FloatingCore, Terms
-from numeric.phcpy.process import PhcpyCrashed, PhcpyError, PhcpyProcess, PhcpyTimeout
+from numeric.phcpy.process import PhcpyCrashed, PhcpyError, PhcpyProcess
 from numeric.tracking.monodromy import StartSystem, find_start
 from numeric.tracking.start_cache import load_start, save_start
 
@@ -203,7 +206,6 @@ class PhcpyTracker:
                 "`root_count` (None): the tracker follows N paths; where N is out of reach use "
                 "the engine multistart"
             )
-        self.name = "phcpy-track" if form == "lifted" else "phcpy-core"
         self.problem = problem
         self.root_count = root_count
         self.form = form
@@ -237,12 +239,17 @@ class PhcpyTracker:
         for attempt in range(_ATTEMPTS):
             try:
                 found = follow(instance, attempt)
-            except (PhcpyTimeout, PhcpyCrashed, PhcpyError, InputError) as error:
-                found = InstanceCount(instance.index, None, None, UNDETERMINED, f"phcpy: {error}")
+            except PhcpyCrashed as error:
+                note = f"phcpy: {error}"
+                return InstanceCount(
+                    instance.index, None, None, UNDETERMINED, note, reason=Reason.LOST
+                )
+            except (PhcpyError, InputError) as error:
+                return InstanceCount(instance.index, None, None, UNDETERMINED, f"phcpy: {error}")
             found = replace(found, retried=attempt, seconds=time.perf_counter() - began)
             if (found.complex or 0) >= (best.complex or 0):
                 best = found
-            if found.status == COMPLETE or found.note.startswith("phcpy"):
+            if found.status == COMPLETE:
                 break
         return best
 
@@ -325,3 +332,33 @@ def _start_core(
     raise InputError(
         f"no start system: 8 random instances have other than {root_count} solutions in their cores"
     )
+
+
+def _check(resources: Resources) -> None:
+    resources.get(PhcpyProcess).start()
+
+
+def _maker(form: str) -> Any:
+    def make(task: Assignment) -> InstanceEngine:
+        return PhcpyTracker(
+            task.problem,
+            task.plan.root_count,
+            form=form,
+            timeout=task.timeout,
+            process=task.resources.get(PhcpyProcess),
+        )
+
+    return make
+
+
+for _name, _form in (("phcpy-track", "lifted"), ("phcpy-core", "core")):
+    engine(
+        EngineInfo(
+            _name,
+            {"linear"},
+            complete=True,
+            needs=("phcpy",),
+            summary=f"PHCpack's tracker from our start solutions, on the {_form} system",
+        ),
+        check=_check,
+    )(_maker(_form))

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from algebra.errors import InputError
 from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem, load_problem, network_from_dict, problem_from_dict
+from algebra.problems.files import load_problem, network_from_dict, problem_from_dict
+from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 
 HEAD = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'

@@ -1,0 +1,124 @@
+"""From nothing to a complete count at n = 12: where the CPU time goes, allocation by allocation.
+
+Run from the top folder::
+
+    python benchmarks/bench_complete.py                          # seed 5, trials 0 … 4
+    python benchmarks/bench_complete.py --seed 6 --trials 0 1 2  # other allocations
+
+Figure 2a's nets with n = 12, T = m = 6, b = 1, d = 4: 24 weights of W in `--rows` rows, at most
+six a row, one allocation drawn for each trial.  The table has the CPU seconds (children
+included) of the root count over two prime fields (msolve), of the start system and of one real
+instance, the number of paths and of those tracked again.  Nothing is read from or written to a
+cache.  Kernels are compiled before the clock starts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.problem import Problem
+from algebra.problems.random_cells import RandomCells
+from algebra.systems.root_count import RootCountError, generic_root_count
+from numeric.engines.homotopy import HomotopyEngine
+from numeric.instances import draw_instance
+
+
+def cpu() -> float:
+    """CPU seconds of this process and its finished children."""
+    t = os.times()
+    return t.user + t.system + t.children_user + t.children_system
+
+
+def figure2(n: int, rows: int) -> Problem:
+    """Figure 2a's net with n neurons, d = 4, its weights drawn into so many rows."""
+    T = n // 2
+    network = LinearRNN(n=n, T=T, b=1, d=4, m=T)
+    cells = RandomCells(budget=4 * T, rows=rows, max_per_row=T, max_per_column=min(4 * T, n))
+    return Problem(network, {"W": cells})
+
+
+def measure(problem: Problem, seed: int, trial: int, known: int | None, instances: int) -> dict:
+    """One allocation: its root count, its start system, some real instances."""
+    first = draw_instance(problem, seed, trial)
+    allocation = first.allocation
+    row: dict = {"trial": trial}
+    then = cpu()
+    if known is None:
+        known = generic_root_count(allocation, problem.support).value
+        row["msolve_s"] = cpu() - then
+    row["N"] = known
+    then = cpu()
+    engine = HomotopyEngine(problem, allocation, root_count=known, cache=False)
+    row["start_s"] = cpu() - then
+    row["loops"] = engine.start.loops
+    for k in range(instances):
+        instance = first if k == 0 else None
+        if instance is None:
+            fixed = Problem.of(allocation, support=problem.support)
+            instance = draw_instance(fixed, seed, 1000 + k)
+        then = cpu()
+        count = engine.count([instance])[0]
+        for key, value in {
+            "count_s": cpu() - then, "paths": count.paths, "retried": count.retried,
+        }.items():  # fmt: skip
+            row[key] = row.get(key, 0) + value
+        row["open"] = row.get("open", 0) + (count.status != "complete")
+        row.setdefault("real", []).append(count.real)
+    row["ms_path"] = 1e3 * row["count_s"] / row["paths"]
+    return row
+
+
+def main() -> None:
+    """Read the options, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--n", type=int, default=12)
+    parser.add_argument("--rows", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=5)
+    parser.add_argument("--trials", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    parser.add_argument("--instances", type=int, default=1, help="real instances an allocation")
+    parser.add_argument("--counts", type=Path, help="file of root counts already known, and kept")
+    options = parser.parse_args()
+    problem = figure2(options.n, options.rows)
+    small = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+    warm = HomotopyEngine(small, root_count=2, cache=False)
+    warm.count([draw_instance(small, 0, 0)])
+    kept = {}
+    if options.counts and options.counts.exists():
+        kept = json.loads(options.counts.read_text())
+    rows = []
+    for trial in options.trials:
+        key = f"{options.n}/{options.rows}/{options.seed}/{trial}"
+        try:
+            row = measure(problem, options.seed, trial, kept.get(key), options.instances)
+        except RootCountError as error:
+            print(f"{trial}: {error}", flush=True)
+            continue
+        kept[key] = row["N"]
+        rows.append(row)
+        print(
+            "  ".join(
+                f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()
+            ),
+            flush=True,
+        )
+        if options.counts:
+            options.counts.write_text(json.dumps(kept))
+    for key in ("msolve_s", "start_s", "count_s", "ms_path"):
+        values = [row[key] for row in rows if key in row]
+        if values:
+            print(f"median {key}: {statistics.median(values):.3g}")
+    again = sum(row["retried"] for row in rows) / sum(row["paths"] for row in rows)
+    print(f"tracked again: {100 * again:.1f} %, open: {sum(row['open'] for row in rows)}")
+
+
+if __name__ == "__main__":
+    main()

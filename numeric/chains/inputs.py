@@ -1,0 +1,202 @@
+r"""A recurrent net in its free inputs: few unknowns, no power of W.
+
+With as many independent samples as inputs (m ≥ Tb) the labels tell D F_k for every state
+``F_k = W^k B``, k = 1 … T: they are coefficients y_k, up to the change of coordinates that
+`numeric.chains.chain.Chain.pack` makes.  Let R be the k_R rows of W that learn, Φ the others.
+Rows Φ of F_k follow from F_{k-1} by fixed weights; of rows R the labels leave e = k_R − d free
+directions V (the kernel of D_R), so that
+
+    F_k = α_k + Σ_{l ≤ k} β_{k-l} u_l,    u_l in C^{e×b} free,
+
+with ``β_0 = V`` (in rows R), ``β_{j+1} = Q β_j``, ``α_0 = B``, ``α_k = Q α_{k-1} + D_R^+ y_k``
+and Q the closed loop: W_Φ in rows Φ, ``−D_R^+ D_Φ W_Φ`` in rows R.  A row i of W with a_i
+learnable cells A_i then asks for
+
+    Σ_{j in A_i} w_ij F_{k-1, j} = F_{k, i} − Σ_{j not in A_i} W_ij F_{k-1, j},    k = 1 … T,
+
+Tb equations, bilinear in (w, u).  A row with a_i = Tb fixes nothing: its weights are a linear
+solve once u is known.  It drops out; what is left has the weights of the other rows and eTb
+inputs as unknowns, as many as equations.
+
+The parameters that matter are α, β and the fixed weights of the rows that are left.  They move
+freely on straight lines: *any* generic (α, β), with β_0 zero in rows Φ, comes from a network.
+For W_Φ must map the columns (α_0 … α_{T-1}, β_0 … β_{T-2}) to those that follow, which n
+free weights a row can where ``Tb + e(T − 1) ≤ n``; D must be orthogonal to β_0 … β_{T-1},
+which leaves it rank d where ``eT ≤ n − d``; y_k = D α_k is then what it is.  (No structural
+zeros.)  So a generic instance in these parameters has the generic root count N of the
+allocation, and N paths lead from one to another.
+
+`inputs_form` says for which chains all this holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from numeric.chains.chain import IN_M, Chain
+
+
+@dataclass(frozen=True)
+class InputsForm:
+    """The system in the free inputs, for one chain.
+
+    Attributes
+    ----------
+    chain : Chain
+    learning : ndarray of int
+        R: rows of W that learn.
+    rows : ndarray of int
+        Those of them with fewer than Tb learnable cells.
+    cells : ndarray of int, shape (·, 2)
+        Place in `rows`, and column, of each weight that is an unknown here.
+    numbers : ndarray of int
+        Their numbers among the chain's unknowns.
+    free : int
+        e, inputs at each time step and column of B.
+    """
+
+    chain: Chain
+    learning: np.ndarray
+    rows: np.ndarray
+    cells: np.ndarray
+    numbers: np.ndarray
+    free: int
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """n, T, b, e."""
+        return int(self.chain.widths[0]), self.chain.steps, self.chain.columns, self.free
+
+    @property
+    def size(self) -> int:
+        """Length of a vector of parameters (α, β, fixed weights)."""
+        n, T, b, e = self.shape
+        return (T + 1) * n * b + T * n * e + len(self.rows) * n
+
+    @property
+    def unknowns(self) -> int:
+        """Number of unknowns (weights, inputs)."""
+        _, T, b, e = self.shape
+        return len(self.cells) + T * e * b
+
+    def reduce(self, parameters: np.ndarray) -> Reduced:
+        """The parameters here of a chain's parameter vector."""
+        chain, R = self.chain, self.learning
+        n, T, b, e = self.shape
+        d = chain.network.d
+        p = np.asarray(parameters)
+        W = p[chain.m_at[1] : chain.m_at[1] + n * n].reshape(n, n)
+        B = p[chain.s0_at : chain.s0_at + n * b].reshape(n, b)
+        D = p[chain.d_at : chain.d_at + d * n].reshape(d, n)
+        Y = p[chain.y_at : chain.y_at + d * chain.samples].reshape(d, -1)
+        U, sizes, VH = np.linalg.svd(D[:, R])
+        V = VH[d:].conj().T
+        inverse = (VH[:d].conj().T / sizes) @ U.conj().T
+        fixed = np.setdiff1d(np.arange(n), R)
+        Q = np.zeros((n, n), p.dtype)
+        Q[fixed] = W[fixed]
+        Q[R] = -inverse @ (D[:, fixed] @ W[fixed])
+        alpha = np.zeros((T + 1, n, b), p.dtype)
+        beta = np.zeros((T, n, e), p.dtype)
+        alpha[0] = B
+        beta[0, R] = V
+        for k in range(1, T + 1):
+            alpha[k] = Q @ alpha[k - 1]
+            alpha[k, R] += inverse @ Y[:, (T - k) * b : (T - k + 1) * b]
+            if k < T:
+                beta[k] = Q @ beta[k - 1]
+        vector = np.concatenate([alpha.ravel(), beta.ravel(), W[self.rows].ravel()])
+        return Reduced(vector.astype(complex), W, B, V)
+
+    def unknowns_of(self, at: Reduced, weights: np.ndarray) -> np.ndarray:
+        """Unknowns (·, q) here of learnable weights (·, r) that solve the chain's equations."""
+        n, T, b, e = self.shape
+        W = np.repeat(at.W[None].astype(complex), len(weights), axis=0)
+        W.reshape(len(weights), -1)[:, self.chain.cells[:, 4] - self.chain.m_at[1]] = weights
+        F = np.repeat(at.B[None].astype(complex), len(weights), axis=0)
+        alpha = at.vector[: (T + 1) * n * b].reshape(T + 1, n, b)
+        beta = at.vector[alpha.size : alpha.size + T * n * e].reshape(T, n, e)
+        u = np.zeros((len(weights), T, e, b), complex)
+        project = at.V.conj().T
+        for k in range(1, T + 1):
+            F = W @ F
+            rest = alpha[k] + sum(
+                (beta[k - 1 - j] @ u[:, j] for j in range(k - 1)), np.zeros((n, b))
+            )
+            u[:, k - 1] = project @ (F - rest)[:, self.learning]
+        return np.column_stack([weights[:, self.numbers], u.reshape(len(weights), -1)])
+
+    def weights_of(self, at: Reduced, x: np.ndarray) -> np.ndarray:
+        """All learnable weights (·, r) of unknowns (·, q): rows of Tb by a linear solve."""
+        n, T, b, e = self.shape
+        cells = self.chain.cells
+        weights = np.full((len(x), len(cells)), np.nan, complex)
+        weights[:, self.numbers] = x[:, : len(self.numbers)]
+        whole = [i for i in self.learning if i not in self.rows]
+        if not whole or not len(x):
+            return weights
+        u = x[:, len(self.numbers) :].reshape(-1, T, e, b)
+        alpha = at.vector[: (T + 1) * n * b].reshape(T + 1, n, b)
+        beta = at.vector[alpha.size : alpha.size + T * n * e].reshape(T, n, e)
+        F = np.repeat(alpha[None], len(x), axis=0)
+        for k in range(1, T + 1):
+            for j in range(k):
+                F[:, k] += beta[k - 1 - j] @ u[:, j]
+        # Columns (k, x) of F_0 … F_{T-1} and of F_1 … F_T.
+        before = F[:, :-1].transpose(0, 2, 1, 3).reshape(len(x), n, T * b)
+        after = F[:, 1:].transpose(0, 2, 1, 3).reshape(len(x), n, T * b)
+        for i in whole:
+            mine = np.flatnonzero(cells[:, 2] == i)
+            right = after[:, i] - at.W[i] @ before
+            matrix = before[:, cells[mine, 3]].transpose(0, 2, 1)
+            good = np.isfinite(right).all(axis=1)
+            try:
+                weights[np.ix_(good, mine)] = np.linalg.solve(matrix[good], right[good][..., None])[
+                    ..., 0
+                ]
+            except np.linalg.LinAlgError:
+                continue  # NaN: these paths count as lost
+        return weights
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """One instance in its free inputs.
+
+    Attributes
+    ----------
+    vector : ndarray of complex, shape (size,)
+        α, β and the fixed weights of the rows left, one after another.
+    W, B : ndarray
+        Of the instance, learnable cells 0.
+    V : ndarray, shape (k_R, e)
+        Basis of the free directions.
+    """
+
+    vector: np.ndarray
+    W: np.ndarray
+    B: np.ndarray
+    V: np.ndarray
+
+
+def inputs_form(chain: Chain) -> InputsForm | None:
+    """The system in the free inputs, or None where it does not apply."""
+    only_recurrent = bool((chain.cells[:, :2] == (IN_M, 0)).all())
+    if not (chain.read_all and only_recurrent) or chain.support:
+        return None
+    n, T, b, d = int(chain.widths[0]), chain.steps, chain.columns, chain.network.d
+    if chain.samples != T * b or len(chain.equations) != d * T * b:
+        return None
+    counts = np.bincount(chain.cells[:, 2], minlength=n)
+    learning = np.flatnonzero(counts)
+    e = len(learning) - d
+    if e < 1 or T * b + e * (T - 1) > n or e * T > n - d or counts.max() > T * b:
+        return None
+    rows = learning[counts[learning] < T * b]
+    numbers = np.flatnonzero(np.isin(chain.cells[:, 2], rows))
+    numbers = numbers[np.lexsort((chain.cells[numbers, 3], chain.cells[numbers, 2]))]
+    places = np.searchsorted(rows, chain.cells[numbers, 2])
+    cells = np.column_stack([places, chain.cells[numbers, 3]]).astype(np.int64)
+    return InputsForm(chain, learning, rows, cells, numbers, e)

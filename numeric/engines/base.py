@@ -1,0 +1,310 @@
+"""The registry of engines: one decorator in an engine's own file, and everybody knows it.
+
+An engine is a function from an `Assignment` (one allocation, what is known of it, what is
+wanted) to an object with ``count_many``.  `engine` registers it with its `EngineInfo`; the
+command line's help, messages and the documentation's table are made from these.  Files of this
+folder are imported when the registry is first asked, so that a new engine is one new file;
+an engine outside the project registers itself when its module is imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cache
+from types import MappingProxyType
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+from algebra.errors import InputError, shown
+from algebra.families import family_of
+from algebra.networks.base import Network
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from numeric.counts import InstanceCount
+from numeric.engines.plans import Plan
+from numeric.instances import Instance
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class EngineInfo:
+    """What is to be known of an engine before it is asked.
+
+    Attributes
+    ----------
+    name : str
+        On the command line.
+    families : frozenset of str
+        Families of networks (`family_name`) whose instances it can count.
+    complete : bool
+        Whether it can account for every solution.  One that cannot finds solutions and never
+        shows that there is none: an estimate by it is a lower bound.
+    needs : tuple of str
+        Optional parts without which it cannot work.
+    summary : str
+        One line of help.
+    default : bool
+        Whether it is taken for its families where none is named.
+    plans : bool
+        Whether ranks and the generic root count are found first: for polynomial systems.
+    decides : bool
+        Whether an instance may first be settled by one certain real solution, quickly found.
+    """
+
+    name: str
+    families: frozenset[str] | set[str]
+    complete: bool
+    needs: tuple[str, ...] = ()
+    summary: str = ""
+    default: bool = False
+    plans: bool = True
+    decides: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.name or self.name != self.name.strip():
+            raise InputError(f"`name` ({self.name!r}) of an engine must be a word")
+        if not self.families:
+            raise InputError(f"`families` of engine {self.name!r} must not be empty")
+        object.__setattr__(self, "families", frozenset(self.families))
+
+
+class InstanceEngine(Protocol):
+    """An engine for one allocation."""
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """What there is to say of several instances, in their order."""
+        ...
+
+
+@runtime_checkable
+class PlansItself(Protocol):
+    """An engine that knows more of an allocation than ranks and root counts say."""
+
+    def plan(self, allocation: Allocation) -> Plan:
+        """What is known of an allocation."""
+        ...
+
+
+class Resources:
+    """What the engines of one counter share and end together, such as a worker process."""
+
+    def __init__(self) -> None:
+        self._stack = ExitStack()
+        self._held: dict[Any, Any] = {}
+
+    def get(self, make: Callable[[], T]) -> T:
+        """The one object that `make` (a class with ``close``, say) makes for this counter."""
+        if make not in self._held:
+            made = make()
+            close = getattr(made, "close", None)
+            if close is not None:
+                self._stack.callback(close)
+            self._held[make] = made
+        found: T = self._held[make]
+        return found
+
+    def close(self) -> None:
+        """End all of it; it is made anew where it is asked for again."""
+        self._held.clear()
+        self._stack.close()
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What an engine is made for.
+
+    Attributes
+    ----------
+    problem : Problem
+        With the allocation to solve.
+    plan : Plan
+    complete : bool
+        Whether every solution is wanted; otherwise one that is certain is enough.
+    certify : bool
+        Whether verdicts may settle instances.
+    timeout : float
+        Seconds for one instance.
+    resources : Resources
+    """
+
+    problem: Problem
+    plan: Plan
+    complete: bool = True
+    certify: bool = True
+    timeout: float = 600.0
+    resources: Resources = field(default_factory=Resources)
+
+
+Maker = Callable[[Assignment], InstanceEngine]
+Check = Callable[[Resources], None]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    info: EngineInfo
+    make: Maker
+    check: Check | None
+
+
+_ENTRIES: dict[str, _Entry] = {}
+
+
+def engine(info: EngineInfo, *, check: Check | None = None) -> Callable[[Maker], Maker]:
+    """Register the function below as the maker of an engine.
+
+    Parameters
+    ----------
+    info : EngineInfo
+    check : callable, optional
+        Raises InputError, with the command that installs it, where a needed part is missing;
+        asked before any work is done.
+
+    Examples
+    --------
+    >>> @engine(EngineInfo("nothing", {"linear"}, complete=False, summary="finds nothing"))
+    ... def make(assignment):
+    ...     raise NotImplementedError
+    >>> engine_info("nothing").complete
+    False
+    >>> unregister("nothing")
+    """
+
+    def register(make: Maker) -> Maker:
+        known = _ENTRIES.get(info.name)
+        if known is not None and known.make.__module__ != make.__module__:
+            raise InputError(
+                f"engine {info.name!r} of {make.__module__} is registered by "
+                f"{known.make.__module__} already: choose another name"
+            )
+        if info.default:
+            for entry in _ENTRIES.values():
+                both = entry.info.families & info.families
+                if entry.info.default and entry.info.name != info.name and both:
+                    raise InputError(
+                        f"engines {entry.info.name!r} and {info.name!r} are both the default of "
+                        f"{', '.join(sorted(both))}"
+                    )
+        _ENTRIES[info.name] = _Entry(info, make, check)
+        return make
+
+    return register
+
+
+def unregister(name: str) -> None:
+    """Forget an engine that was registered from outside."""
+    _ENTRIES.pop(name, None)
+
+
+@cache
+def _load() -> None:
+    """Import this folder's files: each registers its engine."""
+    package = importlib.import_module("numeric.engines")
+    for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
+        importlib.import_module(f"{package.__name__}.{module}")
+
+
+def engines() -> Mapping[str, EngineInfo]:
+    """All engines by name, defaults first, complete ones before those that search."""
+    _load()
+    found = (entry.info for entry in _ENTRIES.values())
+    order = sorted(found, key=lambda i: (not i.default, not i.complete, i.name))
+    return MappingProxyType({info.name: info for info in order})
+
+
+def engine_info(name: str) -> EngineInfo:
+    """What is known of an engine.
+
+    Raises
+    ------
+    InputError
+        Where there is none of that name.
+    """
+    return _entry(name).info
+
+
+def make_engine(name: str, assignment: Assignment) -> InstanceEngine:
+    """An engine for one allocation."""
+    return _entry(name).make(assignment)
+
+
+def check_engine(name: str, resources: Resources) -> None:
+    """Fail early: a missing part is known before any work is done."""
+    entry = _entry(name)
+    if entry.check is not None:
+        entry.check(resources)
+
+
+def _entry(name: str) -> _Entry:
+    if name not in _ENTRIES:
+        _load()
+    if name not in _ENTRIES:
+        raise InputError(f"`engine` ({shown(name)}) must be one of " + ", ".join(engines()))
+    return _ENTRIES[name]
+
+
+def family_name(network: Network) -> str:
+    """The family of a network as engines name it: "linear", or that of `algebra.families`."""
+    return "linear" if network.is_linear else family_of(network).name
+
+
+def engines_for(network: Network) -> tuple[str, ...]:
+    """Names of the engines that can count a network's instances, the default first."""
+    family = family_name(network)
+    return tuple(name for name, info in engines().items() if family in info.families)
+
+
+def default_engine(network: Network) -> str:
+    """The engine for a network where none is named."""
+    for name in engines_for(network):
+        if engine_info(name).default:
+            return name
+    raise InputError(f"no engine counts the instances of a {network.title} network")
+
+
+def chosen_engine(network: Network, name: str | None) -> str:
+    """The named engine, or the default; refused where it is not for this network.
+
+    Raises
+    ------
+    InputError
+    """
+    if name is None:
+        return default_engine(network)
+    info = engine_info(name)
+    if family_name(network) not in info.families:
+        raise InputError(
+            f"engine {name!r} is for {_families(info)} networks, not for a {network.title} "
+            "network: take one of " + ", ".join(engines_for(network))
+        )
+    return name
+
+
+def _families(info: EngineInfo) -> str:
+    return " and ".join(sorted(info.families))
+
+
+def help_text() -> str:
+    """What ``--engine`` says of the engines, one sentence each."""
+    words = []
+    for info in engines().values():
+        what = "complete" if info.complete else "lower bounds"
+        default = ", the default" if info.default else ""
+        words.append(f"{info.name} ({_families(info)}, {what}{default}): {info.summary}")
+    return "; ".join(words) + "."
+
+
+def table() -> str:
+    """The engines as a table in Markdown, for the documentation."""
+    lines = ["| engine | networks | counts | needs | what it does |", "|---|---|---|---|---|"]
+    for info in engines().values():
+        counts = "complete" if info.complete else "lower bounds"
+        name = f"`{info.name}`" + (" (default)" if info.default else "")
+        lines.append(
+            f"| {name} | {_families(info)} | {counts} | {', '.join(info.needs) or '–'} | "
+            f"{info.summary} |"
+        )
+    return "\n".join(lines)

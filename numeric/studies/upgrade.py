@@ -1,0 +1,72 @@
+"""Stores of older versions brought up to date where they are opened.
+
+Version 2 had no column for what a count rests on: it stood in the note, in words.  Those words
+are read here once, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from numeric.counts import COMPLETE, TRACE_NOTE, Reason
+
+# What notes of version 2 began with where a child process had died.
+_LOST = (
+    "phcpy: the phcpy process ",
+    "msolve: msolve was ended by signal ",
+)
+# Engines of version 2 that only search.
+_SEARCHING = ("multistart", "fsolve", "adam", "levenberg-marquardt")
+
+
+def from_version_2(db: sqlite3.Connection) -> None:
+    """Add the column `reason`, and forget trials that a dead child process left undetermined.
+
+    Parameters
+    ----------
+    db : sqlite3.Connection
+        Inside a transaction.
+    """
+    db.execute("ALTER TABLE trials ADD COLUMN reason TEXT NOT NULL DEFAULT ''")
+    engines = dict(
+        db.execute("SELECT id, json_extract(work, '$.settings.engine') FROM studies").fetchall()
+    )
+    rows = db.execute("SELECT study, number, real, status, note FROM trials").fetchall()
+    found = [
+        (study, number, reason_of_note(engines.get(study, ""), real, status, note))
+        for study, number, real, status, note in rows
+    ]
+    db.executemany(
+        "UPDATE trials SET reason = ? WHERE study = ? AND number = ?",
+        [(str(why), study, number) for study, number, why in found if why is not Reason.LOST],
+    )
+    db.executemany(
+        "DELETE FROM trials WHERE study = ? AND number = ?",
+        [(study, number) for study, number, why in found if why is Reason.LOST],
+    )
+    db.execute("PRAGMA user_version=3")
+
+
+def reason_of_note(engine: str, real: int | None, status: str, note: str) -> Reason:
+    """What a count of version 2 rests on.
+
+    Parameters
+    ----------
+    engine : str
+    real : int or None
+    status, note : str
+    """
+    if note.startswith("no solution, with probability 1"):
+        return Reason.SETTLED_MINIMAL
+    if note.startswith("certified maximal"):
+        return Reason.SETTLED_MAXIMAL
+    if status == COMPLETE:
+        return Reason.COUNTED_BY_TRACE if TRACE_NOTE in note else Reason.COUNTED
+    if real:
+        return Reason.FOUND_ONE
+    if note.startswith(_LOST):
+        return Reason.LOST
+    searched = engine in _SEARCHING or "lower bound by the engine multistart" in note
+    if searched or note == "surplus weights kept fixed":
+        return Reason.SEARCHED
+    return Reason.FAILED

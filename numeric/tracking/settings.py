@@ -1,0 +1,69 @@
+"""How carefully paths are tracked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from numeric.tracking.steps import Options
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How carefully paths are tracked.
+
+    Attributes
+    ----------
+    order : int
+        Order of the Taylor predictor.
+    tolerance : float
+        Relative size aimed at for the predictor's error.
+    contraction : float
+        Largest ratio of the second Newton increment to the first.
+    accuracy : float
+        Largest relative second increment.
+    shortest : float
+        Step length at which a path counts as stuck.
+    most_steps, most_rejected : int
+        Steps made and rejected at which a path is given up.
+    lifted : bool
+        Whether the chain's states are unknowns too (for weights that grow large).
+    """
+
+    order: int = 10
+    tolerance: float = 1e-5
+    contraction: float = 0.05
+    accuracy: float = 1e-6
+    shortest: float = 1e-9
+    most_steps: int = 500
+    most_rejected: int = 60
+    lifted: bool = False
+
+    @property
+    def for_inputs(self) -> Settings:
+        """The same care in the free inputs.
+
+        With residuals in pairs of doubles a second increment says how good the *matrix* is: it
+        may be larger.
+        """
+        return replace(self, order=self.order + 4, accuracy=self.accuracy * 100)
+
+    @property
+    def options(self) -> Options:
+        """As the kernels take them."""
+        return Options(
+            self.tolerance, self.contraction, self.accuracy, self.shortest, self.most_steps,
+            self.most_rejected,
+        )  # fmt: skip
+
+    def careful(self) -> Settings:
+        """The lifted system, smaller steps, a stricter test against jumping to another path."""
+        return Settings(
+            order=self.order,
+            tolerance=self.tolerance * 1e-1,
+            contraction=self.contraction * 0.2,
+            accuracy=self.accuracy * 100,
+            shortest=self.shortest * 1e-2,
+            most_steps=self.most_steps * 2,
+            most_rejected=self.most_rejected * 2,
+            lifted=True,
+        )

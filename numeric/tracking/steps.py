@@ -1,0 +1,200 @@
+"""What path trackers share, whatever the equations: step lengths and their judgement, in lanes.
+
+A tracker's round is: Taylor coefficients at the current point, a common denominator
+(`numeric.tracking.pade`), `choose_steps`, prediction, two Newton steps with one factorisation,
+`judge`.  The first increment measures the predictor's error, the ratio of the second to it how
+safely inside the basin of one root the prediction fell.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from numeric.chains.lanes.linalg import LANES, OPTIONS
+from numeric.tracking.pade import DEGREE, denominator
+
+# What became of a path.
+DONE, STUCK, SLOW = 0, 1, 2
+# Weights below this size are measured absolutely.
+FLOOR = 0.1
+_MOST_FAILS = 30
+
+
+class Options(NamedTuple):
+    """Numbers of `numeric.tracking.tracker.Settings` as kernels take them."""
+
+    tolerance: float
+    contraction: float
+    accuracy: float
+    shortest: float
+    most_steps: int
+    most_rejected: int
+
+
+class Outcome(NamedTuple):
+    """One entry a path: status, steps made and rejected, last t, last Newton increment."""
+
+    status: np.ndarray
+    steps: np.ndarray
+    rejected: np.ndarray
+    reached: np.ndarray
+    error: np.ndarray
+
+
+class Lanes(NamedTuple):
+    """The state of the paths under way, one a lane; arrays of length LANES.
+
+    Attributes
+    ----------
+    path : number of the path, -1 for an idle lane
+    t, aim, h : where it stands, the t aimed at, the step
+    shrink : factor on the estimated step, learnt from what happened
+    size, rate : size and growth of what the denominator leaves of the series
+    first, second : relative sizes of the two Newton increments
+    fails : rejections in a row
+    polished : 1 where a round with no step has been made at the end
+    fresh : 1 where the lane was just loaded
+    accepted, finished : 1 where the round's step counts; where the path is over
+    poles : ndarray of complex, shape (DEGREE + 1, LANES)
+    """
+
+    path: np.ndarray
+    t: np.ndarray
+    aim: np.ndarray
+    h: np.ndarray
+    shrink: np.ndarray
+    size: np.ndarray
+    rate: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    fails: np.ndarray
+    polished: np.ndarray
+    fresh: np.ndarray
+    accepted: np.ndarray
+    finished: np.ndarray
+    poles: np.ndarray
+
+
+@numba.njit(**OPTIONS)
+def make_lanes():
+    """Idle lanes."""
+    return Lanes(
+        np.full(LANES, -1),
+        np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.ones(LANES),
+        np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES),
+        np.zeros(LANES, np.int64), np.zeros(LANES, np.int64), np.zeros(LANES, np.int64),
+        np.zeros(LANES, np.int64), np.zeros(LANES, np.int64),
+        np.zeros((DEGREE + 1, LANES), np.complex128),
+    )  # fmt: skip
+
+
+@numba.njit(**OPTIONS)
+def load(lanes, waiting, paths):
+    """Give idle lanes the next paths; returns the first path still waiting.
+
+    Idle lanes for which none is left compute on, unread.
+    """
+    for lane in range(LANES):
+        if lanes.path[lane] >= 0 or waiting >= paths:
+            continue
+        lanes.path[lane] = waiting
+        waiting += 1
+        lanes.t[lane] = 0.0
+        lanes.shrink[lane] = 1.0
+        lanes.fails[lane] = 0
+        lanes.polished[lane] = 0
+        lanes.fresh[lane] = 1
+    return waiting
+
+
+@numba.njit(**OPTIONS)
+def choose_steps(lanes, order, options):
+    """Step lengths from the size of what the denominator leaves."""
+    for lane in range(LANES):
+        t = lanes.t[lane]
+        lanes.h[lane] = 0.0
+        lanes.aim[lane] = t
+        if lanes.path[lane] < 0:
+            continue
+        step = 1.0
+        if lanes.size[lane] > 0.0:
+            step = min(1.0, (options.tolerance / lanes.size[lane]) ** (1.0 / (order + 1)))
+            # Poles of the fraction on the way make it useless near them.
+            for _ in range(8):
+                if abs(denominator(lanes.poles, lane, step)) > 0.2:
+                    break
+                step *= 0.8
+        step *= lanes.shrink[lane]
+        if not step > 0.0:
+            step = options.shortest
+        # Never leave a last sliver of the way.
+        left = 1.0 - t
+        if step >= left:
+            lanes.h[lane] = left
+            lanes.aim[lane] = 1.0
+        else:
+            short = step > 0.9 * left
+            lanes.h[lane] = min(step, max(0.5 * left, step * 0.5)) if short else step
+            lanes.aim[lane] = t + lanes.h[lane]
+
+
+@numba.njit(**OPTIONS)
+def judge(lanes, order, options, outcome):
+    """Accept or reject the round of each lane, and end paths; returns how many ended."""
+    ended = 0
+    for lane in range(LANES):
+        p = lanes.path[lane]
+        lanes.accepted[lane] = 0
+        lanes.finished[lane] = 0
+        if p < 0:
+            continue
+        outcome.steps[p] += 1
+        first, second = lanes.first[lane], lanes.second[lane]
+        good = (
+            first < 0.1
+            and second <= max(options.contraction * first, 0.1 * options.accuracy)
+            and second <= options.accuracy
+        )
+        if good:
+            lanes.accepted[lane] = 1
+            lanes.t[lane] = lanes.aim[lane]
+            lanes.fails[lane] = 0
+            factor = (options.tolerance / (first + 1e-30)) ** (1.0 / (order + 1))
+            shrink = lanes.shrink[lane] * min(1.3, max(0.7, factor))
+            lanes.shrink[lane] = min(2.0, max(0.3, shrink))
+        else:
+            outcome.rejected[p] += 1
+            lanes.fails[lane] += 1
+            lanes.shrink[lane] *= 0.5
+        # At the end one more round, with no step, polishes the root.
+        at_end = lanes.t[lane] >= 1.0
+        status = -1
+        if at_end and (lanes.polished[lane] == 1 or second < 1e-12):
+            status = DONE
+        elif not at_end and (lanes.h[lane] < options.shortest or lanes.fails[lane] > _MOST_FAILS):
+            status = STUCK
+        elif not at_end and (
+            outcome.steps[p] >= options.most_steps or outcome.rejected[p] >= options.most_rejected
+        ):
+            status = SLOW
+        lanes.polished[lane] = 1 if at_end else 0
+        if status >= 0:
+            outcome.status[p] = status
+            outcome.reached[p] = lanes.t[lane]
+            outcome.error[p] = second
+            lanes.finished[lane] = 1
+            ended += 1
+    return ended
+
+
+@numba.njit(**OPTIONS)
+def keep(ws, lanes, to, source, count):
+    """Copy `count` slots in those lanes whose step was accepted."""
+    for i in range(count):
+        for lane in range(LANES):
+            if lanes.accepted[lane] == 1:
+                ws[to + i, 0, lane] = ws[source + i, 0, lane]
+                ws[to + i, 1, lane] = ws[source + i, 1, lane]

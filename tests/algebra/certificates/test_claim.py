@@ -1,0 +1,77 @@
+"""The envelope of a certificate: read as it was written, or refused at a place."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.claim import read_claim, read_problem, read_version
+from algebra.errors import InputError
+from algebra.families import certify
+from algebra.networks.normalization import NormNet
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.problem import Distribution, Problem
+
+NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return json.loads(certify(Problem(NET, {"W": [[1, 1], [0, 0]]})).to_json())
+
+
+def test_what_was_written_is_read(data):
+    """Problem, numbers and words."""
+    claim = read_claim(data)
+    assert claim.problem == Problem(NET, {"W": [[1, 1], [0, 0]]})
+    assert (claim.verdict, claim.equations, claim.rank, claim.learnable) == ("maximal", 2, 2, 2)
+    assert claim.generic_root_count == 1
+    assert claim.error_bound == 0
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem(NET, {}, support={"W": [[1, 0], [1, 1]]}),
+        Problem(NET, {"D": [[1, 0]]}, distribution=Distribution(inputs="uniform")),
+        Problem(NormNet(widths=(2, 2), hidden=(4,), m=3, activation="relu"), {"b1": [[1]] * 4}),
+    ],
+)
+def test_problems_are_read_back(problem):
+    """With support, laws and words among the sizes."""
+    assert read_problem(json.loads(json.dumps(problem.to_dict()))) == problem
+
+
+@given(
+    st.sampled_from(["network", "learnable", "support", "distribution", "constraints"]),
+    st.recursive(
+        st.none() | st.booleans() | st.integers(-3, 3) | st.floats() | st.text(max_size=3),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.sampled_from(["W", "D", "n", "T", "kind", "weights"]), inner)
+        ),
+        max_leaves=8,
+    ),
+)
+def test_no_problem_crashes(table, value):
+    """Whatever stands in a table: a problem, or a refusal with a place in it."""
+    data = Problem(NET, {"W": [[1, 1], [0, 0]]}).to_dict() | {table: value}
+    place, problem = "problem", None
+    try:
+        problem = read_problem(data)
+    except CheckFailed as refusal:
+        place = refusal.place
+    assert place.startswith("problem")
+    assert problem is None or problem.network == NET or table == "network"
+
+
+@pytest.mark.parametrize("version", [1.0, True, "1", 0, 2, None])
+def test_versions(data, version):
+    """Exactly the whole number 1."""
+    with pytest.raises(InputError, match="version"):
+        read_version(data | {"version": version})
+    with pytest.raises(CheckFailed):
+        read_claim(data | {"version": version})
+    read_version(data)

@@ -1,0 +1,92 @@
+"""Fields are read with exact types; every refusal names the place."""
+
+import pytest
+from flint import fmpq, fmpz
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.fields import Fields, matrix, rational_text, whole, whole_text
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=6,
+)
+
+
+@given(PLAIN)
+def test_whole_numbers_are_ints_and_nothing_else(value):
+    """True, 1.0 and "1" are no whole numbers."""
+    if type(value) is int:
+        assert whole(value, "here") == value
+        return
+    with pytest.raises(CheckFailed) as refusal:
+        whole(value, "here")
+    assert refusal.value.place == "here"
+
+
+@given(PLAIN)
+def test_any_data_is_read_or_refused(value):
+    """Each reader returns its own type or refuses; nothing else is raised."""
+    fields = Fields({"x": value}, "file")
+    for read, kind in (
+        (fields.whole, int), (fields.text, str), (fields.flag, bool), (fields.items, list),
+        (fields.texts, tuple), (fields.wholes, tuple), (fields.table, Fields),
+    ):  # fmt: skip
+        place = "file.x"
+        try:
+            found = read("x")
+        except CheckFailed as refusal:
+            place = refusal.place
+        else:
+            assert type(found) is kind
+        assert place.startswith("file.x")
+
+
+@given(st.integers(), st.integers(min_value=1))
+def test_fractions_as_text(numerator, denominator):
+    """What FLINT writes is read back."""
+    value = fmpq(numerator, denominator)
+    assert rational_text(str(value), "x", 1000) == value
+    assert whole_text(str(numerator), "x") == numerator
+
+
+@pytest.mark.parametrize("text", ["1/0", "1e9", "", " 1", "+1", "0.5", "1/-2", "٣", "1_0", None, 1])
+def test_other_texts_are_no_fractions(text):
+    """Nor are they whole numbers."""
+    with pytest.raises(CheckFailed):
+        rational_text(text, "x", 100)
+    with pytest.raises(CheckFailed):
+        whole_text(text, "x")
+
+
+def test_long_whole_numbers():
+    """FLINT reads what Python would not."""
+    assert whole_text("1" + "0" * 6000, "x") == fmpz(10) ** 6000
+    with pytest.raises(CheckFailed, match="at most 64"):
+        rational_text("1" * 65, "x", 64)
+
+
+def test_missing_and_unknown_fields():
+    """Both are named."""
+    fields = Fields({"a": 1, "b": 2}, "file.part")
+    assert fields.whole("a", 1, 1) == 1
+    with pytest.raises(CheckFailed, match="missing") as missing:
+        fields.raw("c")
+    assert missing.value.place == "file.part.c"
+    with pytest.raises(CheckFailed, match="no field") as unknown:
+        fields.finish()
+    assert unknown.value.place == "file.part.b"
+    with pytest.raises(CheckFailed, match="more than"):
+        fields.whole("b", 0, 1)
+    with pytest.raises(CheckFailed, match="table"):
+        Fields([], "")
+
+
+def test_matrices_have_their_shape():
+    """Flat, nested and ragged ones are refused."""
+    assert matrix([[1, 2]], "m", (1, 2)) == [[1, 2]]
+    for bad in ([1, 2], [[1], [2]], [[1, 2], [3]], [], None, "12"):
+        with pytest.raises(CheckFailed):
+            matrix(bad, "m", (1, 2))

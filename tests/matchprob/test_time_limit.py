@@ -1,0 +1,124 @@
+"""`--timeout S` bounds the whole call, whatever it is doing; what is known by then is told.
+
+The bounds are generous: they tell seconds from minutes, on a busy machine too.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+import matchprob as mp
+from matchprob.cli import app, run
+
+LIMIT, SLACK = 2.0, 20.0
+
+
+def spread(n: int) -> mp.Problem:
+    """A linear RNN whose root count is out of reach: n²/8 weights in half of the rows."""
+    net = mp.LinearRNN(n=n, T=n // 2, b=1, d=n // 4, m=n // 2)
+    rng = np.random.default_rng(0)
+    W = np.zeros((n, n), int)
+    for i in range(n // 2):
+        W[i, rng.choice(n, n // 4, replace=False)] = 1
+    return mp.Problem(net, {"W": W.tolist()})
+
+
+@pytest.mark.parametrize("n", [12, 20, 32])
+def test_certify_ends_and_says_what_was_tried(n):
+    """Undecided, with the ranks that are known and what was tried."""
+    began = time.monotonic()
+    found = mp.certify(spread(n), timeout=LIMIT)
+    assert time.monotonic() - began < LIMIT + SLACK
+    assert found.verdict == "undecided"
+    assert found.rank == found.equations == n * n // 8
+    assert "time limit" in found.tried[0]
+
+
+def test_a_minimal_allocation_needs_no_time():
+    """The ranks decide; reasons may be missing, the verdict is not."""
+    problem = spread(20)
+    few = problem.allocation.cells[:-1]
+    found = mp.certify(mp.Problem.of(mp.Allocation.from_cells(problem.network, few)), timeout=LIMIT)
+    assert found.verdict == "minimal"
+
+
+def test_more_weights_than_equations():
+    """Sub-allocations are tried as long as there is time."""
+    net = mp.LinearRNN(n=16, T=8, b=1, d=4, m=8)
+    began = time.monotonic()
+    found = mp.certify(mp.Problem(net, {"W": np.ones((16, 16), int).tolist()}), timeout=LIMIT)
+    assert time.monotonic() - began < LIMIT + SLACK
+    assert found.verdict in ("maximal", "undecided")
+
+
+@pytest.mark.parametrize("engine", ["homotopy", "exact", "multistart"])
+def test_estimates_end_and_keep_what_is_done(engine):
+    """The trial at which time was up counts as undetermined."""
+    began = time.monotonic()
+    found = mp.estimate(spread(12), 100_000, engine=engine, timeout=LIMIT)
+    assert time.monotonic() - began < LIMIT + SLACK
+    assert 0 < found.trials < found.requested
+    assert found.counts[-1].reason == "lost"
+    assert found.counts[-1].outcome == "undetermined"
+
+
+def test_counts_end_while_the_root_count_is_looked_for():
+    """Nothing is known, and nothing else is said."""
+    began = time.monotonic()
+    found = mp.count(spread(20), 5, timeout=LIMIT)
+    assert time.monotonic() - began < LIMIT + SLACK
+    assert (found.generic_root_count, found.histogram) == (None, {})
+    assert len(found) < found.requested
+
+
+def test_workers_end_too():
+    """Other processes are ended with the call."""
+    began = time.monotonic()
+    found = mp.estimate(spread(12), 1000, workers=2, timeout=LIMIT)
+    assert time.monotonic() - began < LIMIT + SLACK
+    assert found.trials < found.requested
+
+
+def test_the_limit_is_no_part_of_a_study():
+    """Trials computed under a limit are those computed without one, and are found again."""
+    diagonal = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+    free = mp.estimate(diagonal, 20, engine="exact")
+    bound = mp.estimate(diagonal, 20, engine="exact", timeout=600.0)
+    assert [c.real for c in free.counts] == [c.real for c in bound.counts]
+
+
+def test_exit_status_and_json(tmp_path, capsys):
+    """Unfinished work is status 3; stdout holds one JSON object all the same."""
+    path = tmp_path / "p.toml"
+    path.write_text(spread(12).to_toml())
+    arguments = ["estimate", str(path), "--trials", "100000", "--timeout", "1", "--json"]
+    status = run(lambda: app(arguments, standalone_mode=False))
+    out = capsys.readouterr()
+    data = json.loads(out.out)
+    assert status == 3
+    assert data["undetermined"] >= 1
+    assert data["estimate"] is None
+    assert "100000" in out.err
+    status = run(
+        lambda: app(["certify", str(path), "--timeout", "1", "--json"], standalone_mode=False)
+    )
+    assert json.loads(capsys.readouterr().out)["verdict"] == "undecided"
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "-inf"])
+@pytest.mark.parametrize("verb", ["certify", "count", "estimate"])
+def test_durations_that_are_none_are_refused(verb, value, capsys):
+    """Status 2, with the argument named and its value echoed."""
+    arguments = [verb, "examples/row.toml", "--timeout", value]
+    assert run(lambda: app(arguments, standalone_mode=False)) == 2
+    assert f"`timeout` ({float(value)!r})" in capsys.readouterr().err
+
+
+def test_no_limit():
+    """inf is a limit like any other: none."""
+    row = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
+    assert mp.certify(row, timeout=float("inf")).verdict == "maximal"

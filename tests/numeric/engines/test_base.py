@@ -1,0 +1,151 @@
+"""The registry: one decorator makes an engine known to counters, studies, help and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.base import Network
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.problem import Problem
+from numeric.counts import UNDETERMINED, InstanceCount, Reason
+from numeric.engines.base import (
+    Assignment,
+    EngineInfo,
+    Resources,
+    chosen_engine,
+    default_engine,
+    engine,
+    engine_info,
+    engines,
+    engines_for,
+    help_text,
+    make_engine,
+    table,
+    unregister,
+)
+from numeric.engines.counter import Counter
+from numeric.engines.plans import Plan
+from numeric.instances import draw_instance
+from numeric.studies.study import Study
+
+DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+
+
+class Guess:
+    """Says that every third instance has a solution."""
+
+    closed = 0
+
+    def count_many(self, instances):
+        return [
+            InstanceCount(
+                i.index,
+                1 if i.index % 3 == 0 else None,
+                None,
+                UNDETERMINED,
+                reason=Reason.FOUND_ONE if i.index % 3 == 0 else Reason.SEARCHED,
+            )
+            for i in instances
+        ]
+
+
+@pytest.fixture
+def toy() -> Iterator[str]:
+    """A toy engine, registered as an outsider would."""
+
+    @engine(EngineInfo("toy", {"linear"}, complete=False, summary="guesses"))
+    def make(task: Assignment) -> Guess:
+        return Guess()
+
+    yield "toy"
+    unregister("toy")
+
+
+def test_an_engine_registered_in_one_file_is_known_everywhere(toy):
+    """Counter, study, help, table and messages need no other change."""
+    with Counter(DIAGONAL, toy) as counter:
+        assert "lower bounds" in counter.plan(DIAGONAL.allocation).source
+        found = counter.count_many([draw_instance(DIAGONAL, 0, k) for k in range(6)])
+    assert [c.real for c in found] == [1, None, None, 1, None, None]
+    with Study(DIAGONAL, engine=toy) as study:
+        estimate = study.run(9)
+    assert (estimate.matched, estimate.undetermined) == (3, 6)
+    assert estimate.estimate is None  # a search shows no "no match"
+    assert "toy (linear, lower bounds): guesses" in help_text()
+    assert "| `toy` | linear | lower bounds |" in table()
+    with pytest.raises(InputError, match="toy"):
+        Counter(DIAGONAL, "magic")
+    relu = ShallowReLU(q=1, n=1, d=1, m=1)
+    with pytest.raises(InputError, match="'toy' is for linear networks, not for a shallow ReLU"):
+        chosen_engine(relu, toy)
+
+
+def test_every_family_has_one_default_and_it_is_complete():
+    """A user who names no engine gets one that can show that there is no match."""
+    families = {family for info in engines().values() for family in info.families}
+    for family in families:
+        chosen = [i for i in engines().values() if i.default and family in i.families]
+        assert [i.complete for i in chosen] == [True], family
+
+
+@pytest.mark.parametrize(
+    ("network", "name"),
+    [
+        (LinearEstimator(q=2, d=1, m=1), "homotopy"),
+        (ShallowReLU(q=1, n=1, d=1, m=1), "complementarity"),
+    ],
+)
+def test_defaults(network: Network, name: str):
+    """The default stands first among the engines of a network."""
+    assert default_engine(network) == name == engines_for(network)[0]
+
+
+def test_a_name_belongs_to_one_module_and_a_family_to_one_default():
+    """Another module cannot take a name, and a second default is refused."""
+
+    def other(task):
+        raise NotImplementedError
+
+    with pytest.raises(InputError, match="both the default of linear"):
+        engine(EngineInfo("second", {"linear"}, complete=True, default=True))(other)
+    assert "second" not in engines()
+    with pytest.raises(InputError, match="must be a word"):
+        EngineInfo("", {"linear"}, complete=True)
+    with pytest.raises(InputError, match="must not be empty"):
+        EngineInfo("none", set(), complete=True)
+
+
+def test_resources_are_shared_and_closed():
+    """One worker for all engines of a counter; it ends with the counter."""
+
+    class Worker:
+        open = True
+
+        def close(self):
+            self.open = False
+
+    resources = Resources()
+    worker = resources.get(Worker)
+    assert resources.get(Worker) is worker
+    resources.close()
+    assert not worker.open
+    assert resources.get(Worker) is not worker
+
+
+def test_engines_are_made_for_an_assignment(toy):
+    """The maker sees what is wanted."""
+    plan = Plan(DIAGONAL.allocation, 2, 2, 2, "known")
+    assert isinstance(make_engine(toy, Assignment(DIAGONAL, plan)), Guess)
+    assert not engine_info(toy).complete
+
+
+def test_the_documentation_has_the_table():
+    """docs/engines.md holds the table as the registry makes it."""
+    text = (Path(__file__).parents[3] / "docs" / "engines.md").read_text(encoding="utf-8")
+    assert table() in text

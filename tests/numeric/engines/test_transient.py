@@ -1,0 +1,144 @@
+"""A child process that dies: tried again with a new one, and never kept as a result."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+import pytest
+
+from algebra.networks.recurrent import LinearRNN
+from algebra.polynomials.msolve import process as msolve
+from algebra.polynomials.msolve.process import find_msolve
+from algebra.problems.problem import Problem
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.engines.base import EngineInfo, engine, unregister
+from numeric.engines.exact import ExactEngine
+from numeric.engines.phcpy import PhcpyEngine
+from numeric.instances import draw_instance
+from numeric.phcpy.process import PhcpyCrashed, PhcpyProcess
+from numeric.studies.store import Store
+from numeric.studies.study import Study
+
+DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+# Its core has several unknowns, so that msolve is asked.
+WIDE = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]})
+
+
+@pytest.fixture
+def dying_msolve(tmp_path, monkeypatch):
+    """An msolve that is killed the first `deaths` times, then works."""
+
+    def make(deaths: int):
+        real, lives = find_msolve(), tmp_path / "lives"
+        fake = tmp_path / "msolve"
+        fake.write_text(
+            f"#!/bin/sh\necho x >> {lives}\n"
+            f'[ "$(wc -l < {lives})" -le {deaths} ] && kill -9 $$\nexec {real} "$@"\n'
+        )
+        fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
+        monkeypatch.setattr(msolve, "find_msolve", lambda: str(fake))
+        return lives
+
+    return make
+
+
+@pytest.mark.parametrize("deaths", [1, 2])
+def test_an_msolve_that_dies_now_and_then_is_tried_again(dying_msolve, deaths):
+    """The count is that of a healthy one."""
+    instance = draw_instance(WIDE, 0, 0)
+    healthy = ExactEngine(WIDE).count(instance)
+    dying_msolve(deaths)
+    found = ExactEngine(WIDE).count(instance)
+    assert (found.real, found.complex, found.status) == (healthy.real, healthy.complex, COMPLETE)
+
+
+def test_an_msolve_that_always_dies_is_given_up(dying_msolve):
+    """After three processes the count is lost, not failed."""
+    lives = dying_msolve(99)
+    found = ExactEngine(WIDE).count(draw_instance(WIDE, 0, 0))
+    assert (found.status, found.reason) == (UNDETERMINED, Reason.LOST)
+    assert "signal 9" in found.note
+    assert lives.read_text().count("x") == 3
+
+
+class Moody(PhcpyProcess):
+    """A phcpy whose worker dies the first times it is asked."""
+
+    def __init__(self, deaths: int) -> None:
+        super().__init__()
+        self.deaths = deaths
+
+    def solve(self, *arguments, **more):
+        if self.deaths:
+            self.deaths -= 1
+            raise PhcpyCrashed("the phcpy process was ended by SIGKILL")
+        raise AssertionError("alive")
+
+
+def test_phcpy_is_tried_three_times():
+    """Two deaths are survived; after three the count is lost."""
+    instance = draw_instance(WIDE, 0, 0)
+    with pytest.raises(AssertionError, match="alive"):
+        PhcpyEngine(WIDE, 6, process=Moody(2)).count(instance)
+    found = PhcpyEngine(WIDE, 6, process=Moody(3)).count(instance)
+    assert (found.status, found.reason) == (UNDETERMINED, Reason.LOST)
+
+
+@pytest.fixture
+def broken(tmp_path):
+    """An engine that loses odd trials as long as a file is there."""
+    mark = tmp_path / "broken"
+    mark.touch()
+
+    class Engine:
+        def count_many(self, instances):
+            return [
+                InstanceCount(i.index, None, None, UNDETERMINED, "it died", reason=Reason.LOST)
+                if mark.exists() and i.index % 2
+                else InstanceCount(i.index, 2, 2, COMPLETE)
+                for i in instances
+            ]
+
+    @engine(EngineInfo("broken", {"linear"}, complete=True))
+    def make(task):
+        return Engine()
+
+    yield mark
+    unregister("broken")
+
+
+def test_lost_trials_are_not_kept_and_are_computed_again(tmp_path, broken):
+    """They count as undetermined in the run that lost them, and are not in the store."""
+    path = tmp_path / "s.sqlite"
+    with Study(DIAGONAL, engine="broken", store=path) as study:
+        found = study.run(6)
+        assert (found.trials, found.matched, found.undetermined) == (6, 3, 3)
+        assert study.store is not None
+        assert sorted(study.store.records(1)) == [0, 2, 4]
+        os.remove(broken)
+        assert study.run(6).matched == 6
+        assert sorted(study.store.records(1)) == list(range(6))
+
+
+def test_merging_compares_counts_not_notes(tmp_path):
+    """A complete count replaces an undetermined one, in either direction."""
+    whole = InstanceCount(0, 2, 2, COMPLETE, "by one way")
+    again = InstanceCount(0, 2, 2, COMPLETE, "by another", paths=9)
+    part = InstanceCount(0, None, None, UNDETERMINED, "phcpy: no answer")
+    with (
+        Study(DIAGONAL, store=tmp_path / "a.sqlite") as a,
+        Study(DIAGONAL, store=tmp_path / "b.sqlite") as b,
+    ):
+        ours, theirs = a.store, b.store
+        assert isinstance(ours, Store)
+        assert isinstance(theirs, Store)
+        ours.add(1, [part])
+        theirs.add(1, [whole])
+        assert ours.merge(theirs) == {"studies": 0, "trials": 1}
+        assert ours.records(1)[0].real == 2
+        theirs.add(1, [again])  # a complete count stays as it was first written
+        assert theirs.records(1)[0].note == "by one way"
+        assert theirs.merge(ours) == {"studies": 0, "trials": 0}
+        assert ours.add(1, [part]) == 0
+        assert ours.records(1)[0].status == COMPLETE

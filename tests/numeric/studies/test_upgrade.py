@@ -1,0 +1,83 @@
+"""Stores of version 2 are read and upgraded once; what a dead child left is computed again."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.problem import Problem
+from numeric.counts import Reason
+from numeric.studies.store import SCHEMA, Store
+from numeric.studies.study import Study
+from numeric.studies.upgrade import reason_of_note
+
+# Made by the last code that wrote version 2 (examples/*.toml, seed 0), with one trial as that
+# code wrote it where the phcpy process had died.
+OLD = Path(__file__).parents[2] / "data" / "store_v2.sqlite"
+DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A copy of the old store."""
+    return Path(shutil.copy(OLD, tmp_path / "old.sqlite"))
+
+
+def test_reasons_of_an_old_store(old):
+    """Each trial has the reason that its words gave; the lost one is gone."""
+    with Store(old) as store:
+        found = {
+            s.id: Counter(c.reason for c in store.records(s.id).values()) for s in store.studies()
+        }
+    assert found == {
+        1: {Reason.COUNTED: 11},
+        2: {Reason.SETTLED_MAXIMAL: 5},
+        3: {Reason.SETTLED_MINIMAL: 5},
+        4: {Reason.FOUND_ONE: 5},
+        5: {Reason.SEARCHED: 3, Reason.FOUND_ONE: 2},
+        6: {Reason.COUNTED: 6, Reason.FOUND_ONE: 2},
+        7: {Reason.COUNTED: 4},
+    }
+    db = sqlite3.connect(old)
+    assert db.execute("PRAGMA user_version").fetchone() == (SCHEMA,)
+    db.close()
+
+
+def test_an_old_study_goes_on(old):
+    """The same key: eleven trials are there, the lost one and no other is computed."""
+    computed = []
+    with Study(DIAGONAL, engine="exact", store=old) as study:
+        before = set(study.records)
+        found = study.run(12, advance=lambda count: computed.append(count.index))
+    assert set(range(12)) - before == {3}
+    assert [c.real for c in found.counts] == [0, 2, 0, 0, 2, 2, 2, 2, 2, 2, 2, 0]
+    assert (found.matched, found.unmatched, found.undetermined) == (8, 4, 0)
+
+
+def test_an_upgraded_store_is_opened_again(old):
+    """The second opening changes nothing."""
+    with Store(old) as store:
+        first = {s.id: store.records(s.id) for s in store.studies()}
+    with Store(old, create=False) as store:
+        assert {s.id: store.records(s.id) for s in store.studies()} == first
+
+
+@pytest.mark.parametrize(
+    ("engine", "real", "status", "note", "reason"),
+    [
+        ("homotopy", 2, "complete", "N by trace test", Reason.COUNTED_BY_TRACE),
+        ("homotopy", 0, "undetermined", "3 of 4 solutions found", Reason.FAILED),
+        ("exact", None, "undetermined", "msolve: msolve was ended by signal 9", Reason.LOST),
+        ("exact", None, "undetermined", "msolve: it did not finish", Reason.FAILED),
+        ("adam", None, "undetermined", "least MSE 1e-1 of 100 starts", Reason.SEARCHED),
+        ("homotopy", None, "undetermined", "surplus weights kept fixed", Reason.SEARCHED),
+    ],
+)
+def test_words_of_version_2(engine, real, status, note, reason):
+    """The words that version 2 used, one by one."""
+    assert reason_of_note(engine, real, status, note) is reason

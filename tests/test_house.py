@@ -1,0 +1,194 @@
+"""The house keeps its rules: one place for a kind, true maps, no hidden circles, files in bounds.
+
+The layers themselves are import-linter's (`make lint`).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from algebra.networks.base import KINDS
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("algebra", "numeric", "matchprob")
+MODULES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
+FOLDERS = sorted({path.parent for path in MODULES})
+
+# Where a network's kind may be asked: its own file, the list of families, the family's folder
+# and its engine.
+KIND_KNOWN = (
+    "algebra/networks/",
+    "algebra/families.py",
+    "algebra/relu/",
+    "algebra/normalization/",
+    "numeric/relu/",
+    "numeric/normalization/",
+    "numeric/engines/normalization.py",
+    "numeric/engines/relu_exact.py",
+)
+LONGEST = 600
+# Of a file that is longer its docstring says why, with these words.
+EXCUSE = "One file, though long:"
+
+
+def where(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def kind_questions(source: ast.AST) -> list[int]:
+    """Lines that ask for the class of a network, or compare its kind."""
+    classes = {cls.__name__ for cls in KINDS.values()} | {"ChainNetwork"}
+    kinds = set(KINDS)
+    found = []
+    for node in ast.walk(source):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in (
+            "isinstance",
+            "issubclass",
+        ):
+            names = {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)}
+            names |= {n.attr for n in ast.walk(node.args[1]) if isinstance(n, ast.Attribute)}
+            if names & classes:
+                found.append(node.lineno)
+        elif isinstance(node, ast.MatchClass) and getattr(node.cls, "id", "") in classes:
+            found.append(node.pattern.lineno if hasattr(node, "pattern") else node.cls.lineno)
+        elif isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            asks = any(
+                (isinstance(s, ast.Attribute) and s.attr == "kind" and "network" in ast.dump(s))
+                or (
+                    isinstance(s, ast.Attribute)
+                    and s.attr == "kind"
+                    and getattr(s.value, "id", "") in classes
+                )
+                for s in sides
+            )
+            words = {s.value for s in sides if isinstance(s, ast.Constant)}
+            if asks or (words & kinds - {"linear", "relu"}):
+                found.append(node.lineno)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("isinstance(network, LinearRNN)", True),
+        ("isinstance(network, (Network, NormNet))", True),
+        ("isinstance(x, networks.relu.ShallowReLU)", True),
+        ("network.kind == 'relu'", True),
+        ("problem.network.kind in names", True),
+        ("kind != 'normnet'", True),
+        ("match network:\n    case LinearRNN(n=n):\n        pass", True),
+        ("isinstance(network, Network)", False),
+        ("violation.kind == 'row'", False),
+        ("network.chain() is None", False),
+    ],
+)
+def test_kind_questions_are_seen(text, asks):
+    """The search below finds what it is for, and nothing else."""
+    assert bool(kind_questions(ast.parse(text))) == asks
+
+
+def test_kinds_are_asked_at_home():
+    """No class of a network and no kind is asked for outside its own folders."""
+    found = [
+        f"{where(path)}:{line}"
+        for path in MODULES
+        if not where(path).startswith(KIND_KNOWN)
+        for line in kind_questions(tree(path))
+    ]
+    assert found == []
+
+
+# The front door's own docstring is for its users.
+@pytest.mark.parametrize("folder", [f for f in FOLDERS if where(f) != "matchprob"], ids=where)
+def test_maps_name_each_file(folder):
+    """The docstring of each folder's `__init__` names every file and folder in it, and no other."""
+    text = ast.get_docstring(tree(folder / "__init__.py")) or ""
+    inside = {
+        path.stem
+        for path in folder.iterdir()
+        if (path.suffix == ".py" or (path / "__init__.py").exists())
+        and path.name not in ("__init__.py", "__main__.py")
+    }
+    missing = {name for name in inside if not re.search(rf"\b{name}\b", text)}
+    assert missing == set()
+    rows = re.findall(r"^(\w+)  +\S", text, re.MULTILINE)
+    assert set(rows) <= inside
+
+
+def test_no_circles_hide_in_functions():
+    """An import inside a function does not close a circle of imports at module level."""
+    outer: dict[str, set[str]] = {}
+    inner: list[tuple[str, str]] = []
+    names = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in MODULES}
+    names = {name.removesuffix(".__init__"): path for name, path in names.items()}
+
+    def targets(node: ast.AST) -> set[str]:
+        if isinstance(node, ast.Import):
+            listed = {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            listed = {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+        else:
+            return set()
+        return {name for name in listed if name in names}
+
+    for name, path in names.items():
+        source = tree(path)
+        inside = {
+            id(node)
+            for function in ast.walk(source)
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+            for node in ast.walk(function)
+        }
+        typing = {
+            id(node)
+            for test in ast.walk(source)
+            if isinstance(test, ast.If) and "TYPE_CHECKING" in ast.dump(test.test)
+            for node in ast.walk(test)
+        }
+        outer[name] = set()
+        for node in ast.walk(source):
+            if id(node) in typing:
+                continue
+            if id(node) in inside:
+                inner += [(name, other) for other in targets(node)]
+            else:
+                outer[name] |= targets(node)
+
+    def reaches(start: str, goal: str) -> bool:
+        seen, left = {start}, [start]
+        while left:
+            for other in outer[left.pop()] - seen:
+                seen.add(other)
+                left.append(other)
+        return goal in seen
+
+    hidden = [f"{name} -> {other}" for name, other in inner if reaches(other, name)]
+    assert hidden == []
+
+
+def test_files_are_short_or_say_why():
+    """A file of more than 600 lines says in its docstring why it is one file."""
+    long = [
+        where(path)
+        for path in MODULES
+        if len(path.read_text(encoding="utf-8").splitlines()) > LONGEST
+        and EXCUSE not in (ast.get_docstring(tree(path)) or "")
+    ]
+    assert long == []
+
+
+def test_folders_are_small():
+    """No folder holds more than some fifteen files (`__init__` not counted)."""
+    counts = {
+        where(f): len([p for p in f.glob("*.py") if p.name != "__init__.py"]) for f in FOLDERS
+    }
+    assert {name: count for name, count in counts.items() if count > 18} == {}

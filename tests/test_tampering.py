@@ -1,0 +1,121 @@
+"""Proof files changed in every way: none accepted whose claim is false, no crash, no long wait.
+
+Everything that `verify` accepts: certificates of every kind and verdict, ReLU decisions, proofs of
+every design goal.  `tests.tampering` makes them, changes them, and decides their claims anew.
+"""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra.certificates.reading import as_text
+from algebra.errors import InputError
+from matchprob.api.checker import Checker
+from tests.tampering import Attack, attack, genuine_file, judge, tampered
+
+SAMPLE, MANY = 40, 2_000
+
+
+@pytest.fixture(scope="module")
+def checker():
+    """A process of its own for what is checked here."""
+    checker = Checker()
+    yield checker
+    checker.close()
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A sample of genuine files."""
+    folder = tmp_path_factory.mktemp("genuine")
+    return [genuine_file(number, folder) for number in range(SAMPLE)]
+
+
+def test_genuine_files_verify(files, checker):
+    """What the verbs write holds, whatever the network, verdict and goal."""
+    for number, data in enumerate(files):
+        found = checker.check(as_text(data), timeout=60)
+        assert found.holds, (number, str(found))
+
+
+def test_no_tampered_file_is_accepted(files, checker):
+    """A sample of the 20,000 below: the same files, each changed a few times."""
+    found = Attack()
+    attack(checker, files, 6, 0, found)
+    _assert_none(found)
+    assert found.refused + found.bad_input > 3 * SAMPLE
+    assert found.accepted
+
+
+@settings(max_examples=60)
+@given(number=st.integers(0, SAMPLE - 1), rng=st.randoms(use_true_random=False))
+def test_tampering_by_hypothesis(files, checker, number, rng):
+    """What hypothesis changes is refused, or its claim is true."""
+    claim = tampered(rng, files[number], files[rng.randrange(SAMPLE)])
+    found = Attack()
+    try:
+        checked = checker.check(as_text(claim), timeout=8)
+    except InputError:
+        return
+    if checked.holds:
+        judge(found, number, 0, claim)
+    assert not found.forged
+
+
+@pytest.mark.long
+def test_twenty_thousand_tampered_files(tmp_path, checker):
+    """250 genuine files, each changed 80 times: a fixed list, so that a failure can be repeated."""
+    found = Attack()
+    many = [genuine_file(number, tmp_path) for number in range(3_000, 3_250)]
+    attack(checker, many, 80, 1, found)
+    _assert_none(found)
+    assert found.refused > 10_000
+
+
+@pytest.mark.long
+def test_two_thousand_genuine_files(tmp_path, checker):
+    """Random problems of all kinds and goals: every file that the verbs write verifies."""
+    refused = []
+    for number in range(1_000, 1_000 + MANY):
+        found = checker.check(as_text(genuine_file(number, tmp_path)), timeout=60)
+        if not found.holds:
+            refused.append((number, str(found)))
+    assert not refused
+
+
+def _assert_none(found: Attack) -> None:
+    assert not found.forged
+    assert not found.crashed
+    # The limit of 8 s, and what it takes to end a process and start another.
+    assert found.slowest < 20
+
+
+def test_the_oracle_tells_false_claims(files):
+    """Claims made false by hand are called false: the tests above can fail."""
+    told = set()
+    for data in files:
+        found = Attack()
+        claim = dict(data)
+        if data["format"] == "matchprob relu decision":
+            claim["verdict"] = {"match": "no match", "no match": "match"}[data["verdict"]]
+        elif data["format"] == "matchprob-design":
+            claim["cost"] = str(int(data["cost"]) + 1)
+        elif data["verdict"] != "undecided":
+            claim["verdict"] = "minimal" if data["verdict"] == "maximal" else "maximal"
+        else:
+            claim["equations"] += 1
+        judge(found, 0, 0, claim)
+        assert found.forged, data["format"]
+        told.add(data["format"])
+    assert len(told) == 3
+
+
+def test_changes_change(files):
+    """Nearly every tampered file differs from the genuine one."""
+    rng = random.Random(5)
+    same = sum(tampered(rng, data, files[0]) == data for data in files for _ in range(5))
+    assert same < SAMPLE
