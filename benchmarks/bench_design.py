@@ -20,7 +20,7 @@ from algebra.design.cheapest import cheapest
 from algebra.design.demand import Demand, demand
 from algebra.design.neurons import fewest_neurons
 from algebra.design.result import Design
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from numeric.cap_relaxation import linear_relaxation
 
 # n, T, d = m: d m equations, 8 n candidates.

@@ -1,5 +1,49 @@
-"""``python -m matchprob`` is the command line."""
+"""The entry point: ``matchprob`` and ``python -m matchprob``.
 
-from matchprob.cli import main
+Modules take a second to load.  An interrupt then, like one at any other time, ends in one line
+and status 3, never in a traceback; so does SIGTERM, which is taken for Ctrl-C.
+"""
 
-main()
+from __future__ import annotations
+
+import signal
+import sys
+from typing import Any
+
+UNFINISHED = 3
+
+
+class Interrupted(KeyboardInterrupt):
+    """An interrupt by either signal.
+
+    A class of its own because of a trap: where a plain KeyboardInterrupt passes through
+    ``exec`` of a text (as in the making of every dataclass), Python notes it as unhandled and
+    ends the process by SIGINT in the end, whatever becomes of the exception.
+    """
+
+
+def _interrupt(*_: Any) -> None:
+    raise Interrupted
+
+
+def main() -> None:
+    """Run the command line, and leave with its status."""
+    try:
+        signal.signal(signal.SIGTERM, _interrupt)
+        # A shell that starts us in the background may want SIGINT ignored.
+        if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+            signal.signal(signal.SIGINT, _interrupt)
+        from matchprob.cli import main as command
+
+        status = command()
+    except KeyboardInterrupt:
+        sys.stderr.write("matchprob: interrupted; nothing was kept\n")
+        status = UNFINISHED
+    # What is left is the end of Python itself: too late to be interrupted.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()

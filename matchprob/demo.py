@@ -2,7 +2,7 @@
 
 Paper 1, section B.1.1: a linear RNN with n = 2, T = 2, b = d = 1, m = 2 and two
 learnable weights in W.  Each allocation is inspected and certified; where the verdict is
-"intermediate" its match probability is estimated by counting real roots with phcpy.
+"intermediate" its match probability is estimated by counting real roots, with certificates.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from algebra.certificates.certificate import INTERMEDIATE, Certificate
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import Inspection
@@ -26,6 +26,7 @@ from matchprob.api import certify as exact
 from matchprob.api.estimate import estimate as estimate_of
 from matchprob.cli import run
 from matchprob.cli.options import console
+from matchprob.io import files
 from matchprob.io.progress import progress
 from matchprob.report import pictures
 from matchprob.report.estimate import percent
@@ -64,7 +65,7 @@ def examine(trials: int, seed: int) -> list[Row]:
         estimate = None
         if verdict.verdict == INTERMEDIATE:
             with progress(name, trials) as advance:
-                estimate = estimate_of(problem, trials, seed=seed, engine="phcpy", advance=advance)
+                estimate = estimate_of(problem, trials, seed=seed, advance=advance)
         rows.append((name, structure, verdict, estimate))
     return rows
 
@@ -143,7 +144,7 @@ def _entries(allocation: Allocation) -> list[tuple[tuple[int, int], int]]:
 def main(argv: list[str] | None = None) -> int:
     """Run the demo; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m matchprob.demo", description=__doc__)
-    parser.add_argument("--trials", type=int, default=4000)
+    parser.add_argument("--trials", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--picture", type=Path, default=Path("out/demo.png"))
     options = parser.parse_args(argv)
@@ -152,7 +153,7 @@ def main(argv: list[str] | None = None) -> int:
         start = time.perf_counter()
         out = console()
         options.picture.parent.mkdir(parents=True, exist_ok=True)
-        pictures.check_target(options.picture)
+        files.check_outputs([], plot=options.picture)
         out.print(Text(f"{NETWORK}; two weights of W learn (paper 1, section B.1.1)", "bold"))
         rows = examine(options.trials, options.seed)
         print_rows(out, rows)

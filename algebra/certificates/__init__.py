@@ -6,6 +6,6 @@ checks       What verification finds: one result for each statement of a certifi
 claim        What the file of a certificate claims: the envelope all families share
 family       What a family of networks must be able to do, and what it may use
 fields       Fields of a file read with their exact types, each refusal with its place
-reading      Proof files read: JSON text to plain data to exact values, under limits
+reading      Proof files read: JSON text to plain data, under limits
 vanishing    Structural zeros that leave no path: the certificate and its check
 """

@@ -104,7 +104,7 @@ def verify_design(
     >>> from algebra.design.cheapest import cheapest
     >>> from algebra.design.demand import demand
     >>> from algebra.design.proof import proof_of
-    >>> from algebra.networks.base import LinearEstimator
+    >>> from algebra.networks.linear import LinearEstimator
     >>> asked = demand(LinearEstimator(q=3, d=2, m=2), caps={"column": 2})
     >>> verify_design(proof_of(asked, cheapest(asked)).to_dict()).holds
     True

@@ -9,19 +9,25 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
-from algebra.linalg.modular import random_prime
+from algebra.linalg.modular import matmul, random_prime, rank
 from algebra.networks.chain import need_chain
 from algebra.polynomials.msolve.process import MsolveMissing
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
 from algebra.problems.allocation import Allocation
-from algebra.systems.core import CoreSystem
-from algebra.systems.root_count import RootCounter, RootCountError, modular_core, preferred_forms
+from algebra.ranks.jacobian import random_point
+from algebra.systems.core import Core
+from algebra.systems.forms import preferred_forms
+from algebra.systems.instances import modular_core
+from algebra.systems.root_count import RootCounter, RootCountError
 
 # SymPy's Gröbner bases are quick enough below these sizes.
 _SYMPY_UNKNOWNS, _SYMPY_ROOTS = 3, 8
+# Entries of the powers of W for which linear equations are written down.
+_MOST_UNKNOWNS = 1_200
 
 
 @dataclass(frozen=True)
@@ -57,9 +63,6 @@ def recount_again(
 ) -> Recount:
     """N of ρ weights of rank ρ by another route than `algebra.systems.root_count` takes.
 
-    Where one matrix learns that acts once, the labels are affine in the weights; of full rank,
-    they have N = 1: a proof.
-
     Parameters
     ----------
     target : Allocation
@@ -77,12 +80,9 @@ def recount_again(
     -------
     Recount
     """
-    if (
-        len(target.matrices) == 1
-        and target.matrices[0] != need_chain(target.network).chain().recurrent
-    ):
-        text = f"the labels are affine in {target.matrices[0]}, of full rank"
-        return Recount(1, text, is_proved=True)
+    why_one = one_solution(target, support, seed)
+    if why_one:
+        return Recount(1, why_one, is_proved=True)
     p = prime_not_in(used, random.Random(f"recount/{seed}"))
     first = preferred_forms(target.network, target)[0]
     core, _ = modular_core(target, p, seed, first, support)
@@ -91,10 +91,89 @@ def recount_again(
     return recount(target, support, core, p, seed=seed, timeout=timeout, fallback=fallback)
 
 
+def one_solution(target: Allocation, support: Mapping[str, np.ndarray], seed: int) -> str:
+    """Why ρ weights of rank ρ have N = 1, where linear algebra proves it; else "".
+
+    Parameters
+    ----------
+    target : Allocation
+    support : mapping of str to mask
+    seed : int
+        A random point follows from it.
+
+    Notes
+    -----
+    Where one matrix learns that acts once, the labels are affine in the weights, and of full rank.
+
+    Where the recurrent matrix W learns, alone: let F_t = W^{T-t+1} B, so that Y = D Σ_t F_t U_t.
+    A row i of W in which nothing learns gives F_t[i, :] = W[i, :] F_{t+1}, F_{T+1} = B.  These and
+    the labels are linear equations in the F_t whose coefficients do not hold what learns.  If they
+    determine the F_t at one point modulo a prime, they do so for generic weights.  Then row i of
+    W solves W[i, :] (F_2 | … | F_T | B) = (F_1 | … | F_T)[i, :]; if its learning part is
+    determined at the point, it is so for generic weights.  Hence N ≤ 1; and N ≥ 1, as the rank
+    is ρ.  The same with F_t = D W^{T-t+1} and the columns of W.
+    """
+    network = need_chain(target.network)
+    chain = network.chain()
+    W = chain.recurrent
+    if len(target.matrices) == 1 and target.matrices[0] != W:
+        return f"the labels are affine in {target.matrices[0]}, of full rank"
+    if W is None or chain.start is None or target.matrices != (W,):
+        return ""
+    rng = random.Random(f"one/{seed}")
+    point = random_point(network, random_prime(rng), rng.randrange(1 << 32), support)
+    p, U, T = point.p, network.drive(point.X) % point.p, network.steps
+    weights, b = point.weights, network.step_inputs
+    B, D = weights[chain.start], weights[chain.output]
+    parts = [U[t * b : (t + 1) * b] for t in range(T)]
+    learns, one = target.masks[W], np.eye(len(D), dtype=np.int64)
+    if _rows_determined(weights[W], learns, B, [D] * T, parts, p):
+        return f"linear equations determine the powers of {W} times {chain.start}, then its rows"
+    driven = [matmul(B, part, p).T for part in parts]
+    if _rows_determined(weights[W].T, learns.T, D.T, driven, [one] * T, p):
+        return (
+            f"linear equations determine {chain.output} times the powers of {W}, then its columns"
+        )
+    return ""
+
+
+def _rows_determined(
+    W: np.ndarray,
+    learns: np.ndarray,
+    start: np.ndarray,
+    left: Sequence[np.ndarray],
+    right: Sequence[np.ndarray],
+    p: int,
+) -> bool:
+    """Whether Σ_t left[t] F_t right[t] and the rows in which nothing learns determine F, then W."""
+    (n, s), T = start.shape, len(left)
+    unknowns = T * n * s
+    if unknowns > _MOST_UNKNOWNS:
+        return False
+    labels = np.concatenate(
+        [np.kron(a % p, b.T % p) % p for a, b in zip(left, right, strict=True)], axis=1
+    )
+    fixed = np.flatnonzero(~learns.any(axis=1))
+    dynamic = np.zeros((T, len(fixed), s, T, n, s), np.int64)
+    for t in range(T):
+        for (k, i), j in product(enumerate(fixed), range(s)):
+            dynamic[t, k, j, t, i, j] = 1
+            if t + 1 < T:
+                dynamic[t, k, j, t + 1, :, j] = -W[i] % p
+    system = np.concatenate([labels, dynamic.reshape(-1, unknowns)])
+    if rank(system, p) < unknowns:
+        return False
+    known = [start]
+    for _ in range(T - 1):
+        known.append(matmul(W, known[-1], p))
+    after = np.concatenate(known, axis=1) % p
+    return all(rank(after[row != 0], p) == int(row.sum()) for row in learns if row.any())
+
+
 def recount(
     target: Allocation,
     support: Mapping[str, np.ndarray],
-    core: CoreSystem,
+    core: Core,
     p: int,
     *,
     seed: int,
@@ -107,7 +186,7 @@ def recount(
     ----------
     target : Allocation
     support : mapping of str to mask
-    core : CoreSystem
+    core : Core
         Of a random instance modulo p, in the preferred form.
     p : int
         A prime that the certificate did not use.
@@ -134,7 +213,7 @@ def recount(
             count = sympy_degree(system, p)
             if count:
                 return Recount(count, f"modulo {p} by SymPy's Gröbner basis")
-    routes = [(core, "the same form")]
+    routes: list[tuple[Core, str]] = [(core, "the same form")]
     if len(plain.unknowns) <= 2 * len(core.unknowns):
         routes.insert(0, (plain, f"the {core.system.form} form, no block deferred"))
     for form in preferred_forms(target.network, target):
@@ -160,7 +239,7 @@ def recount(
     return _by_trace_test(target, support, seed, fallback, why)
 
 
-def _is_small(core: CoreSystem) -> bool:
+def _is_small(core: Core) -> bool:
     return len(core.unknowns) <= _SYMPY_UNKNOWNS and core.bezout <= _SYMPY_ROOTS
 
 
@@ -189,7 +268,7 @@ def prime_not_in(used: Sequence[int], rng: random.Random) -> int:
             return p
 
 
-def sympy_degree(core: CoreSystem, p: int) -> int | None:
+def sympy_degree(core: Core, p: int) -> int | None:
     """Dimension of the quotient algebra, by SymPy's Gröbner basis over GF(p); None: infinite."""
     # Loaded here: importing it takes longer than most commands.
     import sympy

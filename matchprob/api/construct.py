@@ -8,6 +8,7 @@ needed or imported.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -18,8 +19,13 @@ from algebra.errors import InputError, shown, whole_number
 from algebra.normalization.dense import DenseNet, norm_bound, rationals
 from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.skip_blocks import SkipBlock, TunedSkipBlock, realize_by_depth
-from matchprob.api.layers import read_layers
-from numeric.normalization.construct import Construction, construct_exactly, construct_in_doubles
+from matchprob.api.layers import Layer, read_network
+from numeric.normalization.construct import (
+    Construction,
+    construct_exactly,
+    construct_in_doubles,
+    forward_check,
+)
 from numeric.normalization.skip_blocks import SkipConstruction, construct_depth
 
 
@@ -101,9 +107,12 @@ def construct(
     >>> mp.construct([[[1, 2], [3, 4]]], exact=True).error
     0.0
     """
-    layers = [layer.folded() for layer in read_layers(target, "target")]
+    wanted = read_network(target, "target")
+    layers = [layer.folded() for layer in wanted.layers]
     weights, shifts = [W for W, _ in layers], [b for _, b in layers]
     net = DenseNet.of(weights, shifts)
+    notes = [f"target: {wanted.assumed}"] if wanted.assumed else []
+    unit, offsets = 2.0**-53, None
     widths = [weights[0].shape[1], *(len(W) for W in weights)]
     if frozen is None:
         hidden = _hidden(widths, width, second_scales)
@@ -111,12 +120,31 @@ def construct(
     else:
         if width is not None or density != 1:
             raise InputError("give `frozen` or `width` and `density`, not both")
-        matrices = [layer.weight for layer in read_layers(frozen, "frozen")]
+        given = read_network(frozen, "frozen")
+        if not given.assumed and not wanted.assumed and given.ends_in_relu != wanted.ends_in_relu:
+            which = ("`frozen`", "`target`") if given.ends_in_relu else ("`target`", "`frozen`")
+            raise InputError(
+                f"{which[0]} has a ReLU behind its last layer and {which[1]} has none: they cannot "
+                "be equal"
+            )
+        if given.ends_in_relu and wanted.assumed:
+            raise InputError(
+                "`frozen` has a ReLU behind its last layer, and `target` is assumed to have none: "
+                "leave that ReLU out, or give the target as a Sequential"
+            )
+        notes += [f"frozen: {given.assumed}"] if given.assumed else []
+        unit = given.unit
+        matrices = [layer.weight for layer in given.layers]
+        offsets = [np.abs(layer.bias) + np.abs(layer.mean) for layer in given.layers]
     if exact:
-        return construct_exactly(net, matrices, radius=radius, second_scales=second_scales)
-    return construct_in_doubles(
-        weights, shifts, matrices, radius=radius, second_scales=second_scales
-    )
+        made = construct_exactly(net, matrices, radius=radius, second_scales=second_scales)
+    else:
+        made = construct_in_doubles(
+            weights, shifts, matrices, radius=radius, second_scales=second_scales, unit=unit,
+            offsets=offsets,
+        )  # fmt: skip
+    made = replace(made, ends_in_relu=wanted.ends_in_relu, assumed="; ".join(notes))
+    return forward_check(weights, shifts, made)
 
 
 def _hidden(
@@ -144,7 +172,8 @@ def normalization_entries(made: Construction, frozen: Any) -> dict[str, np.ndarr
     made : Construction
         From `construct` with the same frozen network.
     frozen : module or state dict
-        Linear layers, each with a batch normalization behind it.
+        Linear layers, each with a batch normalization behind it.  A state dict does not say its
+        normalizations' ``eps``: torch's default, 1e-5, is then assumed.
 
     Returns
     -------
@@ -153,13 +182,18 @@ def normalization_entries(made: Construction, frozen: Any) -> dict[str, np.ndarr
         and biases of the linear layers are taken account of (Proposition 1), so the module
         must be in evaluation mode.
     """
-    layers = read_layers(frozen, "frozen")
+    layers = read_network(frozen, "frozen").layers
     out: dict[str, np.ndarray] = {}
     for k, (layer, scale, shift) in enumerate(zip(layers, made.scales, made.shifts, strict=True)):
         if layer.norm is None:
             raise InputError(f"`frozen`: linear layer {k + 1} has no batch normalization behind it")
         out[f"{layer.norm}.weight"], out[f"{layer.norm}.bias"] = layer.entries(scale, shift)
     return out
+
+
+def _hidden_relu(target: Any) -> list[Layer]:
+    """Layers of a target without a ReLU behind the last: whoever uses blocks puts one there."""
+    return read_network(target, "target").layers
 
 
 def construct_by_depth(
@@ -180,8 +214,9 @@ def construct_by_depth(
     Returns
     -------
     list of SkipConstruction
-        One for each layer of the target; put ReLU between them.  The last one's `error` is
-        the proved bound.
+        One for each layer of the target; put ReLU where the target has them.  The last one's
+        `error` is the proved bound, of the exact function of these doubles: rounding in its
+        evaluation is not covered.
 
     See Also
     --------
@@ -192,7 +227,7 @@ def construct_by_depth(
     >>> [made.zero_scales for made in construct_by_depth([[[1, 2], [3, 4]]])]
     [0]
     """
-    layers = [layer.folded() for layer in read_layers(target, "target")]
+    layers = [layer.folded() for layer in _hidden_relu(target)]
     net = DenseNet.of(*zip(*layers, strict=True))
     k = whole_number(k, "k", 1, min(W.shape[1] for W in net.weights))
     return construct_depth(
@@ -218,15 +253,14 @@ def construct_by_depth_exactly(
     Returns
     -------
     list of TunedSkipBlock
-        One for each layer of the target; put ReLU between them.
+        One for each layer of the target; put ReLU where the target has them.
 
     Examples
     --------
     >>> [block.zero_scales for block in construct_by_depth_exactly([[[1, 2], [3, 4]]])]
     [0]
     """
-    net = DenseNet.of(*zip(*(layer.folded() for layer in read_layers(target, "target")),
-                           strict=True))  # fmt: skip
+    net = DenseNet.of(*zip(*(layer.folded() for layer in _hidden_relu(target)), strict=True))
     k = whole_number(k, "k", 1, min(W.shape[1] for W in net.weights))
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5C1B,)))
 

@@ -143,6 +143,8 @@ def estimate(
     --------
     Study : the same in steps.
     """
+    positive_seconds(timeout, "timeout")
+    start = time.monotonic()
     with Study(
         as_problem(question),
         seed=seed,
@@ -155,7 +157,9 @@ def estimate(
         certify=certify,
         complete=complete,
     ) as study:
-        return study.run(trials, half_width=half_width, timeout=timeout, advance=advance)
+        # Loading and connecting take their share.
+        left = max(timeout - (time.monotonic() - start), 1e-3)
+        return study.run(trials, half_width=half_width, timeout=left, advance=advance)
 
 
 def compare(

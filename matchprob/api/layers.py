@@ -1,13 +1,19 @@
 """Layers of networks from elsewhere: arrays, ``.npz`` files, scikit-learn, torch.
 
 Neither scikit-learn nor torch is needed or imported: their objects are known by what they have.
+
+The theorems are about ReLU between the layers.  Where an object says what its activations are
+(the modules of a ``Sequential`` by their class and order, a perceptron's ``activation``), another
+network than theirs is refused.  Arrays and state dicts say nothing: ReLU between the layers and
+none behind the last is then an assumption, which is told.  What can be evaluated is, on random
+inputs, and refused where it is not the network that was read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +64,192 @@ class Layer:
     def entries(self, scale: np.ndarray, shift: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The normalization's own γ, β with which ``Γ W x + β`` has given scales and shifts."""
         return scale * self.deviation, shift - scale * (self.bias - self.mean)
+
+
+@dataclass(frozen=True)
+class ReadNetwork:
+    """A network from elsewhere: its layers and what is known of the rest.
+
+    Attributes
+    ----------
+    layers : list of Layer
+    ends_in_relu : bool
+        Whether a ReLU follows the last layer too.
+    assumed : str
+        What nobody told and is assumed; empty where the activations are known.
+    unit : float
+        Unit roundoff of the arithmetic in which the network itself computes.
+    forward : callable or None
+        The network itself: outputs for inputs, one a column.
+    """
+
+    layers: list[Layer]
+    ends_in_relu: bool = False
+    assumed: str = ""
+    unit: float = 2.0**-53
+    forward: Callable[[np.ndarray], np.ndarray] | None = None
+
+    def __call__(self, X: np.ndarray) -> np.ndarray:
+        """Outputs of the network as it was read, in doubles."""
+        return self._run(X)[0]
+
+    def _run(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Outputs, and the sizes that rounding is relative to."""
+        size = np.abs(X)
+        for k, layer in enumerate(self.layers):
+            W, b = layer.folded()
+            factor = np.abs(layer.scale / layer.deviation)
+            X = W @ X + b[:, None]
+            own = factor * (np.abs(layer.bias) + np.abs(layer.mean)) + np.abs(layer.shift)
+            size = np.abs(W) @ size + own[:, None]
+            if k < len(self.layers) - 1 or self.ends_in_relu:
+                X = np.maximum(X, 0)
+        return X, size
+
+    def check(self, name: str) -> None:
+        """Refuse a network that is not what was read, by its outputs for random inputs."""
+        if self.forward is None:
+            return
+        columns = self.layers[0].weight.shape[1]
+        X = np.random.default_rng(0).standard_normal((columns, 16)).astype(np.float32)
+        wanted, size = self._run(X.astype(float))
+        try:
+            got = np.asarray(self.forward(X.astype(float)), dtype=float).reshape(wanted.shape)
+        except Exception as error:
+            raise InputError(
+                f"`{name}` cannot be evaluated ({type(error).__name__}: {error}); give its "
+                "matrices and shifts as a list of pairs"
+            ) from None
+        terms = sum(layer.weight.shape[1] + 16 for layer in self.layers)
+        away = np.abs(got - wanted) - 4 * terms * self.unit * size
+        if (away > 0).any():
+            worst = float(np.abs(got - wanted).max())
+            raise InputError(
+                f"`{name}` is not linear layers with ReLU between them: its own outputs differ by "
+                f"{worst:.2g} from those of its matrices; its activations, or the order of its "
+                "layers, are others"
+            )
+
+
+ASSUMED = "ReLU between the layers, none behind the last (matrices alone do not say)"
+
+
+def read_network(network: Any, name: str = "network") -> ReadNetwork:
+    """A network with its activations, checked; see `read_layers` for the forms it may have.
+
+    Raises
+    ------
+    InputError
+        Where its activations are known not to be ReLU between the layers.
+    """
+    if hasattr(network, "coefs_"):
+        found = _perceptron(network, name)
+    elif hasattr(network, "state_dict"):
+        found = _module(network, name)
+    else:
+        found = ReadNetwork(read_layers(network, name), assumed=ASSUMED)
+    found.check(name)
+    return found
+
+
+def _perceptron(network: Any, name: str) -> ReadNetwork:
+    """A multi-layer perceptron of scikit-learn: `activation`, `out_activation_`."""
+    layers = read_layers(network, name)
+    hidden, last = (getattr(network, key, None) for key in ("activation", "out_activation_"))
+    if len(layers) > 1 and hidden not in ("relu", None):
+        raise InputError(f"`{name}` has activation={hidden!r}: the theorems are about 'relu'")
+    if last not in ("identity", None):
+        raise InputError(
+            f"`{name}` puts {last!r} behind its last layer; for what stands before it give the "
+            "pairs of coefs_[k].T and intercepts_[k]"
+        )
+    known = last is not None and (hidden is not None or len(layers) == 1)
+    forward = None
+    if known and hasattr(network, "predict"):
+
+        def forward(X: np.ndarray) -> np.ndarray:
+            return np.asarray(network.predict(X.T)).reshape(X.shape[1], -1).T
+
+    return ReadNetwork(layers, assumed="" if known else ASSUMED, forward=forward)
+
+
+# Modules that change nothing when a network is evaluated.
+_PASSIVE = ("Identity", "Dropout", "AlphaDropout", "FeatureAlphaDropout", "Flatten")
+
+
+def _leaves(module: Any) -> Iterator[Any] | None:
+    """Modules in the order in which a Sequential runs them; None where the order is not known."""
+    children = list(module.children()) if hasattr(module, "children") else []
+    if not children and type(module).__name__ != "Sequential":
+        return iter([module])
+    if type(module).__name__ != "Sequential":
+        return None
+    parts = [_leaves(child) for child in children]
+    if any(part is None for part in parts):
+        return None
+    return iter([leaf for part in parts if part is not None for leaf in part])
+
+
+def _module(module: Any, name: str) -> ReadNetwork:
+    """A torch module: activations from a Sequential's modules, otherwise only checked."""
+    layers = read_layers(module, name)
+    unit = 2.0**-53
+    parameters = list(module.parameters()) if hasattr(module, "parameters") else []
+    if parameters:
+        unit = _unit(str(getattr(parameters[0], "dtype", "")), name)
+    forward: Callable[[np.ndarray], np.ndarray] | None = None
+    if parameters and callable(module) and hasattr(parameters[0], "new_tensor"):
+
+        def forward(X: np.ndarray) -> np.ndarray:
+            training = bool(getattr(module, "training", False))
+            module.eval()
+            try:
+                return _array(module(parameters[0].new_tensor(X.T.tolist())), name).T
+            finally:
+                module.train(training)
+
+    leaves = _leaves(module)
+    if leaves is None or not hasattr(module, "children"):
+        assumed = ASSUMED if forward is None else ""
+        return ReadNetwork(layers, assumed=assumed, unit=unit, forward=forward)
+    norms: list[float] = []
+    last = ""
+    for leaf in leaves:
+        kind = type(leaf).__name__
+        if kind in _PASSIVE:
+            continue
+        if kind == "Linear" and last in ("", "ReLU"):
+            norms.append(EPSILON)
+        elif kind == "BatchNorm1d" and last == "Linear":
+            norms[-1] = float(getattr(leaf, "eps", EPSILON))
+        elif kind == "ReLU" and last in ("Linear", "BatchNorm1d"):
+            pass
+        elif kind in ("Linear", "BatchNorm1d", "ReLU"):
+            raise InputError(
+                f"`{name}`: {kind} follows {last or 'nothing'}; the theorems are about Linear, a "
+                "BatchNorm1d or none, ReLU, Linear, …, with ReLU between all layers"
+            )
+        else:
+            raise InputError(
+                f"`{name}` contains {kind}: the theorems are about linear layers with ReLU "
+                "between them (and BatchNorm1d before it)"
+            )
+        last = kind
+    if len(norms) != len(layers):
+        raise InputError(f"`{name}`: {len(norms)} Linear modules but {len(layers)} matrices")
+    for k, epsilon in enumerate(norms):
+        if layers[k].norm is not None and epsilon != EPSILON:
+            variance = layers[k].deviation ** 2 - EPSILON
+            layers[k] = replace(layers[k], deviation=np.sqrt(variance + epsilon))
+    return ReadNetwork(layers, last == "ReLU", "", unit, forward)
+
+
+def _unit(dtype: str, name: str) -> float:
+    units = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+    kind = dtype.rpartition(".")[2]
+    if kind not in units:
+        raise InputError(f"`{name}` computes in {kind or 'an unknown type'}: not known")
+    return units[kind]
 
 
 def _array(value: Any, name: str) -> np.ndarray:

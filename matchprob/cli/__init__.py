@@ -9,6 +9,7 @@ construct  The verb that tunes normalization layers: construct
 decide     The verb of shallow ReLU nets: decide
 design     The verb that chooses an allocation: design
 estimate   Verbs that solve random instances: count, estimate, compare
+help       Help that is made from registries, when it is asked for
 identify   Verbs about what data determine: identify
 options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
@@ -19,6 +20,7 @@ help       Help that is made from registries, when it is asked for: loading them
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -41,6 +43,14 @@ from matchprob.cli import (
 )
 from matchprob.cli.help import LazyHelp
 from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
+from matchprob.io.output import Output, silence
+
+# A disk, a quota, a largest size or a device that is at its end: not our bug, not bad input.
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+_INTERRUPTED = "matchprob: interrupted; nothing was kept"
+# What typer returns for a KeyboardInterrupt.
+_TYPER_INTERRUPTED = 130
 
 
 class _App(typer.Typer):
@@ -89,35 +99,57 @@ def run(command: Callable[[], Any]) -> int:
     except typer.Exit as leaving:
         return leaving.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        say("matchprob: interrupted; nothing was kept")
+        say(_INTERRUPTED)
         return UNFINISHED
     except BrokenPipeError:
         # The reader of our output went away; that is its business.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence(sys.stderr)
         return 0
+    except OSError as error:
+        if error.errno in _NO_SPACE:
+            where = error.filename or "stdout (its text is above, on stderr)"
+            say(f"matchprob: {where}: {error.strerror}; not written")
+            return UNFINISHED
+        return _bug(error)
     except Exception as error:
         # A usage error: typer keeps its class private, so it is known by what it can do.
         if hasattr(error, "show") and hasattr(error, "exit_code"):
             error.show()
             return int(error.exit_code)
-        # The last resort: a bug, told in one line.
-        if os.environ.get("MATCHPROB_DEBUG"):
-            traceback.print_exc()
-        name = type(error).__name__
-        say(
-            f"matchprob: this is a bug: {name}: {error} (set MATCHPROB_DEBUG=1 for the "
-            "traceback and report it)"
-        )
-        return BUG
+        return _bug(error)
+    if result == _TYPER_INTERRUPTED:
+        say(_INTERRUPTED)
+        return UNFINISHED
     return result if isinstance(result, int) else 0
 
 
-def main() -> None:
-    """Entry point of the console script."""
+def _bug(error: Exception) -> int:
+    """The last resort: a bug, told in one line."""
+    if os.environ.get("MATCHPROB_DEBUG"):
+        traceback.print_exception(error)
+    name = type(error).__name__
+    say(
+        f"matchprob: this is a bug: {name}: {error} (set MATCHPROB_DEBUG=1 for the "
+        "traceback and report it)"
+    )
+    return BUG
+
+
+def main() -> int:
+    """The command line in a process of its own, called by the entry point; its exit status."""
     if sys.argv[1:] == ["--version"]:
         # Asked by scripts, and answered without the machinery of options.
         from matchprob import __version__
 
         print(f"matchprob {__version__}")
-        return
-    sys.exit(run(lambda: app(standalone_mode=False)))
+        return 0
+    sys.stdout = Output(sys.stdout)  # type: ignore[assignment]
+
+    def work() -> int | None:
+        result = app(standalone_mode=False)
+        return result if isinstance(result, int) else None
+
+    status = run(work)
+    # What is written only now can fail, too.
+    late = run(sys.stdout.flush)
+    return status or late

@@ -36,11 +36,11 @@ def inspect(
     """Show the equations an allocation leads to, and their structure."""
     from matchprob.api import certify as exact
     from matchprob.api.question import as_problem
+    from matchprob.io import files
     from matchprob.report import inspection, pictures
 
+    files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
-    if plot:
-        pictures.check_target(plot)
     found = exact.inspect(question, seed=seed, all_forms=all_forms)
     if as_json:
         print_json({**found.to_dict(), "seed": seed})
@@ -71,17 +71,16 @@ def certify(
     from matchprob.io import files
     from matchprob.report.certificate import print_certificate
 
+    files.check_outputs([problem], out)
     question = as_problem(problem)
-    if out:
-        files.check_target(out)
     found = exact.certify(question, seed=seed, timeout=timeout, search=search)
-    if out:
-        files.write_text(out, found.to_json())
-        say(f"wrote {out}")
     if as_json:
         print_json(found.to_dict())
     else:
         print_certificate(console(), found)
+    if out:
+        files.write_text(out, found.to_json())
+        say(f"wrote {out}")
 
 
 def verify(
@@ -182,23 +181,19 @@ def atlas(
     from matchprob.report import pictures
     from matchprob.report.audit import print_atlas
 
-    for target in (store, table):
-        if target:
-            files.check_target(target)
-    if plot:
-        pictures.check_target(plot)
+    files.check_outputs([problem], table, plot=plot, store=store)
     with counter("certifying") as progress:
         found = surveys.atlas(
             problem, budget, matrices=matrix, store=store, search=search,
             transposition=transposition, seed=seed, progress=progress,
         )  # fmt: skip
-    if table:
-        files.write_text(table, found.to_csv())
-        say(f"wrote {table}")
     if as_json:
         print_json(found.to_dict())
     else:
         print_atlas(console(), found)
+    if table:
+        files.write_text(table, found.to_csv())
+        say(f"wrote {table}")
     if plot:
         pictures.save(pictures.atlas(found), plot)
         say(f"wrote {plot}")

@@ -56,10 +56,9 @@ def construct(
     from matchprob.api import construct as constructing
     from matchprob.io import files
 
-    if out:
-        if out.suffix != ".npz":
-            raise InputError(f"--out {out}: the name must end in .npz")
-        files.check_target(out)
+    if out and out.suffix != ".npz":
+        raise InputError(f"--out {out}: the name must end in .npz")
+    files.check_outputs([target, frozen], out)
     if skip is not None:
         for given, option in (
             (frozen, "a frozen network"),
@@ -93,8 +92,8 @@ def construct(
             out_.print("exactly the target, in rationals, by skip connections")
         else:
             out_.print(
-                f"‖f − g‖ ≤ {rows[-1]['error_bound']:.2e} on ‖x‖ ≤ {radius:g}, proved; by skip "
-                "connections"
+                f"‖f − g‖ ≤ {rows[-1]['error_bound']:.2e} on ‖x‖ ≤ {radius:g}, proved for the "
+                "exact function of these doubles (rounding is not covered); by skip connections"
             )
         for j, row in enumerate(rows, 1):
             worst = f", condition {row['condition']:.1e}" if "condition" in row else ""
@@ -119,6 +118,10 @@ def construct(
             console().print(f"impossible, with proof: {failure}", markup=False)
         say("matchprob: no scales realize this target with this frozen network")
         raise typer.Exit(UNFINISHED) from None
+    if as_json:
+        print_json({**made.to_dict(), "seed": seed})
+    else:
+        console().print(str(made), markup=False)
     if out:
         arrays: dict[str, Any] = {f"W{j}": W for j, W in enumerate(made.frozen, 1)}
         for j, (scale, shift) in enumerate(zip(made.scales, made.shifts, strict=True), 1):
@@ -127,10 +130,6 @@ def construct(
         np.savez(buffer, **arrays)
         files.write_bytes(out, buffer.getvalue())
         say(f"wrote {out}")
-    if as_json:
-        print_json({**made.to_dict(), "seed": seed})
-    else:
-        console().print(str(made), markup=False)
 
 
 def register(app: typer.Typer) -> None:

@@ -40,8 +40,7 @@ def decide(
 
     if quick and out is not None:
         raise InputError("`--quick` leaves no evidence to write: leave out one of it and `--out`")
-    if out is not None:
-        files.check_target(out)
+    files.check_outputs([problem], out)
     question = as_problem(problem)
     found = exact.decide(question, index, seed=seed, certify=not quick)
     if as_json:

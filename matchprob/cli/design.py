@@ -60,6 +60,11 @@ def caps_of(row: int | None, column: int | None, matrix: int | None) -> dict[str
     return {line: number for line, number in caps.items() if number is not None}
 
 
+def tables_in(*options: list[str] | None) -> list[Path]:
+    """Files that options of the form ``MATRIX=FILE`` name."""
+    return [Path(entry.partition("=")[2]) for given in options for entry in given or []]
+
+
 def design(
     problem: NetworkFile,
     goal: Annotated[
@@ -102,11 +107,7 @@ def design(
     from matchprob.report import design as design_report
     from matchprob.report import pictures
 
-    if plot:
-        pictures.check_target(plot)
-    for target in (write, out, proof):
-        if target:
-            files.check_target(target)
+    files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, proof, plot=plot)
     if proof and goal in GOALS and not GOALS[goal].proof:
         raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
     found = designs.design(

@@ -43,13 +43,13 @@ def count(
     """Count the real solutions of random instances."""
     from matchprob.api import estimate as verbs
     from matchprob.api.question import as_problem
+    from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report import pictures
     from matchprob.report.estimate import print_counts
 
+    files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
-    if plot:
-        pictures.check_target(plot)
     with progress("counting", instances) as advance:
         found = verbs.count(
             question,
@@ -95,13 +95,13 @@ def estimate(
     """Estimate the match probability, with an honest interval."""
     from matchprob.api import estimate as verbs
     from matchprob.api.question import as_problem
+    from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report import pictures
     from matchprob.report.estimate import percent, print_estimate
 
+    files.check_outputs([problem], plot=plot, store=store)
     question = as_problem(problem)
-    if plot:
-        pictures.check_target(plot)
     with progress("estimating", trials, confidence) as advance:
         found = verbs.estimate(
             question,
@@ -127,8 +127,8 @@ def estimate(
         title = f"MP {percent(found)}" if found.trials else ""
         pictures.save(pictures.histogram(found.histogram, str(question.network), title), plot)
         say(f"wrote {plot}")
-    if found.trials < found.requested:
-        finish(found.trials, found.requested, "trials", "estimate", store)
+    if found.trouble or found.trials < found.requested:
+        finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)
     elif half_width is not None and found.interval().half_width > half_width:
         say(
             f"matchprob: after {found.trials} trials the half-width is "
@@ -154,9 +154,11 @@ def compare(
 ) -> None:
     """Compare two allocations of one network on common random instances."""
     from matchprob.api import estimate as verbs
+    from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_comparison
 
+    files.check_outputs([first, second], store=store)
     with progress("comparing", 2 * trials, confidence) as advance:
         found = verbs.compare(
             first,
@@ -177,7 +179,10 @@ def compare(
         print_json(found.to_dict())
     else:
         print_comparison(console(), found)
-    finish(found.trials, trials, "common trials", "compare", store)
+    finish(
+        found.trials, trials, "common trials", "compare", store,
+        found.first.trouble or found.second.trouble,
+    )  # fmt: skip
 
 
 def register(app: typer.Typer) -> None:

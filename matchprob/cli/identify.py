@@ -17,11 +17,11 @@ def identify(
     """Say which learnable weights the data determine."""
     from matchprob.api import identify as api
     from matchprob.api.question import as_problem
+    from matchprob.io import files
     from matchprob.report import identification, pictures
 
+    files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
-    if plot:
-        pictures.check_target(plot)
     found = api.identify(question, seed=seed, timeout=timeout)
     if as_json:
         print_json({**found.to_dict(), "seed": seed})

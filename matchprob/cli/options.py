@@ -72,11 +72,28 @@ def say(text: str) -> None:
 
 def print_json(data: dict[str, Any]) -> None:
     """The one JSON object on stdout."""
-    typer.echo(json.dumps(data))
+    put(json.dumps(data) + "\n")
 
 
-def finish(done: int, wanted: int, noun: str, verb: str, store: Path | None = None) -> None:
-    """Status 3 where an interrupt left the work unfinished."""
+def put(text: str) -> None:
+    """A text on stdout as it is."""
+    # typer's echo writes past a replaced stdout.
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def finish(
+    done: int,
+    wanted: int,
+    noun: str,
+    verb: str,
+    store: Path | None = None,
+    trouble: str = "",
+) -> None:
+    """Status 3 where an interrupt or `trouble` left the work unfinished."""
+    if trouble:
+        say(f"matchprob: {trouble}; the result above is of {done} of {wanted} {noun}")
+        raise typer.Exit(UNFINISHED)
     if done < wanted:
         kept = (
             f"kept in {store}; the same command goes on"

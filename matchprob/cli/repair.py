@@ -19,6 +19,7 @@ from matchprob.cli.design import (
     Seconds,
     Write,
     caps_of,
+    tables_in,
 )
 from matchprob.cli.options import (
     Json,
@@ -61,11 +62,7 @@ def repair(
     from matchprob.report import pictures
     from matchprob.report import repair as repair_report
 
-    if plot:
-        pictures.check_target(plot)
-    for target in (write, out):
-        if target:
-            files.check_target(target)
+    files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, plot=plot)
     found = repairs.repair(
         problem,
         goal=goal,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from matchprob.cli.options import UNFINISHED, Json, Seed, WorkersOption, print_json, say
+from matchprob.cli.options import UNFINISHED, Json, Seed, WorkersOption, print_json, put, say
 
 
 def reproduce(
@@ -50,7 +50,7 @@ def reproduce(
             print_json({"figures": {f.name: f.title for f in known}, "seed": seed})
         else:
             for figure in known:
-                typer.echo(f"{figure.name:<12} {figure.title}")
+                put(f"{figure.name:<12} {figure.title}\n")
         return
     figure = find_figure(name)
     try:
@@ -58,7 +58,7 @@ def reproduce(
     except OSError as error:
         raise InputError(f"--out {out}: {error.strerror}") from None
     picture, table, text = (out / f"{name}.{suffix}" for suffix in ("png", "csv", "md"))
-    pictures.check_target(picture)
+    files.check_outputs([], table, text, plot=picture, store=store)
     run = Run(
         trials=trials or figure.trials,
         seed=seed,
@@ -69,6 +69,13 @@ def reproduce(
         data=data,
     )
     made = figure.make(run)
+    if as_json:
+        print_json(
+            {"figure": name, "trials": run.trials, "seed": seed, "finished": made.finished,
+             "points": made.rows}
+        )  # fmt: skip
+    else:
+        put(made.text + "\n")
     pictures.save(made.picture, picture)
     files.write_text(text, made.text)
     if made.rows:
@@ -77,13 +84,6 @@ def reproduce(
         writer.writeheader()
         writer.writerows(made.rows)
         files.write_text(table, lines.getvalue())
-    if as_json:
-        print_json(
-            {"figure": name, "trials": run.trials, "seed": seed, "finished": made.finished,
-             "points": made.rows}
-        )  # fmt: skip
-    else:
-        typer.echo(made.text)
     say(f"wrote {picture}, {text}" + (f", {table}" if made.rows else ""))
     if not made.finished:
         say(f"matchprob: interrupted; trials are kept in {run.store}, the same command goes on")

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from matchprob.cli.options import Json, console, print_json, say
+from matchprob.cli.options import Json, console, print_json, put, say
 
 StoreFile = Annotated[Path, typer.Argument(help="Store (SQLite).", show_default=False)]
 StudyName = Annotated[
@@ -72,7 +72,7 @@ def export(
     if out is not None:
         if out.suffix not in (".csv", ".parquet"):
             raise InputError(f"--out {out}: the name must end in .csv or .parquet")
-        files.check_target(out)
+        files.check_outputs([store], out)
     with Store(store, create=False) as opened:
         columns = columns_of(opened, study)
     if out is not None and out.suffix == ".parquet":
@@ -83,7 +83,7 @@ def export(
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
         if out is None:
-            typer.echo(text.getvalue(), nl=False)
+            put(text.getvalue())
             return
         files.write_text(out, text.getvalue())
     say(f"wrote {out}")

@@ -22,13 +22,13 @@ _FIXED = 25
 # 601 = d² − d + 1 units suffice with all scales, 625 = d² with those of hidden units.
 _WIDTHS = (25, 50, 100, 200, 300, 400, 500, 575, 601, 625, 700, 800)
 _LABELS = {
-    "sgd": "scales and shifts by SGD",
+    "adam": "scales and shifts by Adam",
     "target": "constructed from the target",
     "both": "the same with the second layer's scales",
     "dense": "constructed from a trained dense net",
     "trained": "the trained dense net",
 }
-_COLOURS = {"sgd": "tab:blue", "target": "tab:green", "both": "tab:olive",
+_COLOURS = {"adam": "tab:blue", "target": "tab:green", "both": "tab:olive",
             "dense": "tab:orange", "trained": "black"}  # fmt: skip
 # Below this an error is rounding: drawn there, on a logarithmic axis.
 _FLOOR = 1e-28
@@ -50,7 +50,13 @@ class _Kept:
         row = self._file.execute(
             "SELECT result FROM normalization WHERE setting = ?", (key,)
         ).fetchone()
-        return None if row is None else json.loads(row[0])
+        if row is None:
+            return None
+        result = json.loads(row[0])
+        # Files of version 0.1 call Adam's result by the paper's word.
+        if "sgd" in result:
+            result["adam"] = result.pop("sgd")
+        return result
 
     def keep(self, key: str, result: Mapping[str, float]) -> None:
         with self._file:
@@ -165,19 +171,19 @@ def _remarks(left: Sequence[Mapping[str, object]], right: Sequence[Mapping[str, 
     """What the numbers say of the paper's statements."""
     lines = []
     xs = sorted({float(str(row["x"])) for row in left})
-    wins = [x for x in xs if _median(left, x, "target") < _median(left, x, "sgd")]
+    wins = [x for x in xs if _median(left, x, "target") < _median(left, x, "adam")]
     lines.append(
-        f"* Constructed from the target against SGD, w = d²: smaller median error for d in "
+        f"* Constructed from the target against Adam, w = d²: smaller median error for d in "
         f"{[int(x) for x in wins]} of {[int(x) for x in xs]}."
     )
-    wins = [x for x in xs if _median(left, x, "dense") < _median(left, x, "sgd")]
-    lines.append(f"* Constructed from the trained dense net against SGD: smaller for d in "
+    wins = [x for x in xs if _median(left, x, "dense") < _median(left, x, "adam")]
+    lines.append(f"* Constructed from the trained dense net against Adam: smaller for d in "
                  f"{[int(x) for x in wins]}.")  # fmt: skip
     widths = sorted({float(str(row["x"])) for row in right})
-    sgd = [w for w in widths if _median(right, w, "sgd") < _median(right, w, "target")]
-    beaten = [w for w in widths if w not in sgd]
+    trained = [w for w in widths if _median(right, w, "adam") < _median(right, w, "target")]
+    beaten = [w for w in widths if w not in trained]
     lines.append(
-        f"* d = {_FIXED}, width varied: SGD is better for w in {[int(w) for w in sgd]}, the "
+        f"* d = {_FIXED}, width varied: Adam is better for w in {[int(w) for w in trained]}, the "
         f"construction for w in {[int(w) for w in beaten]} (d² = {_FIXED**2})."
     )
     both = [w for w in widths if _median(right, w, "both") < 1e-15]

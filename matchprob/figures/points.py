@@ -63,9 +63,11 @@ class Measured:
 
     @property
     def is_certified(self) -> bool:
-        """Whether a verdict settled every trial: the value is then exact, not an estimate."""
-        kinds = self.kinds
-        return bool(kinds) and set(kinds) <= {"certified maximal", "certified minimal"}
+        """Whether a verdict on the one allocation gives the value: exact, not an estimate.
+
+        A mixture of certified draws of a random allocation is a share in a sample.
+        """
+        return self.estimate.certified is not None
 
     @property
     def missed(self) -> int:
@@ -160,7 +162,7 @@ def _estimate(
 
 
 def draw_curve(axes: Axes, measured: Sequence[Measured], label: str, colour: str) -> None:
-    """A curve with intervals: filled where every trial is certified, hollow where estimated.
+    """A curve with intervals: filled, without one, where certified; hollow where estimated.
 
     Where trials are undetermined the matched share is a lower bound, drawn as a triangle.
     """
@@ -173,8 +175,9 @@ def draw_curve(axes: Axes, measured: Sequence[Measured], label: str, colour: str
     )
     for m, x, value, i in zip(measured, xs, values, intervals, strict=True):
         face = colour if m.is_certified else "white"
-        low, high = max(value - i.low, 0), max(i.high - value, 0)
-        axes.errorbar(x, value, [[low], [high]], color=colour, capsize=2, lw=0.8)
+        if not m.is_certified:
+            low, high = max(value - i.low, 0), max(i.high - value, 0)
+            axes.errorbar(x, value, [[low], [high]], color=colour, capsize=2, lw=0.8)
         marker = "^" if m.estimate.undetermined else "o"
         axes.plot(x, value, marker, color=colour, mfc=face, ms=5, zorder=3)
 

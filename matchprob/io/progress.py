@@ -72,10 +72,10 @@ def progress(what: str, total: int, confidence: float | None = None) -> Iterator
             if tally["undetermined"]:
                 text += f", {tally['undetermined']} undetermined"
             if confidence is not None and done > tally["undetermined"]:
-                share = tally["matched"] / (done - tally["undetermined"])
-                text = (
-                    f"MP {share:.3f} {proportion_interval(*tally.values(), confidence=confidence)}"
-                )
+                # The share of the trials that are not open may say too much.
+                least = "at least " if tally["undetermined"] else ""
+                interval = proportion_interval(*tally.values(), confidence=confidence)
+                text = f"MP {least}{tally['matched'] / done:.3f} {interval}"
             rate = done / max(time.monotonic() - began, 1e-3)
             bar.update(task, advance=1, tally=text, rate=f"{rate:.3g}/s")
 

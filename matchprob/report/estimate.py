@@ -18,9 +18,10 @@ from numeric.studies.store import StudyInfo
 
 def percent(found: Estimate) -> str:
     """Estimate and interval in one line."""
+    if found.certified is not None:
+        return found.value_text
     interval = found.interval()
-    value = "undecided" if found.estimate is None else f"{found.estimate:.4f}"
-    return f"{value} [{interval.low:.4f}, {interval.high:.4f}]"
+    return f"{found.value_text} [{interval.low:.4f}, {interval.high:.4f}]"
 
 
 def print_counts(out: Console, found: CountResult) -> None:
@@ -41,7 +42,20 @@ def print_estimate(out: Console, found: Estimate) -> None:
     if not found.trials:
         out.print("no trial was finished")
         return
+    if found.certified is not None:
+        out.print(Text(f"MP = {found.value_text}", style="bold"))
+        out.print(f"  {found.counts[0].note}", markup=False)
+        out.print(
+            f"  a verdict on the allocation settles all {found.trials} trials; none was computed "
+            f"({found.engine}, seed {found.seed})"
+        )
+        return
     out.print(Text(f"MP {percent(found)}", style="bold"))
+    if found.is_lower_bound:
+        out.print(
+            f"  a lower bound: {found.undetermined} trials are open, and matches were found where "
+            "the lack of one could not be shown"
+        )
     if found.running is None:
         exact, wilson = found.interval(), found.interval("wilson")
         text = (

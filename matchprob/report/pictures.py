@@ -18,7 +18,6 @@ from algebra.surveys.atlas import Atlas
 from algebra.systems.inspection import Inspection
 from matchprob.io import files
 
-SUFFIXES = (".png", ".svg", ".pdf")
 # More masks than this are not told apart in a picture.
 _MOST_MASKS = 240
 VERDICT_COLOURS = {
@@ -29,16 +28,10 @@ VERDICT_COLOURS = {
 }
 
 
-def check_target(path: Path) -> None:
-    """Refuse a picture that cannot be written, before any work is done."""
-    if path.suffix not in SUFFIXES:
-        raise InputError(f"{path}: a picture ends in " + ", ".join(SUFFIXES))
-    files.check_target(path)
-
-
 def save(figure: Figure, path: Path) -> None:
     """Write a figure whole or not at all; the suffix says the format."""
-    check_target(path)
+    files.check_picture(path)
+    files.check_target(path)
     buffer = io.BytesIO()
     figure.savefig(buffer, format=path.suffix[1:], dpi=150, bbox_inches="tight")
     files.write_bytes(path, buffer.getvalue())
@@ -56,18 +49,16 @@ def incidence(found: Inspection) -> Figure:
     triangular = form.triangular
     row_of = {e: r for r, e in enumerate(triangular.row_order)}
     column_of = {u: c for c, u in enumerate(triangular.column_order)}
-    polynomials = [e for e in form.system.equations if hasattr(e, "monoms")]
+    equations = form.system.equations
+    product = equations.second < equations.unknowns
+    inside = np.zeros((equations.count, equations.unknowns), bool)
+    for factor in (equations.first, equations.second):
+        inside[equations.polynomial[product], factor[product]] = True
     linear: list[tuple[int, int]] = []
     higher: list[tuple[int, int]] = []
-    for e, polynomial in enumerate(polynomials):
-        nonlinear = {
-            k for m in polynomial.monoms() if sum(m) > 1 for k, degree in enumerate(m) if degree
-        }
-        for k, degree in enumerate(polynomial.degrees()):
-            if degree:
-                target = higher if k in nonlinear else linear
-                target.append((row_of[e], column_of[k]))
-    rows, columns = len(polynomials), len(form.system.unknowns)
+    for e, k in zip(*np.nonzero(equations.occurs), strict=True):
+        (higher if inside[e, k] else linear).append((row_of[e], column_of[k]))
+    rows, columns = len(form.system), len(form.system.unknowns)
     size = min(12.0, max(3.0, 0.16 * max(rows, columns)))
     figure = Figure(figsize=(size * columns / max(rows, columns) + 1.5, size))
     axes = figure.add_subplot()

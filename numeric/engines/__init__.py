@@ -1,5 +1,7 @@
 r"""Engines: how the solutions of an instance are counted.
 
+base                 The registry of engines: one decorator in an engine's own file, and everybody
+                     knows it
 complementarity      The engine `complementarity`: shallow ReLU nets, decided or counted
 counter              Counting with what is certain first: ranks and root counts before any engine
 exact                Real solutions counted exactly: msolve over Q on the rational instance
@@ -10,8 +12,7 @@ levenberg_marquardt  Damped Newton (Levenberg-Marquardt) from many real starts a
                      Jacobians
 multistart           Real solutions by many Newton runs: a rigorous lower bound where N is out of
                      reach
-normalization        Counting matches of normalization networks: lowered where linear, by verdict
-                     where not
+normalization        Counting matches of linear normalization networks, lowered to matrices
 optimizers           The first paper's method for ReLU nets: an optimizer, and "a match" where MSE
                      < 1e-2
 phcpy                Real solutions counted by phcpy: the reference engine
@@ -21,8 +22,6 @@ scip                 The engine `scip`: ReLU instances decided by SCIP, independ
                      and bound
 witness_search       Which rational instances have no real solution? A numerical guess for the
                      certificate
-base                 The registry of engines: one decorator in an engine's own file, and everybody
-                     knows it
 relu_exact           The engine `relu-exact`: ReLU normalization networks, by verdict or in
                      rationals
 """

@@ -21,7 +21,6 @@ import warnings
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.optimize import fsolve
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
@@ -60,7 +59,7 @@ class FsolveEngine:
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> from numeric.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
     >>> found = FsolveEngine(problem, starts=20).count(draw_instance(problem, 0, 0))
@@ -89,6 +88,9 @@ class FsolveEngine:
 
     def count(self, instance: Instance) -> InstanceCount:
         """What fsolve finds in one instance: never a complete count."""
+        # Loaded here: few ask for this engine.
+        from scipy.optimize import fsolve
+
         began = time.process_time()
         try:
             equations = paper_equations(self.chain, instance)

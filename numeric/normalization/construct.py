@@ -12,14 +12,30 @@ arithmetic* (python-flint), whatever way it was found:
 D_k the difference of the block's matrix and the target's, c_k that of the constants, R_k a
 bound for the norm of the target's states; σ has Lipschitz constant 1.  The shifts are chosen
 for inputs of norm R_k + e_{k-1}, and the inequality that keeps a unit active is checked in
-balls too.  The bound is for the function that the doubles define; evaluating it in doubles
-adds rounding of the usual size.
+balls too.
+
+This bound is for the function that the doubles define.  Evaluating it in floating point adds
+rounding, bounded a priori (`rounding_bound`) for every order of operations: a term that takes part
+in at most k operations carries a factor of relative error γ_k = k u/(1 − k u), u the unit roundoff
+(Higham [1]_, Lemma 3.1 and section 3.1).  In layer j, of c columns, a term of the result meets at
+most c operations in the sum of products and 16 in normalization (its factor and shift rounded, the
+square root and quotient of a batch normalization), so
+
+.. math:: |\hat z - z| \le γ_{c+16} (|γ_j| (|W_j| |\hat h| + 2 |o_j|) + |β_j|),
+
+o_j the biases and means that a batch normalization adds and takes away again.  Behind the hidden
+units the error passes the other half of the block; the error of the block's inputs passes the
+affine map that the block is where all units stay active.
+
+References
+----------
+.. [1] N. J. Higham, *Accuracy and Stability of Numerical Algorithms*, 2nd ed., SIAM 2002.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +53,14 @@ from numeric.normalization.scales import tune_both_scales, tune_scales
 BITS = 160
 # Margin of the shifts over what keeps a unit active.
 MARGIN = 1 + 1e-6
+# Inputs of the forward check.
+CHECKED = 256
+# Operations that a term meets in a layer besides its sum of products.
+_OPERATIONS = 16
+# Bounds are sums of products of non-negative doubles: far less than this is lost in rounding them.
+_SLACK = 1 + 1e-9
+# More than all that underflow can take from a sum.
+_UNDERFLOW = 1e-290
 
 
 @dataclass(frozen=True)
@@ -89,6 +113,17 @@ class Construction:
         The rational solution, where it was asked for; `scales` and `shifts` are it, rounded.
     frozen : tuple of ndarray
         The frozen matrices W_1, …, W_2l.
+    rounding : float
+        Proved bound of what evaluating in floating point adds, in any order of operations;
+        infinite where overflow or too low a precision leaves none.  Not for `exact`, whose
+        doubles are rounded rationals: infinite there.
+    ends_in_relu : bool
+        Whether target and frozen network both have a ReLU behind the last layer.
+    measured : float or None
+        Largest ‖f(x) − g(x)‖₂ of the forward check: g in doubles, f in extended precision, at
+        random inputs of the ball and of its surface.
+    assumed : str
+        What was assumed of the networks because nobody said it.
     """
 
     scales: tuple[np.ndarray, ...] = field(repr=False)
@@ -98,6 +133,15 @@ class Construction:
     blocks: tuple[BlockReport, ...]
     exact: NormalizedNet | None = field(repr=False, default=None)
     frozen: tuple[np.ndarray, ...] = field(repr=False, default=())
+    rounding: float = float("inf")
+    ends_in_relu: bool = False
+    measured: float | None = None
+    assumed: str = ""
+
+    @property
+    def error_in_floating_point(self) -> float:
+        """Proved bound of ‖f(x) − ĝ(x)‖₂, ĝ evaluated in floating point: `error` + `rounding`."""
+        return float(np.nextafter(self.error + self.rounding, np.inf))
 
     @property
     def condition(self) -> float:
@@ -115,7 +159,7 @@ class Construction:
         layers = zip(self.frozen, self.scales, self.shifts, strict=True)
         for j, (W, scale, shift) in enumerate(layers):
             X = scale[:, None] * (W @ X) + shift[:, None]
-            if j < last:
+            if j < last or self.ends_in_relu:
                 X = np.maximum(X, 0)
         return X
 
@@ -128,6 +172,9 @@ class Construction:
         return {
             "exact": self.is_exact,
             "error_bound": self.error,
+            "rounding_bound": self.rounding if np.isfinite(self.rounding) else None,
+            "measured_error": self.measured,
+            "assumed": self.assumed or None,
             "radius": self.radius,
             "condition": self.condition,
             "layers": [
@@ -144,10 +191,24 @@ class Construction:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        lines = [
-            "exactly the target, in rationals" if self.is_exact
-            else f"‖f − g‖ ≤ {self.error:.2e} on ‖x‖ ≤ {self.radius:g}, proved"
-        ]  # fmt: skip
+        if self.is_exact:
+            lines = ["exactly the target, in rationals"]
+        elif np.isfinite(self.rounding):
+            lines = [
+                f"‖f − g‖ ≤ {self.error_in_floating_point:.2e} on ‖x‖ ≤ {self.radius:g}, proved: "
+                f"{self.error:.2e} for the exact function of these numbers and {self.rounding:.2e} "
+                "for rounding, in any order of operations"
+            ]
+        else:
+            lines = [
+                f"‖f − g‖ ≤ {self.error:.2e} on ‖x‖ ≤ {self.radius:g}, proved for the exact "
+                "function of these numbers; rounding is not covered"
+            ]
+        if self.measured is not None:
+            where = "its doubles measured" if self.is_exact else "measured"
+            lines.append(f"  {where}: {self.measured:.2e} at most, at {CHECKED} random inputs")
+        if self.assumed:
+            lines.append(f"  assumed: {self.assumed}")
         lines += [
             f"  layer {b.layer}: width {b.width} of {b.needed} needed, {b.method}, condition "
             f"{b.condition:.1e}, residual {b.residual:.1e}"
@@ -193,6 +254,8 @@ def construct_in_doubles(
     *,
     radius: float = 1.0,
     second_scales: bool = False,
+    unit: float = 2.0**-53,
+    offsets: Sequence[np.ndarray] | None = None,
 ) -> Construction:
     """Scales and shifts in doubles, with a proved error bound.
 
@@ -206,6 +269,10 @@ def construct_in_doubles(
         Of the ball of inputs.
     second_scales : bool, optional
         Tune Γ_2, Γ_4, … too.
+    unit : float, optional
+        Unit roundoff of the arithmetic in which the tuned network will be evaluated.
+    offsets : sequence of ndarray, optional
+        |biases| + |means| that each layer adds and its normalization takes away again.
 
     Returns
     -------
@@ -229,7 +296,9 @@ def construct_in_doubles(
     saved = ctx.prec
     ctx.prec = BITS
     try:
-        return _construct(weights, shifts, frozen, float(radius), second_scales)
+        made = _construct(weights, shifts, frozen, float(radius), second_scales)
+        rounding = rounding_bound(weights, shifts, made, unit=unit, offsets=offsets)
+        return replace(made, rounding=rounding)
     finally:
         ctx.prec = saved
 
@@ -286,6 +355,107 @@ def _construct(
         tuple(scales), tuple(tuned), upwards(error), radius, tuple(blocks),
         frozen=tuple(np.asarray(W, float) for W in frozen),
     )  # fmt: skip
+
+
+def rounding_bound(
+    weights: Sequence[np.ndarray],
+    shifts: Sequence[np.ndarray],
+    made: Construction,
+    *,
+    unit: float = 2.0**-53,
+    offsets: Sequence[np.ndarray] | None = None,
+) -> float:
+    """A priori bound of ‖ĝ(x) − g(x)‖₂ on the ball, ĝ evaluated in floating point.
+
+    Parameters
+    ----------
+    weights, shifts : sequences of ndarray
+        The target's.
+    made : Construction
+    unit : float, optional
+        Unit roundoff.
+    offsets : sequence of ndarray, optional
+        See `construct_in_doubles`.
+
+    Returns
+    -------
+    float
+        Infinite where no bound is known: γ_k needs k u < 1, and nothing may overflow.
+
+    Notes
+    -----
+    The module's docstring has the argument.  Bounds of norms are those of the target's states,
+    R_k + e_{k-1}, of which the construction keeps its units active with a relative margin of
+    1e-6; rounding that exceeds the margin is carried through the ReLU by its Lipschitz constant
+    1 in each unit instead, with |W_2 Γ| |W_1| in the place of the block's matrix.
+    """
+    size, delta = made.radius, 0.0
+    for k, (goal, shift) in enumerate(zip(weights, shifts, strict=True)):
+        W1, W2 = (np.abs(made.frozen[j]) for j in (2 * k, 2 * k + 1))
+        g1, g2 = (np.abs(made.scales[j]) for j in (2 * k, 2 * k + 1))
+        b1, b2 = (np.abs(made.shifts[j]) for j in (2 * k, 2 * k + 1))
+        o1, o2 = (
+            (np.abs(offsets[j]) for j in (2 * k, 2 * k + 1)) if offsets is not None else (0.0, 0.0)
+        )
+        first, second = (_gamma(W.shape[1] + _OPERATIONS, unit) for W in (W1, W2))
+        # The error e_{k-1} of the construction is in the inputs that the units see.
+        before = made.blocks[k - 1].error if k else 0.0
+        reach = (size + before + delta) * _SLACK
+        rows = g1 * np.linalg.norm(W1, axis=1)
+        local = first * (rows * reach + 2 * g1 * o1 + b1) + _UNDERFLOW
+        hidden = rows * reach + b1 + local
+        outer = g2[:, None] * W2
+        last = second * (outer @ hidden + 2 * g2 * o2 + b2) + _UNDERFLOW
+        active = bool((made.shifts[2 * k] >= rows * reach * _SLACK).all())
+        if active:
+            block = _norm(goal) + made.blocks[k].residual * np.sqrt(goal.size)
+        else:
+            block = _norm(outer @ (g1[:, None] * W1))
+        delta = float(block * delta + np.linalg.norm(outer @ local + last)) * _SLACK
+        size = float(_norm(goal) * size + np.linalg.norm(shift)) * _SLACK
+    return delta * _SLACK if np.isfinite(delta) else float("inf")
+
+
+def _norm(matrix: np.ndarray) -> float:
+    """Upper bound of the 2-norm, the one of `norm` in doubles."""
+    sizes = np.abs(matrix)
+    mixed = np.sqrt(sizes.sum(axis=1).max() * sizes.sum(axis=0).max())
+    return float(min(np.linalg.norm(matrix), mixed)) * _SLACK
+
+
+def _gamma(operations: int, unit: float) -> float:
+    """γ_k = k u/(1 − k u) of Higham, rounded up; infinite where it is not defined."""
+    product = operations * unit
+    return product / (1 - product) * _SLACK if product < 0.5 else float("inf")
+
+
+def forward_check(
+    weights: Sequence[np.ndarray], shifts: Sequence[np.ndarray], made: Construction, seed: int = 0
+) -> Construction:
+    """The construction with the largest error that is measured at random inputs.
+
+    Raises
+    ------
+    AssertionError
+        Where a measured error exceeds the proved bound: a bug.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0xC4EC,)))
+    m = made.frozen[0].shape[1]
+    X = rng.standard_normal((m, CHECKED))
+    X *= made.radius / np.maximum(np.linalg.norm(X, axis=0), np.finfo(float).tiny)
+    # Half of them on the surface, half inside; a little less for rounding.
+    X *= np.where(np.arange(CHECKED) % 2, 1.0, rng.random(CHECKED) ** (1 / m)) * (1 - 1e-12)
+    wide = X.astype(np.longdouble)
+    for k, (W, b) in enumerate(zip(weights, shifts, strict=True)):
+        wide = W.astype(np.longdouble) @ wide + b.astype(np.longdouble)[:, None]
+        if k < len(weights) - 1 or made.ends_in_relu:
+            wide = np.maximum(wide, 0)
+    measured = float(np.linalg.norm((made(X) - wide).astype(float), axis=0).max())
+    if not made.is_exact and not measured <= made.error_in_floating_point:
+        raise AssertionError(
+            f"measured {measured:.3e} exceeds the proved {made.error_in_floating_point:.3e}: a bug"
+        )
+    return replace(made, measured=measured)
 
 
 def _differences(

@@ -3,7 +3,7 @@
 A random target g, one hidden layer of d ReLU units summed, labels Gaussian samples.  A frozen
 random network of two layers (hidden width w, then d, summed) learns it by
 
-* ``sgd``: gradient training of its scales and shifts on the samples;
+* ``adam``: gradient training of its scales and shifts on the samples (the paper: SGD);
 * ``target``: the construction from g's own matrix;
 * ``both``: the same with the scales of the second layer tuned too, which needs d − 1 hidden
   units less than the paper's;
@@ -22,7 +22,7 @@ import numpy as np
 from numeric.normalization.scales import tune_both_scales, tune_scales
 from numeric.normalization.training import NORMALIZATION, WEIGHTS, SumNet, train
 
-ALGORITHMS = ("sgd", "target", "both", "dense", "trained")
+ALGORITHMS = ("adam", "target", "both", "dense", "trained")
 SAMPLES = 20_000
 _RATE, _EPOCHS, _BATCH = 0.01, 40, 128
 
@@ -113,7 +113,7 @@ def run_setting(setting: Setting) -> dict[str, float]:
     from_both = constructed(W1, W2, target, np.zeros(d), radius, second_scales=True)
     from_dense = constructed(W1, W2, learned.weights[0], learned.shifts[0], radius)
     return {
-        "sgd": tuned.mse(test, wanted),
+        "adam": tuned.mse(test, wanted),
         "target": from_target.mse(test, wanted),
         "both": from_both.mse(test, wanted),
         "dense": from_dense.mse(test, wanted),

@@ -6,7 +6,7 @@ construction solves for.  The networks are
 .. math:: y(x) = 1^T σ(g_L ∘ (W_L h_{L-1}) + b_L), \quad h_j = σ(g_j ∘ (W_j h_{j-1}) + b_j),
 
 the outputs of the last layer summed.  Normalization is that of inference: a scale and a shift.
-Mini-batches, Adam's steps [1]_, constant rate, single precision; nothing but NumPy.
+Mini-batches, Adam's steps [1]_, a rate that falls to a tenth, single precision; nothing but NumPy.
 
 References
 ----------

@@ -11,5 +11,6 @@ evidence        A search for a ReLU instance that proves MP < 1: no weights matc
 hull            The linear programs of a ReLU instance over convex hulls of its units' activations
 pairs_kernel    Branch and bound on complementarity, compiled: dual simplex warm-started down the
                 tree
+patience        Compiled tree searches under a time limit: cut off and begun again with more nodes
 simplex         A condensed simplex tableau that guards against its own rounding, compiled
 """

@@ -16,6 +16,7 @@ from numeric.instances import Instance, to_double
 from numeric.relu.cells_kernel import CELL, DOUBTFUL, REFUTED, STOP, search
 from numeric.relu.hull import Hull, columns_left, hull, likely_basis, refutation
 from numeric.relu.pairs_kernel import start_tableau
+from numeric.relu.patience import in_time
 from numeric.relu.simplex import FEASIBLE, LIMIT, NO_MATCH
 
 # Leaves recorded in a first search; where there are more, it is repeated with room for all.
@@ -112,7 +113,22 @@ class CellTree:
         consistent = len(independent) == len(program.b) or _consistent(program, independent)
         return A, b, start_tableau(A, b), consistent
 
-    def search(
+    def search(self, *, most_nodes: int = 2_000_000, **options: Any) -> CellSearch:
+        """Search the tree of sides, within the time limit of the call.
+
+        Parameters
+        ----------
+        most_nodes : int, optional
+        **options
+            As for `search_once`.
+        """
+        return in_time(
+            lambda most: self.search_once(most_nodes=most, **options),
+            lambda found: found.status == LIMIT,
+            most_nodes,
+        )
+
+    def search_once(
         self,
         *,
         start: np.ndarray | None = None,

@@ -11,13 +11,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import ShallowReLU
+from algebra.networks.relu import ShallowReLU
 from algebra.relu.arrangement import Refuter
 from algebra.relu.decision import decision_data
 from algebra.relu.equations import ReluSystem, relu_system
@@ -27,6 +27,7 @@ from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import KEEP
 from numeric.relu.hull import hull_fits, learning_units
 from numeric.relu.pairs_kernel import search, start_tableau
+from numeric.relu.patience import in_time
 from numeric.relu.simplex import CANDIDATE, LIMIT, NO_MATCH
 
 MATCH, NONE, UNDETERMINED = "match", "no match", "undetermined"
@@ -214,6 +215,9 @@ def decide_pairs(
         return ReluDecision(UNDETERMINED, note="the equations are dependent and seem inconsistent")
 
     def run(room: int, every: bool) -> Any:
+        return in_time(partial(run_once, room, every), lambda out: out[0] == LIMIT, most_nodes)
+
+    def run_once(room: int, every: bool, most_nodes: int) -> Any:
         fixes = np.zeros((room, pairs), np.int8)
         bases = np.zeros((room, len(basic)), np.int64)
         rows = np.zeros(room, np.int64)

@@ -50,13 +50,27 @@ class Comparison:
 
     @property
     def difference(self) -> float | None:
-        """Matched share of the first less that of the second, over pairs decided in both."""
+        """Matched share of the first less that of the second, over pairs decided in both.
+
+        None where either estimate is: where one is a lower bound so is its share, and a
+        difference of bounds bounds nothing.
+        """
+        if self.first.estimate is None or self.second.estimate is None:
+            return None
+        if self.first.certified is not None or self.second.certified is not None:
+            return self.first.estimate - self.second.estimate
         table = self.table[:2, :2]
         total = int(table.sum())
         return float(table[0, 1] - table[1, 0]) / total if total else None
 
     def interval(self) -> Interval:
-        """Confidence interval of the difference (Tango's score interval)."""
+        """Confidence interval of the difference.
+
+        Tango's score interval; where one of the two is certified, that of the other moved by it.
+        """
+        if self.first.certified is not None or self.second.certified is not None:
+            a, b = self.first.interval(), self.second.interval()
+            return Interval(a.low - b.high, a.high - b.low)
         return paired_interval(self.table, confidence=self.first.confidence)
 
     @property
@@ -69,6 +83,10 @@ class Comparison:
             verdict = "the first matches more often"
         elif interval.high < 0:
             verdict = "the second matches more often"
+        elif self.first.certified is not None and self.second.certified is not None:
+            verdict = "there is none"
+        if self.first.certified is not None and self.second.certified is not None:
+            return f"difference {value}, certified: {verdict}"
         return (
             f"difference {value}, {self.first.confidence:.0%} interval "
             f"[{interval.low:+.4f}, {interval.high:+.4f}]: {verdict}"

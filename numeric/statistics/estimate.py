@@ -14,7 +14,7 @@ from typing import Any
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
-from numeric.counts import InstanceCount, Reason, real_root_histogram
+from numeric.counts import COMPLETE, InstanceCount, Reason, real_root_histogram
 from numeric.statistics.intervals import Interval, proportion_interval
 
 
@@ -35,6 +35,8 @@ class Estimate:
     running : Interval or None
         Where the number of trials depended on the outcomes: the confidence sequence that was
         watched, the only interval that is then valid.
+    trouble : str
+        What ended the work early, if it was not an interrupt: a full disk.
     """
 
     problem: Problem
@@ -44,6 +46,7 @@ class Estimate:
     requested: int
     confidence: float = 0.95
     running: Interval | None = None
+    trouble: str = ""
 
     @property
     def trials(self) -> int:
@@ -72,13 +75,60 @@ class Estimate:
     def estimate(self) -> float | None:
         """Matched share of the decided trials; None where none is decided.
 
-        None too where a search that cannot show "no match" left trials open: it decides no
-        trial without a match, so the share would be 1 whatever the truth.
+        None too where it would be a lower bound only (`is_lower_bound`).
         """
-        if any(count.reason is Reason.SEARCHED for count in self.counts):
+        if self.certified is not None:
+            return self.certified
+        if self.is_lower_bound:
             return None
         decided = self.matched + self.unmatched
         return self.matched / decided if decided else None
+
+    @property
+    def certified(self) -> float | None:
+        """1 or 0 where a verdict on the one allocation settles every trial; else None.
+
+        An allocation that is drawn anew for each trial has no verdict: the share of draws that
+        are certified maximal is a share in a sample.
+        """
+        if self.problem.is_random or not self.counts:
+            return None
+        values = {settled(count) for count in self.counts}
+        if len(values) != 1:
+            return None
+        (value,) = values
+        return None if value is None else float(value)
+
+    @property
+    def is_lower_bound(self) -> bool:
+        """Whether the matched share of the decided trials would say too much.
+
+        So it is where trials are open and some matches rest on a solution that was found, not
+        on a count: such a trial might be open too, had it no solution, so those left open are more
+        often without one.  So it is too where a search left some open that cannot show "no match".
+        What is known is `at_least`.
+        """
+        if not self.undetermined:
+            return False
+        return any(
+            (count.outcome == "matched" and count.status != COMPLETE)
+            or count.reason is Reason.SEARCHED
+            for count in self.counts
+        )
+
+    @property
+    def at_least(self) -> float | None:
+        """Matched share of all trials: with the open ones unmatched."""
+        return self.matched / self.trials if self.trials else None
+
+    @property
+    def value_text(self) -> str:
+        """The match probability in words: certified, estimated, at least, or undecided."""
+        if self.certified is not None:
+            return f"{self.certified:.0f}, certified"
+        if self.estimate is not None:
+            return f"{self.estimate:.4f}"
+        return f"at least {self.at_least:.4f}" if self.matched else "undecided"
 
     @property
     def by_trace_test(self) -> int:
@@ -90,10 +140,14 @@ class Estimate:
     @property
     def method(self) -> str:
         """Name of the interval that holds: Clopper–Pearson for a fixed number of trials."""
+        if self.certified is not None:
+            return "certified"
         return "clopper-pearson" if self.running is None else "confidence sequence"
 
     def interval(self, method: str | None = None) -> Interval:
         """Confidence interval; undetermined trials count as unmatched below, matched above.
+
+        A certified value is its own interval.
 
         Parameters
         ----------
@@ -101,6 +155,8 @@ class Estimate:
             By default the interval of `method`.
         """
         if method is None:
+            if self.certified is not None:
+                return Interval(self.certified, self.certified)
             if self.running is not None:
                 return self.running
             method = "clopper-pearson"
@@ -119,7 +175,8 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob estimate``."""
-        exact, wilson = self.interval(), self.interval("wilson")
+        exact = self.interval()
+        wilson = exact if self.certified is not None else self.interval("wilson")
         return {
             "trials": self.trials,
             "requested": self.requested,
@@ -127,6 +184,8 @@ class Estimate:
             "unmatched": self.unmatched,
             "undetermined": self.undetermined,
             "estimate": self.estimate,
+            "at_least": self.at_least,
+            "certified": self.certified is not None,
             "low": exact.low,
             "high": exact.high,
             "confidence": self.confidence,
@@ -183,9 +242,8 @@ class Estimate:
     def _repr_html_(self) -> str:
         """As a notebook shows it."""
         interval = self.interval()
-        value = "undecided" if self.estimate is None else f"{self.estimate:.4f}"
         rows = {
-            "match probability": f"<b>{value}</b>",
+            "match probability": f"<b>{self.value_text}</b>",
             f"{self.confidence:.0%} interval ({self.method})": str(interval),
             "matched / unmatched / undetermined": (
                 f"{self.matched} / {self.unmatched} / {self.undetermined}"
@@ -196,10 +254,18 @@ class Estimate:
         return f"<table><caption>{html.escape(str(self.problem.network))}</caption>{cells}</table>"
 
     def __str__(self) -> str:
+        if self.certified is not None:
+            return f"MP = {self.value_text}: {self.counts[0].note}"
         interval = self.interval()
-        value = "undecided" if self.estimate is None else f"{self.estimate:.4f}"
         return (
-            f"MP {value}  {self.confidence:.0%} interval [{interval.low:.4f}, "
+            f"MP {self.value_text}  {self.confidence:.0%} interval [{interval.low:.4f}, "
             f"{interval.high:.4f}]  ({self.matched} matched, {self.unmatched} unmatched, "
             f"{self.undetermined} undetermined of {self.trials}; {self.engine}, seed {self.seed})"
         )
+
+
+def settled(count: InstanceCount) -> bool | None:
+    """What a verdict on the allocation says of a trial: matched, unmatched, or None: nothing."""
+    if count.reason is Reason.SETTLED_MAXIMAL:
+        return True
+    return False if count.reason is Reason.SETTLED_MINIMAL else None

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from algebra.errors import InputError
+from algebra.errors import InputError, Unfinished
 from numeric.counts import InstanceCount, Reason
 from numeric.studies.trials import Work, contradict, record, says_more
 from numeric.studies.upgrade import from_version_2
@@ -33,6 +33,7 @@ APPLICATION_ID = 0x6D707262
 SCHEMA = 3
 # A process that has not said anything for so long is taken to be gone (seconds).
 _STALE = 3600.0
+_NO_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 _TABLES = """
 CREATE TABLE studies (
@@ -134,6 +135,13 @@ class StudyInfo:
         }
 
 
+class StoreFull(Unfinished):
+    """A store could not be written to: no space is left, or the device fails.
+
+    What was written before is there, and nothing is half written.
+    """
+
+
 class Store:
     """An open store.
 
@@ -175,6 +183,11 @@ class Store:
             yield
         except sqlite3.DatabaseError as error:
             text = str(error)
+            # The lowest byte is the primary code; the others tell kinds of input and output.
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF in _NO_SPACE:
+                raise StoreFull(
+                    f"{self.path}: {text}; what it took before is kept: make room and go on"
+                ) from None
             if "not a database" in text or "malformed" in text:
                 hint = "damaged, or not a matchprob store; move it away or name another file"
             elif "locked" in text:
@@ -189,10 +202,12 @@ class Store:
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
+                self._db.execute("COMMIT")
             except BaseException:
-                self._db.execute("ROLLBACK")
+                # A full disk makes SQLite roll back by itself.
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
                 raise
-            self._db.execute("COMMIT")
 
     def _open(self) -> None:
         db = self._db

@@ -11,9 +11,11 @@ in the store and wait: to count whichever trials happen to be done would favour 
 
 from __future__ import annotations
 
+import errno
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,7 +26,7 @@ from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.plans import Plan
 from numeric.statistics.confidence_sequences import RunningInterval
 from numeric.statistics.estimate import Estimate
-from numeric.studies.store import Store
+from numeric.studies.store import Store, StoreFull
 from numeric.studies.trials import Work, compute, forget, kept_counter
 from numeric.studies.workers import LocalWorkers, NextChunk
 
@@ -33,6 +35,7 @@ FIRST_CHUNK, LARGEST_CHUNK = 8, 256
 # The running interval is looked at after so many trials, and again each tenth more.
 _FIRST_LOOK, _LOOKS = 50, 0.1
 MOST_TRIALS = 1_000_000
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 Advance = Callable[[InstanceCount], None]
 
@@ -99,7 +102,7 @@ class Study:
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
     >>> with Study(problem) as study:
     ...     print(study.run(100).matched)
@@ -181,7 +184,7 @@ class Study:
     ) -> Estimate:
         """Estimate from trials 0 … `trials` - 1, computing those that are missing.
 
-        An interrupt (Ctrl-C) ends the work and keeps what is done.
+        An interrupt (Ctrl-C) or a full disk ends the work and keeps what is done.
 
         Parameters
         ----------
@@ -210,7 +213,7 @@ class Study:
         positive_seconds(timeout, "timeout")
         stops = list(_looks(trials)) if half_width else [trials]
         running = RunningInterval(self.confidence)
-        interrupted = False
+        interrupted, trouble = False, ""
         began = time.monotonic()
         told: set[int] = set()
         for stop in stops:
@@ -222,7 +225,13 @@ class Study:
             except OutOfTime:
                 interrupted = True
                 self._give_up(stop)
-            found = self._estimate(stop if half_width else trials)
+            except StoreFull as error:
+                interrupted, trouble = True, str(error)
+            except OSError as error:
+                if error.errno not in _NO_SPACE:
+                    raise
+                interrupted, trouble = True, str(error)
+            found = self._estimate(stop if half_width else trials, trouble)
             if interrupted:
                 break
             if half_width:
@@ -233,6 +242,7 @@ class Study:
             return Estimate(
                 self.work.problem, self.work.settings.engine, self.work.seed, found.counts,
                 trials if interrupted else found.trials, self.confidence, running.interval,
+                trouble,
             )  # fmt: skip
         return found
 
@@ -250,7 +260,7 @@ class Study:
                 missing, None, None, UNDETERMINED, note, reason=Reason.LOST
             )
 
-    def _estimate(self, requested: int) -> Estimate:
+    def _estimate(self, requested: int, trouble: str = "") -> Estimate:
         records = self._records
         done = next((k for k in range(requested) if k not in records), requested)
         return Estimate(
@@ -260,6 +270,7 @@ class Study:
             tuple(records[k] for k in range(done)),
             requested,
             self.confidence,
+            trouble=trouble,
         )
 
     def _fill(self, trials: int, told: set[int], advance: Advance | None) -> None:
@@ -283,13 +294,15 @@ class Study:
         )
         try:
             for counts in self.workers.run(self.work, queue.take):
+                # Told first: trials that a full disk does not take are in the estimate, too.
+                tell(counts)
                 if self.store:
                     self.store.add(self._id, counts)
                 queue.done(len(counts))
-                tell(counts)
         finally:
             if self.store:
-                with unlimited():
+                # Claims only save double work.
+                with unlimited(), suppress(StoreFull):
                     self.store.release()
         if self.store:
             # What other processes did meanwhile.

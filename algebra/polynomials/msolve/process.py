@@ -171,7 +171,13 @@ def _run(text: str, options: Sequence[str], deadline: Deadline, memory: int) -> 
         errors = done.stderr.decode(errors="replace")
         if done.returncode == -_SIGXCPU:
             raise deadline.timeout()
-        answer = target.read_text(encoding="ascii", errors="replace") if target.exists() else ""
+        try:
+            answer = target.read_text(encoding="ascii") if target.exists() else ""
+        except UnicodeDecodeError as error:
+            raise MsolveFailed(
+                f"msolve's answer is damaged: byte {error.object[error.start]:#04x} at position "
+                f"{error.start} is not ASCII"
+            ) from None
     if done.returncode != 0 or not answer.strip():
         code = done.returncode
         end = f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"

@@ -5,17 +5,18 @@ import random
 import pytest
 from flint import fmpz
 
-from algebra.linear.recount import prime_not_in, recount, sympy_degree
-from algebra.networks.base import LinearRNN
+from algebra.linear.recount import one_solution, prime_not_in, recount, sympy_degree
+from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
+from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.systems.instances import modular_core
 from algebra.systems.root_count import (
     TRACE,
     RootCount,
     RootCountError,
     TraceEvidence,
     generic_root_count,
-    modular_core,
 )
 
 P = 2147483629
@@ -98,3 +99,27 @@ def test_new_primes():
     fresh = prime_not_in(used, rng)
     assert fresh not in used
     assert fmpz(fresh).is_prime()
+
+
+def test_one_solution_is_proved_or_not_claimed(msolve):
+    """Linear algebra proves N = 1 only where the ideal has degree 1; of whole rows always."""
+    proved = 0
+    for seed in range(60):
+        rng = random.Random(f"one/{seed}")
+        n, T, b, d = rng.randint(1, 4), rng.randint(1, 3), rng.randint(1, 2), rng.randint(1, 2)
+        net = LinearRNN(n, T, b, d, 2)
+        cells = [("W", i, j) for i in range(n) for j in range(n)]
+        rank = network_rank(net).rank
+        if len(cells) < rank:
+            continue
+        target = Allocation.from_cells(net, rng.sample(cells, rank))
+        if allocation_rank(target, upper=rank).rank < rank:
+            continue
+        if one_solution(target, {}, 1):
+            proved += 1
+            assert generic_root_count(target).value == 1
+    assert proved > 5
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    assert "rows" in one_solution(Allocation.rows(net, "W", [0]), {}, 1)
+    assert "columns" in one_solution(Allocation.columns(net, "W", [0]), {}, 1)
+    assert one_solution(SMALL, {}, 1) == ""

@@ -215,3 +215,165 @@ def test_command_by_depth(tmp_path):
     assert "condition" in run(target, "--skip", 1).stdout
     assert isinstance(run(target, "--skip", 1, "--width", 5).exception, InputError)
     assert isinstance(run(target, "--out", tmp_path / "f.csv").exception, InputError)
+
+
+class Module:
+    """What of a torch module is used; children run in their order, as in a Sequential."""
+
+    training = True
+
+    def __init__(self, *children, **own):
+        self._children, self.own = children, own
+        self.__dict__.update(own)
+
+    def children(self):
+        return iter(self._children)
+
+    def parameters(self):
+        return iter([SimpleNamespace(dtype="torch.float64", new_tensor=np.array)])
+
+    def state_dict(self):
+        out = {}
+        for k, child in enumerate(self._children):
+            fields = ("weight", "bias", "running_mean", "running_var")
+            out |= {f"{k}.{f}": Tensor(child.own[f]) for f in fields if f in child.own}
+        return out
+
+    def eval(self):
+        self.training = False
+
+    def train(self, mode):
+        self.training = mode
+
+    def __call__(self, X):
+        for child in self._children:
+            X = child(X)
+        return X
+
+
+class Sequential(Module):
+    pass
+
+
+class Linear(Module):
+    def __call__(self, X):
+        return X @ self.own["weight"].T + self.own["bias"]
+
+
+class BatchNorm1d(Module):
+    def __call__(self, X):
+        own = self.own
+        normal = (X - own["running_mean"]) / np.sqrt(own["running_var"] + own["eps"])
+        return normal * own["weight"] + own["bias"]
+
+
+def activation(name, function):
+    """A module of that class name."""
+    return type(name, (Module,), {"__call__": lambda self, X: function(X)})()
+
+
+def relu():
+    return activation("ReLU", lambda X: np.maximum(X, 0))
+
+
+FIRST, SECOND = Linear(weight=W1, bias=b1), Linear(weight=W2, bias=b2)
+
+
+def test_modules_of_the_theorem():
+    """ReLU between the layers is known from the modules; a bound and a measured error come back."""
+    target = Sequential(FIRST, relu(), SECOND)
+    made = mp.construct(target)
+    assert made.assumed == ""
+    assert 0 < made.measured <= made.error_in_floating_point < 1e-10
+    assert target.training
+    assert "ReLU between the layers" in mp.construct([(W1, b1), (W2, b2)]).assumed
+    assert mp.construct(Sequential(FIRST, relu(), SECOND, relu())).ends_in_relu
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("GELU", lambda X: X / (1 + np.exp(-1.7 * X))),
+        ("Tanh", np.tanh),
+        ("Identity", lambda X: X),
+        ("LeakyReLU", lambda X: np.maximum(X, 0.01 * X)),
+    ],
+)
+def test_other_activations_are_refused(name, function):
+    """Whatever is not ReLU is refused by its class, and by its outputs where that is hidden."""
+    other = activation(name, function)
+    for modules in ((FIRST, other, SECOND, other), (FIRST, other, SECOND)):
+        with pytest.raises(InputError, match=r"Linear follows Linear|contains"):
+            mp.construct(Sequential(*modules))
+    # A module of one's own does not tell its order: it is evaluated.
+    with pytest.raises(InputError, match="its own outputs differ"):
+        mp.construct(Module(FIRST, other, SECOND))
+    assert mp.construct(Module(FIRST, relu(), SECOND)).assumed == ""
+
+
+def test_order_of_modules():
+    """A normalization behind the activation is not the theorem's; what does nothing counts not."""
+    norm = BatchNorm1d(weight=np.ones(3), bias=np.zeros(3), running_mean=np.zeros(3),
+                       running_var=np.ones(3), eps=1e-5)  # fmt: skip
+    with pytest.raises(InputError, match="BatchNorm1d follows ReLU"):
+        mp.construct(Sequential(FIRST, relu(), norm, SECOND))
+    identity = activation("Identity", lambda X: X)
+    assert mp.construct(Sequential(FIRST, identity, relu(), SECOND)).assumed == ""
+
+
+def test_frozen_net_that_ends_otherwise():
+    """A frozen network that ends in ReLU cannot be a target that does not, nor the reverse."""
+    target = Sequential(Linear(weight=W1, bias=b1))
+    W, V = random_frozen([2, 3], [6], seed=1)
+    first, last = Linear(weight=W, bias=np.zeros(6)), Linear(weight=V, bias=np.zeros(3))
+    open_, closed = Sequential(first, relu(), last), Sequential(first, relu(), last, relu())
+    assert mp.construct(target, open_).error < 1e-10
+    with pytest.raises(InputError, match="behind its last layer"):
+        mp.construct(target, closed)
+    with pytest.raises(InputError, match="assumed to have none"):
+        mp.construct([(W1, b1)], closed)
+    with pytest.raises(InputError, match="behind its last layer"):
+        mp.construct(Sequential(Linear(weight=W1, bias=b1), relu()), open_)
+
+
+def test_the_bound_covers_a_batch_normalized_net_with_its_own_epsilon():
+    """The module itself, with the entries put in, is within the bound: eps, means, biases."""
+    rng = np.random.default_rng(5)
+    W, V = random_frozen([2, 3], [6], seed=1)
+    modules = []
+    for matrix in (W, V):
+        n = len(matrix)
+        modules += [
+            Linear(weight=matrix, bias=10 * rng.standard_normal(n)),
+            BatchNorm1d(weight=np.ones(n), bias=np.zeros(n), eps=1e-3,
+                        running_mean=10 * rng.standard_normal(n),
+                        running_var=rng.random(n) + 0.01),
+            relu(),
+        ]  # fmt: skip
+    frozen = Sequential(*modules[:-1])
+    made = mp.construct(Sequential(Linear(weight=W1, bias=b1)), frozen)
+    entries = mp.normalization_entries(made, frozen)
+    for k in (1, 4):
+        modules[k].own.update(weight=entries[f"{k}.weight"], bias=entries[f"{k}.bias"])
+    X = rng.standard_normal((4000, 2))
+    X /= np.linalg.norm(X, axis=1)[:, None] * (1 + 1e-12)
+    away = np.linalg.norm(frozen(X) - (X @ W1.T + b1), axis=1).max()
+    assert made.error < away <= made.error_in_floating_point
+
+
+def test_perceptrons():
+    """scikit-learn's: `activation` and `out_activation_` are read."""
+
+    def net(**more):
+        return SimpleNamespace(coefs_=[W1.T, W2.T], intercepts_=[b1, b2], **more)
+
+    assert mp.construct(net(activation="relu", out_activation_="identity")).assumed == ""
+    assert mp.construct(net()).assumed
+    for activation_ in ("tanh", "logistic", "identity"):
+        with pytest.raises(InputError, match="activation="):
+            mp.construct(net(activation=activation_, out_activation_="identity"))
+    with pytest.raises(InputError, match="softmax"):
+        mp.construct(net(activation="relu", out_activation_="softmax"))
+    wrong = net(activation="relu", out_activation_="identity", predict=lambda X: 0 * X)
+    with pytest.raises(InputError, match="its own outputs differ"):
+        mp.construct(wrong)

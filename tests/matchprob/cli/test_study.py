@@ -106,5 +106,5 @@ def test_foreign_store(files, capsys):
     """A problem file given as a store is refused and left alone."""
     problem = files / "row.toml"
     assert call("estimate", problem, "--store", problem) == 2
-    assert "not a matchprob store" in capsys.readouterr().err
+    assert "is an input" in capsys.readouterr().err
     assert problem.read_text() == ROW

@@ -1,9 +1,21 @@
-"""Files are written whole or not at all."""
+"""Files are written whole or not at all, and never over what was read."""
+
+import errno
+import os
+import stat
+import threading
 
 import pytest
 
 from algebra.errors import InputError
-from matchprob.io.files import check_target, write_bytes, write_text
+from matchprob.io import files
+from matchprob.io.files import (
+    check_outputs,
+    check_target,
+    inputs_of,
+    write_bytes,
+    write_text,
+)
 
 
 def test_write_and_replace(tmp_path):
@@ -17,8 +29,100 @@ def test_write_and_replace(tmp_path):
 
 def test_bad_targets(tmp_path):
     """A folder, or a file in a folder that is not there, is refused."""
-    for path in (tmp_path, tmp_path / "no" / "file"):
+    for path in (tmp_path, tmp_path / "no" / "file", tmp_path / ("x" * 300), tmp_path / "a\0b"):
         with pytest.raises(InputError):
             check_target(path)
         with pytest.raises(InputError):
             write_bytes(path, b"")
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(InputError):
+        check_target(loop)
+
+
+def test_modes(tmp_path):
+    """A new file follows the umask; one that is there keeps its mode."""
+    path = tmp_path / "new"
+    write_text(path, "1")
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
+    path.chmod(0o600)
+    write_text(path, "2")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert path.read_text() == "2"
+
+
+def test_links(tmp_path):
+    """A symbolic link stays one: its target is replaced, or made."""
+    for there in (True, False):
+        target, link = tmp_path / f"target{there}", tmp_path / f"link{there}"
+        if there:
+            target.write_text("old")
+        link.symlink_to(target.name)
+        write_text(link, "new")
+        assert link.is_symlink()
+        assert target.read_text() == "new"
+
+
+def test_inputs(tmp_path):
+    """The problem file, a matrix file that it names, and links to either are refused."""
+    problem, mask = tmp_path / "p.toml", tmp_path / "w.csv"
+    problem.write_text('[network]\nkind = "linear"\n[learnable]\nW = "w.csv"\n')
+    mask.write_text("1\n")
+    (tmp_path / "link").symlink_to("w.csv")
+    os.link(problem, tmp_path / "hard")
+    inputs = inputs_of(problem)
+    assert inputs == [problem, mask]
+    for name in ("p.toml", "w.csv", "link", "hard"):
+        with pytest.raises(InputError, match="is an input"):
+            check_outputs([problem], tmp_path / name)
+        with pytest.raises(InputError, match="is an input"):
+            check_outputs([None, problem], store=tmp_path / name)
+    check_outputs([problem], tmp_path / "a", None, plot=tmp_path / "b.png", store=tmp_path / "c")
+    with pytest.raises(InputError, match="two results"):
+        check_outputs([problem], tmp_path / "a", tmp_path / ".." / tmp_path.name / "a")
+    with pytest.raises(InputError, match="two results"):
+        check_outputs([problem], tmp_path / "a.png", plot=tmp_path / "a.png")
+    with pytest.raises(InputError, match="ends in"):
+        check_outputs([problem], plot=tmp_path / "a.tif")
+
+
+def test_pipe_and_device(tmp_path):
+    """A pipe and a device are written to and stay what they are; a store cannot be either."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    got = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
+    reader.start()
+    write_bytes(pipe, b"x" * 200_000)
+    reader.join(10)
+    assert got == [b"x" * 200_000]
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    write_bytes(files.Path(os.devnull), b"nothing")
+    for path in (pipe, files.Path(os.devnull)):
+        with pytest.raises(InputError, match="no regular file"):
+            check_outputs([], store=path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is full")
+def test_full_device():
+    """A full device is an error of the system, with its number."""
+    with pytest.raises(OSError) as caught:
+        write_text(files.Path("/dev/full"), "text")
+    assert caught.value.errno == errno.ENOSPC
+
+
+def test_full_disk_leaves_the_old_file(tmp_path, monkeypatch):
+    """Where no space is left the old file stays, nothing is left beside it, the name is told."""
+    path = tmp_path / "kept"
+    path.write_text("old")
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    with pytest.raises(OSError, match="kept"):
+        write_text(path, "new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

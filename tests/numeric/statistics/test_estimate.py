@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from algebra.problems.random_cells import RandomCells
+from matchprob.report.estimate import percent
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import Interval
 
@@ -76,3 +79,75 @@ def test_other_shapes():
     }  # fmt: skip
     assert "0.7500" in found._repr_html_()
     assert "0.7500" in found.plot().get_title()
+
+
+def settled(real, trials=50):
+    """An estimate of trials that a verdict settles."""
+    reason = Reason.SETTLED_MAXIMAL if real else Reason.SETTLED_MINIMAL
+    note = "certified maximal: N = 1" if real else "no solution, with probability 1 (minimal)"
+    counts = tuple(
+        InstanceCount(k, real, None, COMPLETE if not real else UNDETERMINED, note, reason=reason)
+        for k in range(trials)
+    )
+    return Estimate(PROBLEM, "homotopy", 0, counts, trials)
+
+
+@pytest.mark.parametrize("real", [0, 1])
+def test_a_verdict_is_no_estimate(real):
+    """A value that is certified is its own interval, in words, in JSON and in text."""
+    found = settled(real)
+    assert found.certified == found.estimate == real
+    assert found.interval() == Interval(real, real)
+    data = found.to_dict()
+    assert (data["low"], data["high"], data["certified"]) == (real, real, True)
+    assert data["wilson"] == {"low": real, "high": real}
+    assert str(found).startswith(f"MP = {real}, certified")
+    assert "[" not in percent(found)
+    # What a sample of so many would say is there for who asks for it.
+    assert found.interval("clopper-pearson").half_width > 0.01
+
+
+def test_a_mixture_of_certified_draws_is_a_sample():
+    """Where the allocation is drawn anew for each trial there is no verdict on it."""
+    both = settled(1).counts + settled(0).counts
+    cells = Problem(PROBLEM.network, {"W": RandomCells(budget=2, rows=2)})
+    for counts in (both, settled(1).counts):
+        found = replace(settled(1), problem=cells, counts=counts)
+        assert found.certified is None
+        assert found.interval().half_width > 0.01
+    assert replace(settled(1), counts=both).certified is None
+
+
+@pytest.mark.parametrize("engine", ["homotopy", "fsolve", "of one's own"])
+def test_lower_bounds_are_at_least(engine):
+    """Matches found beside trials left open give no share, whatever the engine's name."""
+    one = InstanceCount(0, 1, None, UNDETERMINED, "one is certain")
+    open_ = InstanceCount(3, None, None, UNDETERMINED, "fell back")
+    counts = (one, replace(one, index=1), replace(one, index=2), open_)
+    found = Estimate(PROBLEM, engine, 0, counts, 4)
+    assert found.is_lower_bound
+    assert found.estimate is None
+    assert found.at_least == 0.75
+    assert found.value_text == "at least 0.7500"
+    data = found.to_dict()
+    assert (data["estimate"], data["at_least"], data["high"]) == (None, 0.75, 1.0)
+    assert Comparison(found, settled(1, 4)).difference is None
+    # Complete counts on both sides, and one lost: the share of those decided is an estimate.
+    done = [InstanceCount(k, real, 2, COMPLETE) for k, real in enumerate((2, 2, 0))]
+    found = Estimate(PROBLEM, engine, 0, (*done, open_), 4)
+    assert not found.is_lower_bound
+    assert found.estimate == pytest.approx(2 / 3)
+
+
+def test_comparison_with_a_certified_value():
+    """The interval of the difference is that of the other, moved; exact if both are certified."""
+    found = Estimate(PROBLEM, "homotopy", 0,
+                     tuple(InstanceCount(k, 2 * (k % 4 > 0), 2, COMPLETE) for k in range(50)),
+                     50)  # fmt: skip
+    compared = Comparison(settled(1), found)
+    assert compared.difference == 1 - found.estimate
+    assert compared.interval() == Interval(1 - found.interval().high, 1 - found.interval().low)
+    both = Comparison(settled(1), settled(0))
+    assert both.interval() == Interval(1, 1)
+    assert "certified" in both.summary
+    assert "there is none" in Comparison(settled(1), settled(1)).summary

@@ -7,10 +7,11 @@ import sys
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
-from numeric.studies.store import Store
+from numeric.studies.store import Store, StoreFull
+from numeric.studies.study import Study
 from numeric.studies.trials import Work, record
 
 PROBLEM = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
@@ -137,3 +138,25 @@ def test_merge(tmp_path):
         with pytest.raises(InputError, match="differ on trial 0"):
             a.merge(b)
         assert 7 not in a.records(a.study(WORK))
+
+
+def test_full_disk_ends_a_study_with_what_is_done(tmp_path):
+    """Where the store takes no more, the estimate so far comes back, and the file stays whole."""
+    problem = PROBLEM
+    path = tmp_path / "s.sqlite"
+    with Store(path) as store, Study(problem, store=store) as study:
+        study.run(20)
+        (pages,) = store._db.execute("PRAGMA page_count").fetchone()
+        store._db.execute(f"PRAGMA max_page_count={pages}")
+        found = study.run(3000)
+        assert "full" in found.trouble
+        assert 20 < found.trials < found.requested == 3000
+        with pytest.raises(StoreFull):
+            store.add(1, [InstanceCount(k, 0, 2, COMPLETE, "x" * 200) for k in range(3000, 4000)])
+    with Store(path, create=False) as store:
+        store.check()
+        kept = store.records(1)
+        assert len(kept) >= 20
+        assert [record(kept[k]) for k in range(20)] == [record(c) for c in found.counts[:20]]
+    with Study(problem, store=path) as study:
+        assert study.run(100).trials == 100

@@ -139,3 +139,13 @@ def test_path_is_searched_after_the_packages(tmp_path, monkeypatch):
             find_msolve()
     finally:
         find_msolve.cache_clear()
+
+
+def test_an_answer_that_is_not_ascii_is_told_in_words(fake):
+    """A damaged answer is a failure of msolve with its place, not a UnicodeDecodeError."""
+    fake(
+        'while [ $# -gt 0 ]; do [ "$1" = -o ] && out=$2; shift; done; '
+        "printf '[0, \\303\\251]' > \"$out\""
+    )
+    with pytest.raises(MsolveFailed, match="byte 0xc3 at position 4 is not ASCII"):
+        run_msolve(PLAIN, [], Deadline(60), 4096)

@@ -1,0 +1,95 @@
+"""The process: interrupts at any time, SIGTERM, output that cannot be written."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DIAGONAL = str(ROOT / "examples" / "diagonal.toml")
+
+
+def start(*words, **options):
+    """The command line in a process of its own, interrupts not ignored."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "matchprob", *words],
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        **options,
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("wait", [0.0, 0.15, 0.6])
+def test_interrupt_while_loading(number, wait):
+    """One line and status 3, whenever it comes after the entry point is there."""
+    process = start("certify", DIAGONAL, stdout=subprocess.PIPE)
+    _loaded(process.pid)
+    time.sleep(wait)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=120)
+    assert "Traceback" not in said
+    assert process.returncode in (0, 3)
+    assert process.returncode == 0 or said.startswith("matchprob: interrupted")
+
+
+def _loaded(pid: int) -> None:
+    """Wait until a process handles SIGTERM itself: the entry point's first act."""
+    for _ in range(12000):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        caught = next(int(line.split()[1], 16) for line in lines if line.startswith("SigCgt"))
+        if caught >> (signal.SIGTERM - 1) & 1:
+            return
+        time.sleep(0.005)
+    raise AssertionError("the process never came to its entry point")
+
+
+def test_terminated_estimate_keeps_its_trials(tmp_path):
+    """SIGTERM ends an estimate as Ctrl-C does: what is done is shown, status 3."""
+    store = tmp_path / "s.sqlite"
+    process = start(
+        "estimate", DIAGONAL, "--trials", "1000000", "--store", str(store), "--json",
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    for _ in range(1200):
+        time.sleep(0.05)
+        if store.exists() and store.with_name("s.sqlite-wal").exists():
+            break
+    time.sleep(2)
+    process.send_signal(signal.SIGTERM)
+    out, said = process.communicate(timeout=120)
+    assert process.returncode == 3, said
+    assert out.startswith("{")
+    assert '"estimate"' in out
+    assert "interrupted after" in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_stdout_full(words):
+    """Status 3, and the estimate is on stderr instead."""
+    with open("/dev/full", "w") as full:
+        process = start("estimate", DIAGONAL, "--trials", "8", *words, stdout=full)
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 3
+    assert "Traceback" not in said
+    assert "bug" not in said
+    assert "No space left" in said
+    assert ('"estimate"' if words else "MP ") in said
+
+
+def test_reader_goes_away(tmp_path):
+    """A reader that stops early is no error, and files are written all the same."""
+    out = tmp_path / "c.json"
+    process = start("certify", DIAGONAL, "--out", str(out), stdout=subprocess.PIPE)
+    process.stdout.close()
+    said = process.stderr.read()
+    assert process.wait(120) == 0, said
+    assert out.exists()
