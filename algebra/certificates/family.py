@@ -29,7 +29,7 @@ class Tools:
     ----------
     candidates : callable or None
         Given N, yields numbers of rational instances that are worth solving exactly first
-        (a numerical guess; see `algebra.linear.witness.rational_instance`).
+        (a numerical guess; see `algebra.systems.instances.rational_instance`).
     root_counter : callable or None
         Counts solutions where msolve is missing or does not finish, as
         `numeric.tracking.root_count.monodromy_root_count` does.

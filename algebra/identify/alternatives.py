@@ -32,8 +32,10 @@ from algebra.linalg.modular import random_prime
 from algebra.polynomials.msolve.solver import groebner_basis
 from algebra.polynomials.points import NotInvertible, NotRadical, Points, points_of
 from algebra.problems.allocation import Allocation, Cell
-from algebra.systems.core import CoreSystem
-from algebra.systems.root_count import RootCountError, modular_core, preferred_forms
+from algebra.systems.core import Core
+from algebra.systems.forms import preferred_forms
+from algebra.systems.instances import modular_core
+from algebra.systems.root_count import RootCountError
 
 # Instances tried before it is given up: each draws a new prime.
 _INSTANCES = 6
@@ -139,7 +141,7 @@ def alternatives(
     raise RootCountError(f"no two of {_INSTANCES} instances agree on the weights' values")
 
 
-def _core_points(core: CoreSystem, p: int, rng: random.Random, timeout: float) -> Points:
+def _core_points(core: Core, p: int, rng: random.Random, timeout: float) -> Points:
     """All points of a core."""
     if core.is_linear:
         return Points(nmod_poly([0, 1], p), ())
@@ -147,12 +149,12 @@ def _core_points(core: CoreSystem, p: int, rng: random.Random, timeout: float) -
     return points_of(basis, len(core.unknowns), p, rng)
 
 
-def weights_at(core: CoreSystem, points: Points) -> list[nmod_poly]:
+def weights_at(core: Core, points: Points) -> list[nmod_poly]:
     """The learnable weights at all points of a core, as functions on them.
 
     Parameters
     ----------
-    core : CoreSystem
+    core : Core
         Over GF(p).
     points : Points
         Of its equations.

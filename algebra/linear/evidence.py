@@ -18,8 +18,8 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import GenericRank, Point, random_point
 from algebra.ranks.matroid import smallest_circuit
+from algebra.systems.forms import forms
 from algebra.systems.root_count import DEGREE, LINEAR, TRACE, RootCount
-from algebra.systems.system import forms
 
 # Witness points with more entries are given by their seed only.
 _LARGEST_POINT = 20_000

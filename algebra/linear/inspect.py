@@ -11,28 +11,22 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from algebra.linalg.modular import random_prime
-from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budget_violations, budgets
-from algebra.systems.elimination import CoreSystem, eliminate
+from algebra.systems.forms import preferred_forms, unknown_count
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.inspection import BlockSummary, FormReport, Inspection
-from algebra.systems.root_count import preferred_forms
-from algebra.systems.system import (
-    PolynomialSystem,
-    build_system,
-    symbolic_system,
-    unknown_count,
-)
+from algebra.systems.instances import modular_instance
+from algebra.systems.modular_elimination import eliminate_modular
+from algebra.systems.system import QuadraticSystem, symbolic_system
 
 # Forms with more unknowns than this are described by their sizes only.
-LARGEST = 1500
+LARGEST = 4000
 
 
 def inspect_linear(
@@ -60,6 +54,7 @@ def inspect_linear(
     network = allocation.network
     rng = random.Random(f"inspect/{seed}")
     p = random_prime(rng)
+    instance = modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
     reports: list[FormReport] = []
     skipped: list[str] = []
     for rank, form in enumerate(preferred_forms(network, allocation)):
@@ -72,7 +67,7 @@ def inspect_linear(
                 f"{form} form: {unknowns} unknowns, more than {LARGEST}: not written out"
             )
             continue
-        reports.append(_report(_generic_system(allocation, p, seed, form, support)))
+        reports.append(_report(instance.system(form)))
     return Inspection(
         allocation=allocation,
         prime=p,
@@ -83,74 +78,43 @@ def inspect_linear(
     )
 
 
-def _generic_system(
-    allocation: Allocation, p: int, seed: int, form: str, support: Mapping[str, np.ndarray]
-) -> PolynomialSystem:
-    """The system of a random student, teacher and samples over GF(p)."""
-    network, field = allocation.network, PrimeField(p)
-    rng = random.Random(f"inspect/{p}/{seed}")
-    weights, teacher = (
-        {n: field.random_array(s, rng) for n, s in network.shapes.items()} for _ in range(2)
-    )
-    for matrices in (weights, teacher):
-        for name, mask in support.items():
-            matrices[name] = np.where(np.asarray(mask) != 0, matrices[name], field.constant(0))
-    X = field.random_array(network.input_shape, rng)
-    return build_system(allocation, weights, X, network.forward(teacher, X), field, form)
-
-
-def _report(system: PolynomialSystem) -> FormReport:
-    system = _without_identities(system)
-    polynomials = system.equations
-    patterns = [[k for k, d in enumerate(e.degrees()) if d > 0] for e in polynomials]
-    triangular = block_triangular_form(patterns, len(system.unknowns))
+def _report(system: QuadraticSystem) -> FormReport:
+    system = system.without_identities()
+    equations, unknowns = system.equations, len(system.unknowns)
+    triangular = block_triangular_form(equations.patterns(), unknowns)
+    block_of = np.full(len(system), -1)
+    own = np.full(unknowns, -2)
+    for k, block in enumerate(triangular.blocks):
+        block_of[list(block.equations)] = k
+        own[list(block.unknowns)] = k
+    linear = equations.degree_in(own[None, :] == block_of[:, None]) <= 1
     blocks = []
     for block in triangular.blocks:
-        own = set(block.unknowns)
-        degrees = [
-            max(sum(m[k] for k in own) for m in polynomials[e].monoms()) for e in block.equations
-        ]
-        linear = sum(d <= 1 for d in degrees)
-        blocks.append(BlockSummary(len(degrees), linear, len(degrees) - linear))
-    core: CoreSystem = eliminate(system)
+        size, straight = len(block.equations), int(linear[list(block.equations)].sum())
+        blocks.append(BlockSummary(size, straight, size - straight))
+    core = eliminate_modular(system)
     core_triangular = block_triangular_form(core.patterns, len(core.unknowns))
     terms, possible = core.density
     return FormReport(
         form=system.form,
-        equations=len(system.equations),
-        unknowns=len(system.unknowns),
+        equations=len(system),
+        unknowns=unknowns,
         weights=system.weights,
-        by_degree=dict(sorted(Counter(int(e.total_degree()) for e in polynomials).items())),
+        by_degree=dict(sorted(Counter(equations.degrees.tolist()).items())),
         overdetermined=_sizes(triangular.overdetermined),
         underdetermined=_sizes(triangular.underdetermined),
         blocks=tuple(blocks),
-        core_equations=len(core.equations),
+        core_equations=core.equation_count,
         core_unknowns=len(core.unknowns),
         core_degree=max(core.degrees, default=0),
         bezout=core.bezout,
         terms=terms,
         possible_terms=possible,
         core_blocks=tuple(len(b.unknowns) for b in core_triangular.blocks),
-        deferred=tuple(len(b.unknowns) for b in core.deferred),
+        deferred=tuple(map(len, core.deferred_unknowns)),
         consistent=core.consistent,
         system=system,
         triangular=triangular,
-    )
-
-
-def _without_identities(system: PolynomialSystem) -> PolynomialSystem:
-    """The system with polynomials only, and without equations that read 0 = 0.
-
-    An equation c = 0 that holds no unknown stays: it belongs to an overdetermined part.
-    """
-    ring = system.ring.context(system.unknowns)
-    kept = [
-        (e if hasattr(e, "monoms") else ring.constant(e), label)
-        for e, label in zip(system.equations, system.labels, strict=True)
-        if e != 0
-    ]
-    return replace(
-        system, equations=tuple(e for e, _ in kept), labels=tuple(label for _, label in kept)
     )
 
 

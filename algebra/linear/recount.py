@@ -19,8 +19,10 @@ from algebra.polynomials.msolve.process import MsolveMissing
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import random_point
-from algebra.systems.core import CoreSystem
-from algebra.systems.root_count import RootCounter, RootCountError, modular_core, preferred_forms
+from algebra.systems.core import Core
+from algebra.systems.forms import preferred_forms
+from algebra.systems.instances import modular_core
+from algebra.systems.root_count import RootCounter, RootCountError
 
 # SymPy's Gröbner bases are quick enough below these sizes.
 _SYMPY_UNKNOWNS, _SYMPY_ROOTS = 3, 8
@@ -171,7 +173,7 @@ def _rows_determined(
 def recount(
     target: Allocation,
     support: Mapping[str, np.ndarray],
-    core: CoreSystem,
+    core: Core,
     p: int,
     *,
     seed: int,
@@ -184,7 +186,7 @@ def recount(
     ----------
     target : Allocation
     support : mapping of str to mask
-    core : CoreSystem
+    core : Core
         Of a random instance modulo p, in the preferred form.
     p : int
         A prime that the certificate did not use.
@@ -211,7 +213,7 @@ def recount(
             count = sympy_degree(system, p)
             if count:
                 return Recount(count, f"modulo {p} by SymPy's Gröbner basis")
-    routes = [(core, "the same form")]
+    routes: list[tuple[Core, str]] = [(core, "the same form")]
     if len(plain.unknowns) <= 2 * len(core.unknowns):
         routes.insert(0, (plain, f"the {core.system.form} form, no block deferred"))
     for form in preferred_forms(target.network, target):
@@ -237,7 +239,7 @@ def recount(
     return _by_trace_test(target, support, seed, fallback, why)
 
 
-def _is_small(core: CoreSystem) -> bool:
+def _is_small(core: Core) -> bool:
     return len(core.unknowns) <= _SYMPY_UNKNOWNS and core.bezout <= _SYMPY_ROOTS
 
 
@@ -266,7 +268,7 @@ def prime_not_in(used: Sequence[int], rng: random.Random) -> int:
             return p
 
 
-def sympy_degree(core: CoreSystem, p: int) -> int | None:
+def sympy_degree(core: Core, p: int) -> int | None:
     """Dimension of the quotient algebra, by SymPy's Gröbner basis over GF(p); None: infinite."""
     # Loaded here: importing it takes longer than most commands.
     import sympy

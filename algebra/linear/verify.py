@@ -64,8 +64,8 @@ from algebra.ranks.jacobian import (
     network_rank,
     tangent_factors,
 )
+from algebra.systems.forms import forms
 from algebra.systems.root_count import TRACE
-from algebra.systems.system import forms
 from algebra.theorems.statements import what_theorems_say
 
 # Matrices up to this many label entries are ranked by our own elimination.

@@ -68,11 +68,9 @@ from algebra.linear.evidence import Witness
 from algebra.networks.chain import need_chain
 from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.quotient import Element, QuotientAlgebra
-from algebra.polynomials.rings import RationalField
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem
-from algebra.systems.elimination import eliminate
-from algebra.systems.system import build_system
+from algebra.systems.instances import rational_core
 
 PLACE = "evidence.no_real_root"
 # Random primes tried before points are called singular.
@@ -115,9 +113,7 @@ def check_no_real_root(
         raise CheckFailed(PLACE, text)
     Y = problem.network.forward(witness.teacher, witness.X)
     allocation = problem.allocation
-    core = eliminate(
-        build_system(allocation, witness.weights, witness.X, Y, RationalField(), witness.form)
-    )
+    core = rational_core(allocation, witness.weights, witness.X, Y, witness.form)
     if not core.consistent or not core.equations:
         raise CheckFailed(PLACE, "the instance is degenerate: its core has no finite set of roots")
     if core.unknowns != witness.unknowns:

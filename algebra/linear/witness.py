@@ -1,52 +1,27 @@
 """Rational instances solved exactly: the witness that a match can fail.
 
 An instance with N distinct complex solutions, N the generic root count, and none of them
-real proves MP < 1.  Entries are multiples of 1/8 of modulus at most 3, short enough for
-msolve to be quick.
+real proves MP < 1.  The instances are those of `algebra.systems.instances`, with entries short
+enough for msolve to be quick.
 """
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, count
 from typing import Any
 
 import numpy as np
-from flint import fmpq
 
 from algebra.polynomials.msolve.process import MsolveMissing
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, RealRoots, real_roots
-from algebra.polynomials.rings import RationalField
 from algebra.problems.problem import Problem
-from algebra.systems.elimination import eliminate
-from algebra.systems.root_count import RootCount, preferred_forms
-from algebra.systems.system import build_system
+from algebra.systems.instances import rational_core, rational_instance
+from algebra.systems.root_count import RootCount
 
-_GRID, _REACH = 8, 24
 # Instances tried for a second each before guesses are asked for.
 _FIRST = 8
-
-
-def rational_instance(
-    problem: Problem, seed: int, index: int
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray]:
-    """Student weights, teacher weights and samples on the grid of eighths, all exact."""
-    network = problem.network
-    rng = random.Random(f"witness/{seed}/{index}")
-
-    def matrix(shape: tuple[int, int], mask: Any = None) -> np.ndarray:
-        out = np.empty(shape, dtype=object)
-        for cell in np.ndindex(shape):
-            out[cell] = fmpq(rng.randint(-_REACH, _REACH), _GRID)
-        if mask is not None:
-            out[np.asarray(mask) == 0] = fmpq(0)
-        return out
-
-    student = {n: matrix(s, problem.support.get(n)) for n, s in network.shapes.items()}
-    teacher = {n: matrix(s, problem.support.get(n)) for n, s in network.shapes.items()}
-    return student, teacher, matrix(network.input_shape)
 
 
 def solve_exactly(
@@ -58,9 +33,7 @@ def solve_exactly(
     form: str | None = None,
 ) -> RealRoots | None:
     """All solutions of one rational instance's core; None where elimination refutes it."""
-    allocation = problem.allocation
-    form = form or preferred_forms(problem.network, allocation)[0]
-    core = eliminate(build_system(allocation, student, X, Y, RationalField(), form))
+    core = rational_core(problem.allocation, student, X, Y, form)
     if not core.consistent or not core.equations:
         return None
     return real_roots(core.equations, timeout=max(1, round(timeout)))

@@ -43,6 +43,7 @@ References
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -252,6 +253,9 @@ def rank_at(
 ) -> int:
     """Rank at one point, or a lower bound of it that is at least as likely to meet `bound`.
 
+    Where only the output matrix learns, its columns are e_i ⊗ R[j]: one block for each row i,
+    so the rank is the sum of the ranks of R restricted to the columns j that learn in row i.
+
     Of very many cells a random subset is tried first: where its rank meets the bound, so
     does the whole.  Otherwise random combinations of all columns are ranked: rank(J C) is
     the smaller of rank(J) and `bound` for generic C with `bound` columns.
@@ -260,6 +264,8 @@ def rank_at(
         return 0
     p = point.p
     factors = tangent_factors(network, point, names)
+    if set(names) == {need_chain(network).chain().output}:
+        return _output_rank(factors[names[0]][1][0], cells, p)
     rows = network.outputs
     if len(cells) <= 2 * bound + 64:
         return rank(jacobian(factors, cells, p), p)
@@ -276,6 +282,15 @@ def rank_at(
         mix = random_residues((block.shape[1], width), p, rng)
         total = (total + matmul(block, mix, p)) % p
     return rank(total, p)
+
+
+def _output_rank(R: Residues, cells: Sequence[Cell], p: int) -> int:
+    """Rank of the columns e_i ⊗ R[j] of the cells (i, j): the sum over the rows."""
+    rows: dict[int, list[int]] = {}
+    for _, i, j in cells:
+        rows.setdefault(i, []).append(j)
+    learning = Counter(tuple(sorted(columns)) for columns in rows.values())
+    return sum(many * rank(R[list(columns)], p) for columns, many in learning.items())
 
 
 def network_rank(

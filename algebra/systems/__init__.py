@@ -1,10 +1,14 @@
 r"""The equations of an allocation, their incidence, their core, and the generic root count N.
 
-core         The core of a system: what exact elimination leaves, and the way back to the weights
-elimination  Exact elimination of linear sub-blocks: the core system
-incidence    Structure of a system of equations: matchings, Dulmage–Mendelsohn, block triangular
-             form
-inspection   The report of an inspection: forms, blocks, core, budgets
-root_count   The generic root count N: how many complex solutions a generic instance has
-system       The polynomial equations an allocation leads to
+core                 What exact elimination leaves of a system, and the way back to the weights
+elimination          Exact elimination of linear sub-blocks, over any field and in any degree
+forms                The lifted forms of a network's equations: unknowns, equations, values, size
+incidence            Structure of a system of equations: matchings, Dulmage–Mendelsohn, block
+                     triangular form
+inspection           The report of an inspection: forms, blocks, core, budgets
+instances            A student, a teacher and samples over GF(p) or Q, and the core they lead to
+modular_elimination  Exact elimination over GF(p) on arrays: the core of a large quadratic system
+quadratic            Polynomials of degree at most two over GF(p), as arrays of terms
+root_count           The generic root count N: how many complex solutions a generic instance has
+system               The polynomial equations an allocation leads to, over any ring or as arrays
 """

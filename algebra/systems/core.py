@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from algebra.systems.system import PolynomialSystem
 
@@ -30,76 +30,95 @@ class DeferredBlock:
     equations: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class CoreSystem:
+class Core:
     """What is left of a system after exact elimination.
 
     Attributes
     ----------
-    system : PolynomialSystem
+    system : PolynomialSystem or QuadraticSystem
         The system it comes from.
     unknowns : tuple of str
         The unknowns of the core, a subset of the system's.
     equations : tuple
         Polynomials in these unknowns; empty where elimination solved everything.
+    equation_count : int
+        Their number.
     consistent : bool
         False where elimination met the equation 1 = 0: no solution, not even complex.
     stage_unknowns : tuple of str
         Unknowns after step 1, in which deferred blocks are written.
     deferred : tuple of DeferredBlock
         In the order in which they are to be solved.
+    deferred_unknowns : tuple of tuple of int
+        Their unknowns, by position in `stage_unknowns`.
     linear_solved : int
         Unknowns removed by linear equations.
     stage_images : tuple
         Each unknown of the system as a polynomial in the stage ring.
     core_images : tuple
         Each stage unknown that is not deferred as a polynomial in the core ring.
+    kept : tuple of int
+        The stage unknowns that a core root fixes: all that are not deferred.
+    degrees : tuple of int
+        Total degree of each equation of the core.
+    patterns : tuple of tuple of int
+        For each equation of the core, the unknowns that occur in it.
+    terms : int
+        Number of non-zero terms.
     """
 
-    system: PolynomialSystem
+    system: Any
     unknowns: tuple[str, ...]
-    equations: tuple[Any, ...]
     consistent: bool
     stage_unknowns: tuple[str, ...]
-    deferred: tuple[DeferredBlock, ...]
     linear_solved: int
-    stage_images: tuple[Any, ...]
-    core_images: tuple[Any, ...]
+
+    if TYPE_CHECKING:
+
+        @property
+        def equations(self) -> tuple[Any, ...]: ...
+        @property
+        def equation_count(self) -> int: ...
+        @property
+        def deferred(self) -> tuple[DeferredBlock, ...]: ...
+        @property
+        def deferred_unknowns(self) -> tuple[tuple[int, ...], ...]: ...
+        @property
+        def stage_images(self) -> tuple[Any, ...]: ...
+        @property
+        def core_images(self) -> tuple[Any, ...]: ...
+        @property
+        def degrees(self) -> tuple[int, ...]: ...
+        @property
+        def patterns(self) -> tuple[tuple[int, ...], ...]: ...
+        @property
+        def terms(self) -> int: ...
 
     @property
     def is_linear(self) -> bool:
         """Whether elimination left nothing to solve: one solution (or none)."""
-        return not self.equations and not self.unknowns
+        return not self.equation_count and not self.unknowns
 
     @property
     def is_square(self) -> bool:
         """Whether the core has as many equations as unknowns."""
-        return len(self.equations) == len(self.unknowns)
-
-    @cached_property
-    def degrees(self) -> tuple[int, ...]:
-        """Total degree of each equation of the core."""
-        return tuple(int(e.total_degree()) for e in self.equations)
+        return self.equation_count == len(self.unknowns)
 
     @property
     def bezout(self) -> int:
         """The Bézout bound on the number of isolated roots: product of the degrees."""
         return prod(self.degrees)
 
-    @cached_property
-    def patterns(self) -> tuple[tuple[int, ...], ...]:
-        """For each equation of the core, the unknowns that occur in it."""
-        return tuple(pattern_of(e) for e in self.equations)
-
-    @property
-    def terms(self) -> int:
-        """Number of non-zero terms."""
-        return sum(len(e.monoms()) for e in self.equations)
-
     @property
     def density(self) -> tuple[int, int]:
         """Non-zero and possible terms of these degrees."""
         return self.terms, sum(comb(len(self.unknowns) + d, d) for d in self.degrees)
+
+    @cached_property
+    def kept(self) -> tuple[int, ...]:
+        """The stage unknowns that a core root fixes: all that are not deferred."""
+        deferred = {k for block in self.deferred_unknowns for k in block}
+        return tuple(k for k in range(len(self.stage_unknowns)) if k not in deferred)
 
     def back_substitute(self, root: Sequence[Any]) -> tuple[Any, ...] | None:
         """The weights of a root of the core, exactly.
@@ -132,12 +151,6 @@ class CoreSystem:
         full = [values[k] for k in range(len(self.stage_unknowns))]
         return tuple(e(*full) for e in self.stage_images[: self.system.weights])
 
-    @cached_property
-    def kept(self) -> tuple[int, ...]:
-        """The stage unknowns that a core root fixes: all that are not deferred."""
-        deferred = {k for block in self.deferred for k in block.unknowns}
-        return tuple(k for k in range(len(self.stage_unknowns)) if k not in deferred)
-
     def __str__(self) -> str:
         if not self.consistent:
             what = "contradiction, no solution"
@@ -145,10 +158,48 @@ class CoreSystem:
             what = "empty (the system is linear)"
         else:
             what = (
-                f"{len(self.equations)} equations in {len(self.unknowns)} unknowns, degrees at "
+                f"{self.equation_count} equations in {len(self.unknowns)} unknowns, degrees at "
                 f"most {max(self.degrees, default=0)}, Bézout bound {self.bezout}"
             )
         return f"core of the {self.system.form} form: {what}"
+
+
+@dataclass(frozen=True)
+class CoreSystem(Core):
+    """The core of a system of polynomials of python-flint; the attributes are those of `Core`."""
+
+    system: PolynomialSystem
+    unknowns: tuple[str, ...]
+    equations: tuple[Any, ...]
+    consistent: bool
+    stage_unknowns: tuple[str, ...]
+    deferred: tuple[DeferredBlock, ...]
+    linear_solved: int
+    stage_images: tuple[Any, ...]
+    core_images: tuple[Any, ...]
+
+    @property
+    def equation_count(self) -> int:
+        return len(self.equations)
+
+    @property
+    def deferred_unknowns(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(block.unknowns for block in self.deferred)
+
+    @cached_property
+    def degrees(self) -> tuple[int, ...]:
+        """Total degree of each equation of the core."""
+        return tuple(int(e.total_degree()) for e in self.equations)
+
+    @cached_property
+    def patterns(self) -> tuple[tuple[int, ...], ...]:
+        """For each equation of the core, the unknowns that occur in it."""
+        return tuple(pattern_of(e) for e in self.equations)
+
+    @property
+    def terms(self) -> int:
+        """Number of non-zero terms."""
+        return sum(len(e.monoms()) for e in self.equations)
 
 
 def pattern_of(polynomial: Any) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import Budget, Violation
 from algebra.systems.incidence import BlockTriangularForm
-from algebra.systems.system import PolynomialSystem
+from algebra.systems.system import QuadraticSystem
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class FormReport:
         Sizes of the linear blocks put aside.
     consistent : bool
         False where elimination meets 1 = 0.
-    system : PolynomialSystem
+    system : QuadraticSystem
         The equations counted, over GF(p).
     triangular : BlockTriangularForm
         Of `system`, by position.
@@ -78,7 +78,7 @@ class FormReport:
     core_blocks: tuple[int, ...]
     deferred: tuple[int, ...]
     consistent: bool
-    system: PolynomialSystem
+    system: QuadraticSystem
     triangular: BlockTriangularForm
 
     def to_dict(self) -> dict[str, Any]:

@@ -31,16 +31,14 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.modular import random_prime
-from algebra.networks.base import Network
-from algebra.networks.chain import need_chain
 from algebra.polynomials.msolve.process import MsolveDied, MsolveMissing
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
-from algebra.polynomials.rings import Field, PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import allocation_rank, network_rank
-from algebra.systems.elimination import CoreSystem, eliminate
+from algebra.systems.core import Core
+from algebra.systems.forms import core_dimension, preferred_forms
 from algebra.systems.incidence import block_triangular_form
-from algebra.systems.system import build_system, forms
+from algebra.systems.instances import modular_core
 
 
 class RootCountError(RuntimeError):
@@ -151,91 +149,6 @@ class RootCount:
 RootCounter = Callable[[Allocation, Mapping[str, np.ndarray], int], RootCount]
 
 
-def preferred_forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
-    """The lifted forms, the one with the smaller core first.
-
-    The B form leaves k·Tb − dm free F-unknowns (k rows that learn), the D form
-    k_c·Td − dm (k_c columns); the forward and backward forms likewise count rows and
-    columns of the layers in between.
-    """
-    candidates = forms(network, allocation)
-    if len(candidates) == 1:
-        return candidates
-    masks = allocation.masks
-    chain = need_chain(network)
-    if W := chain.chain().recurrent:
-        rows = sum(c > 0 for c in allocation.row_counts(W)) * network.input_shape[0]
-        columns = sum(c > 0 for c in allocation.column_counts(W)) * chain.steps * network.d
-    else:
-        names = chain.chain().names  # from the last layer to the first
-        rows = network.columns * sum(int(masks[w].any(axis=1).sum()) for w in names[1:])
-        columns = network.d * sum(int(masks[w].any(axis=0).sum()) for w in names[:-1])
-    return candidates if rows <= columns else candidates[::-1]
-
-
-def modular_core(
-    allocation: Allocation,
-    p: int,
-    seed: int,
-    form: str,
-    support: Mapping[str, np.ndarray] | None = None,
-    *,
-    defer: bool = True,
-) -> tuple[CoreSystem, tuple[int, ...]]:
-    """Core of a random instance over GF(p), and the known solution's core values.
-
-    Returns
-    -------
-    core : CoreSystem
-    root : tuple of int
-        A root of the core: where the instance's labels come from.
-    """
-    network, field = allocation.network, PrimeField(p)
-    rng = random.Random(f"instance/{p}/{seed}")
-    weights = {name: field.random_array(shape, rng) for name, shape in network.shapes.items()}
-    for name, mask in (support or {}).items():
-        weights[name] = np.where(np.asarray(mask) != 0, weights[name], field.constant(0))
-    X = field.random_array(network.input_shape, rng)
-    Y = network.forward(weights, X)
-    core = eliminate(build_system(allocation, weights, X, Y, field, form), defer=defer)
-    values = _known_solution(allocation, weights, X, field, form)
-    return core, tuple(values[name] for name in core.unknowns)
-
-
-def _known_solution(
-    allocation: Allocation,
-    weights: Mapping[str, np.ndarray],
-    X: np.ndarray,
-    field: Field,
-    form: str,
-) -> dict[str, int]:
-    """Values of weights and auxiliary unknowns at the student that made the labels."""
-    network = need_chain(allocation.network)
-    chain = network.chain()
-    values = {f"{n}_{i}_{j}": int(weights[n][i, j]) for n, i, j in allocation.cells}
-    lifted: dict[str, np.ndarray] = {}
-    if chain.recurrent and chain.start and form in ("B", "D"):
-        W, steps = weights[chain.recurrent], []
-        step = weights[chain.start if form == "B" else chain.output]
-        for _ in range(network.steps):
-            step = W @ step if form == "B" else step @ W
-            steps.append(step)
-        lifted["F"] = np.concatenate(steps[::-1], axis=1)
-    elif form == "forward":
-        for layer, state in enumerate(network.states(weights, X)):
-            if layer:
-                lifted[f"F{layer}"] = state
-    elif form == "backward":
-        right = None
-        for k, name in enumerate(chain.names):
-            right = weights[name] if right is None else right @ weights[name]
-            lifted[f"G{len(chain.names) - k}"] = right
-    for prefix, array in lifted.items():
-        for (i, j), value in np.ndenumerate(array):
-            values[f"{prefix}_{i}_{j}"] = int(value)
-    return values
-
-
 def generic_root_count(
     allocation: Allocation,
     support: Mapping[str, np.ndarray] | None = None,
@@ -300,21 +213,6 @@ def generic_root_count(
             raise kind(f"{error}; {other}", other.at_least) from None
 
 
-def core_dimension(allocation: Allocation) -> int | None:
-    """Auxiliary unknowns that the linear block of a recurrent net leaves; None for others.
-
-    k rows of W that learn have k T b of them in the B form, k columns k T d in the D form;
-    the labels fix as many as there are weights.
-    """
-    network = need_chain(allocation.network)
-    W = network.chain().recurrent
-    if W is None or allocation.matrices != (W,):
-        return None
-    rows = sum(c > 0 for c in allocation.row_counts(W)) * network.input_shape[0]
-    columns = sum(c > 0 for c in allocation.column_counts(W)) * network.steps * network.d
-    return max(0, min(rows, columns) - allocation.size)
-
-
 def linear_root_count(
     allocation: Allocation,
     support: Mapping[str, np.ndarray] | None = None,
@@ -370,7 +268,7 @@ def _modular_count(
     return RootCount(value, DEGREE, form, found[0], tuple(used), seed)
 
 
-def _count_blocks(core: CoreSystem, root: tuple[int, ...], timeout: float) -> tuple[int, ...]:
+def _count_blocks(core: Core, root: tuple[int, ...], timeout: float) -> tuple[int, ...]:
     if any(equation(*root) != 0 for equation in core.equations):
         raise RootCountError("the known solution does not satisfy the core: a bug")
     triangular = block_triangular_form(core.patterns, len(core.unknowns))

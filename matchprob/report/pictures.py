@@ -49,18 +49,16 @@ def incidence(found: Inspection) -> Figure:
     triangular = form.triangular
     row_of = {e: r for r, e in enumerate(triangular.row_order)}
     column_of = {u: c for c, u in enumerate(triangular.column_order)}
-    polynomials = [e for e in form.system.equations if hasattr(e, "monoms")]
+    equations = form.system.equations
+    product = equations.second < equations.unknowns
+    inside = np.zeros((equations.count, equations.unknowns), bool)
+    for factor in (equations.first, equations.second):
+        inside[equations.polynomial[product], factor[product]] = True
     linear: list[tuple[int, int]] = []
     higher: list[tuple[int, int]] = []
-    for e, polynomial in enumerate(polynomials):
-        nonlinear = {
-            k for m in polynomial.monoms() if sum(m) > 1 for k, degree in enumerate(m) if degree
-        }
-        for k, degree in enumerate(polynomial.degrees()):
-            if degree:
-                target = higher if k in nonlinear else linear
-                target.append((row_of[e], column_of[k]))
-    rows, columns = len(polynomials), len(form.system.unknowns)
+    for e, k in zip(*np.nonzero(equations.occurs), strict=True):
+        (higher if inside[e, k] else linear).append((row_of[e], column_of[k]))
+    rows, columns = len(form.system), len(form.system.unknowns)
     size = min(12.0, max(3.0, 0.16 * max(rows, columns)))
     figure = Figure(figsize=(size * columns / max(rows, columns) + 1.5, size))
     axes = figure.add_subplot()

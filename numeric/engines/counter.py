@@ -18,7 +18,7 @@ from dataclasses import replace
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.systems.root_count import core_dimension
+from algebra.systems.forms import core_dimension
 from algebra.time_limits import check_time, positive_seconds
 from numeric.counts import COMPLETE, TRACE_NOTE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import (

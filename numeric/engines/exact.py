@@ -20,11 +20,9 @@ import numpy as np
 
 from algebra.polynomials.msolve.process import MsolveDied
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, RealRoots, real_roots
-from algebra.polynomials.rings import RationalField
 from algebra.problems.problem import Problem
-from algebra.systems.elimination import CoreSystem, eliminate
-from algebra.systems.root_count import preferred_forms
-from algebra.systems.system import build_system
+from algebra.systems.core import CoreSystem
+from algebra.systems.instances import rational_core
 from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
@@ -34,10 +32,8 @@ from numeric.phcpy.floating_core import FloatingCore, to_float
 
 def exact_core(instance: Instance, *, defer: bool = True) -> CoreSystem:
     """The core of an instance over the rationals, in the form with the smaller core."""
-    form = preferred_forms(instance.problem.network, instance.allocation)[0]
     weights, X, Y = instance.exact
-    system = build_system(instance.allocation, weights, X, Y, RationalField(), form)
-    return eliminate(system, defer=defer)
+    return rational_core(instance.allocation, weights, X, Y, defer=defer)
 
 
 def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None:

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.linear.witness import rational_instance
 from algebra.problems.problem import Problem
+from algebra.systems.instances import rational_instance
 from numeric.counts import COMPLETE
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import Instance

@@ -15,12 +15,12 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
+from algebra.systems.forms import preferred_forms
 from algebra.systems.root_count import (
     TRACE,
     RootCount,
     RootCountError,
     TraceEvidence,
-    preferred_forms,
 )
 from numeric.chains.chain import make_chain
 from numeric.tracking.monodromy import INCOMPLETE, find_start

@@ -10,13 +10,13 @@ from algebra.networks.base import LinearRNN
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.systems.instances import modular_core
 from algebra.systems.root_count import (
     TRACE,
     RootCount,
     RootCountError,
     TraceEvidence,
     generic_root_count,
-    modular_core,
 )
 
 P = 2147483629

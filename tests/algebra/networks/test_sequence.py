@@ -18,7 +18,8 @@ from algebra.problems.problem import Problem
 from algebra.problems.symmetry import SymmetryGroup
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
-from algebra.systems.root_count import generic_root_count, modular_core
+from algebra.systems.instances import modular_core
+from algebra.systems.root_count import generic_root_count
 
 sizes = st.tuples(*(st.integers(1, 3) for _ in range(5)))
 

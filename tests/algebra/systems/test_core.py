@@ -10,7 +10,7 @@ from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.systems.core import affine_in, pattern_of, pivot_of
 from algebra.systems.elimination import eliminate
-from algebra.systems.root_count import modular_core
+from algebra.systems.instances import modular_core
 from algebra.systems.system import build_system
 
 P = 2147483629

@@ -15,8 +15,9 @@ from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import allocation_rank, network_rank
 from algebra.systems.elimination import eliminate
-from algebra.systems.root_count import modular_core
-from algebra.systems.system import PolynomialSystem, build_system, forms
+from algebra.systems.forms import forms
+from algebra.systems.instances import modular_core
+from algebra.systems.system import PolynomialSystem, build_system
 
 P = 2147483629
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)

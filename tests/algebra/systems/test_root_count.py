@@ -20,16 +20,15 @@ from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
 from algebra.systems import root_count as rootcount
+from algebra.systems.forms import forms, preferred_forms
+from algebra.systems.instances import modular_core
 from algebra.systems.root_count import (
     TRACE,
     RootCount,
     RootCountError,
     TraceEvidence,
     generic_root_count,
-    modular_core,
-    preferred_forms,
 )
-from algebra.systems.system import forms
 
 P = 2147483629
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)

@@ -13,11 +13,12 @@ import sympy
 from sympy.polys.orderings import grevlex
 
 from algebra.linalg.modular import random_prime
-from algebra.linear.witness import rational_instance, solve_exactly
+from algebra.linear.witness import solve_exactly
 from algebra.networks.base import LinearRNN
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
 from algebra.systems.system import build_system
 

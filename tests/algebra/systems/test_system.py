@@ -11,7 +11,8 @@ from algebra.errors import InputError
 from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from algebra.polynomials.rings import PrimeField, RationalField, SymbolicRing
 from algebra.problems.allocation import Allocation
-from algebra.systems.system import build_system, forms, symbolic_system, unknown_count
+from algebra.systems.forms import forms, unknown_count
+from algebra.systems.system import build_system, symbolic_system
 
 P = 2147483629
 

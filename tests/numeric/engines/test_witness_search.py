@@ -5,9 +5,10 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from algebra.linear.witness import rational_instance, solve_exactly
+from algebra.linear.witness import solve_exactly
 from algebra.networks.base import LinearRNN
 from algebra.problems.problem import Problem
+from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
 from numeric.counts import COMPLETE
 from numeric.engines.homotopy import HomotopyEngine

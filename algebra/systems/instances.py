@@ -1,0 +1,196 @@
+"""Instances and their cores: a student, a teacher and samples over GF(p) or Q.
+
+An instance follows from a text that seeds its random stream.  These texts are contracts
+(witnesses, tables of root counts and stored records name an instance by its numbers), and so
+is the order of the draws: all matrices of the student in the order of `Network.shapes`, then
+those of the teacher, then the samples.  Where a witness needs short numbers the entries are
+multiples of 1/8 of modulus at most 3.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from algebra.linalg.modular import Residues, matmul
+from algebra.networks.base import Network
+from algebra.networks.chain import need_chain
+from algebra.polynomials.rings import PrimeField, RationalField
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.systems.core import Core
+from algebra.systems.elimination import CoreSystem, eliminate
+from algebra.systems.forms import FORMS, preferred_forms
+from algebra.systems.modular_elimination import eliminate_modular
+from algebra.systems.quadratic import DegreeAboveTwo
+from algebra.systems.system import QuadraticSystem, build_system, quadratic_system
+
+Support = Mapping[str, np.ndarray]
+Matrices = dict[str, np.ndarray]
+
+_GRID, _REACH = 8, 24
+
+
+@dataclass(frozen=True, eq=False)
+class ModularInstance:
+    """An instance over GF(p).
+
+    Attributes
+    ----------
+    allocation : Allocation
+    p : int
+    weights : dict of str to ndarray of int64
+        The student's.
+    teacher : dict of str to ndarray of int64
+        The student itself where no other was drawn.
+    X : ndarray of int64
+    """
+
+    allocation: Allocation
+    p: int
+    weights: Matrices
+    teacher: Matrices
+    X: Residues
+
+    def _product(self, a: Residues, b: Residues) -> Residues:
+        return matmul(a, b, self.p)
+
+    @property
+    def Y(self) -> Residues:
+        """The teacher's labels."""
+        return self.allocation.network.teach(self.teacher, self.X, self._product) % self.p
+
+    def system(self, form: str) -> QuadraticSystem:
+        """The equations in one form."""
+        return quadratic_system(self.allocation, self.weights, self.X, self.Y, self.p, form)
+
+    def solution(self, form: str) -> dict[str, int]:
+        """Weights and auxiliary unknowns of the student, by name.
+
+        They solve the system where the student is its own teacher.
+        """
+        network = need_chain(self.allocation.network)
+        values = {f"{n}_{i}_{j}": int(self.weights[n][i, j]) for n, i, j in self.allocation.cells}
+        U = network.drive(self.X) % self.p
+        lifted = FORMS[form].values(network, self.weights, U, self._product)
+        for prefix, array in lifted.items():
+            for (i, j), value in np.ndenumerate(array):
+                values[f"{prefix}_{i}_{j}"] = int(value)
+        return values
+
+
+def modular_instance(
+    allocation: Allocation,
+    p: int,
+    seed: int,
+    support: Support | None = None,
+    *,
+    key: str = "instance",
+    teacher: bool = False,
+) -> ModularInstance:
+    """A random instance over GF(p): entries independent and uniform.
+
+    Parameters
+    ----------
+    allocation : Allocation
+    p, seed : int
+    support : mapping of str to mask, optional
+    key : str, optional
+        First word of the text that seeds the stream.
+    teacher : bool, optional
+        Whether a teacher of its own gives the labels; else the student itself does.
+    """
+    network, rng = allocation.network, random.Random(f"{key}/{p}/{seed}")
+
+    def entry() -> int:
+        return rng.randrange(p)
+
+    weights = _drawn(network, entry, np.int64)
+    other = _drawn(network, entry, np.int64) if teacher else weights
+    X = _matrix(network.input_shape, entry, np.int64)
+    for matrices in (weights, other):
+        _restrict(matrices, support, 0)
+    return ModularInstance(allocation, p, weights, other, X)
+
+
+def modular_core(
+    allocation: Allocation,
+    p: int,
+    seed: int,
+    form: str,
+    support: Support | None = None,
+    *,
+    defer: bool = True,
+) -> tuple[Core, tuple[int, ...]]:
+    """Core of a random instance over GF(p), and the known solution's core values.
+
+    Returns
+    -------
+    core : Core
+    root : tuple of int
+        A root of the core: where the instance's labels come from.
+    """
+    instance = modular_instance(allocation, p, seed, support)
+    core: Core
+    try:
+        core = eliminate_modular(instance.system(form), defer=defer)
+    except DegreeAboveTwo:
+        # The direct form of a matrix that stands at several places.
+        weights, X, Y = instance.weights, instance.X, instance.Y
+        core = eliminate(build_system(allocation, weights, X, Y, PrimeField(p), form), defer=defer)
+    values = instance.solution(form)
+    return core, tuple(values[name] for name in core.unknowns)
+
+
+def rational_instance(
+    problem: Problem, seed: int, index: int
+) -> tuple[Matrices, Matrices, np.ndarray]:
+    """Student weights, teacher weights and samples on the grid of eighths, all exact."""
+    network = problem.network
+    rng = random.Random(f"witness/{seed}/{index}")
+
+    def entry() -> fmpq:
+        return fmpq(rng.randint(-_REACH, _REACH), _GRID)
+
+    student, teacher = _drawn(network, entry, object), _drawn(network, entry, object)
+    X = _matrix(network.input_shape, entry, object)
+    for matrices in (student, teacher):
+        _restrict(matrices, problem.support, fmpq(0))
+    return student, teacher, X
+
+
+def rational_core(
+    allocation: Allocation,
+    student: Mapping[str, np.ndarray],
+    X: np.ndarray,
+    Y: np.ndarray,
+    form: str | None = None,
+    *,
+    defer: bool = True,
+) -> CoreSystem:
+    """The core of an instance over Q; without a form, in the one with the smaller core."""
+    form = form or preferred_forms(allocation.network, allocation)[0]
+    system = build_system(allocation, student, X, Y, RationalField(), form)
+    return eliminate(system, defer=defer)
+
+
+def _drawn(network: Network, entry: Callable[[], Any], dtype: Any) -> Matrices:
+    return {name: _matrix(shape, entry, dtype) for name, shape in network.shapes.items()}
+
+
+def _matrix(shape: tuple[int, int], entry: Callable[[], Any], dtype: Any) -> np.ndarray:
+    out = np.empty(shape, dtype)
+    for cell in np.ndindex(shape):
+        out[cell] = entry()
+    return out
+
+
+def _restrict(matrices: Matrices, support: Support | None, zero: Any) -> None:
+    """Structural zeros; setting them twice does no harm."""
+    for name, mask in (support or {}).items():
+        matrices[name][np.asarray(mask) == 0] = zero

@@ -1,0 +1,426 @@
+r"""Exact elimination over GF(p), on arrays: the core of a large quadratic system.
+
+The steps, their order and their pivots are those of `algebra.systems.elimination`, which
+works over any field and in any degree; what differs is the bookkeeping.
+
+* Equations are never rewritten.  They stay the sparse quadrics they were, and the images of
+  their unknowns, a matrix of affine forms, are composed; they are multiplied out a million
+  terms at a time where their degrees, patterns or terms are asked for (`Composed`).
+* Whether the span of E equations hides a linear one is a question of rank: none does where
+  the coefficients of their quadratic monomials have rank E.  A few monomials of each equation
+  prove that, as a rule.  Where they do not, vectors of their left kernel are put to all
+  monomials, and those they miss are added, until the kernel is that of the whole.
+* Polynomials in the sense of python-flint are made only for those who ask for them.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from algebra.linalg.modular import Residues, echelon, matmul, rank
+from algebra.systems.core import Core, DeferredBlock
+from algebra.systems.incidence import block_triangular_form
+from algebra.systems.quadratic import Composed, Quadrics, compose
+from algebra.systems.system import QuadraticSystem
+
+# Quadratic monomials of each equation that are tried first.
+_SAMPLE = 2
+# Entries of all exponent vectors up to which these are written out.
+_VECTORS = 10_000_000
+
+
+class _Inconsistent(Exception):
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class _Survey:
+    """Of each polynomial: degree, number of terms, and the unknowns that occur in it."""
+
+    degrees: np.ndarray
+    terms: np.ndarray
+    occurs: np.ndarray
+
+    @classmethod
+    def of(cls, composed: Composed) -> _Survey:
+        degrees = np.full(composed.count, -1)
+        terms = np.zeros(composed.count, np.int64)
+        occurs = np.zeros((composed.count, composed.unknowns), bool)
+        for start, q in composed.pieces():
+            part = slice(start, start + q.count)
+            degrees[part] = q.degrees
+            terms[part] = np.diff(q.starts)
+            occurs[part] = q.occurs
+        return cls(degrees, terms, occurs)
+
+    def kept(self, chosen: np.ndarray) -> _Survey:
+        return _Survey(self.degrees[chosen], self.terms[chosen], self.occurs[chosen])
+
+    def patterns(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(np.flatnonzero(row).tolist()) for row in self.occurs)
+
+
+@dataclass(frozen=True, eq=False)
+class ModularCore(Core):
+    """The core of a quadratic system over GF(p); see `Core` for what it answers.
+
+    Attributes
+    ----------
+    system : QuadraticSystem
+    unknowns : tuple of str
+    consistent : bool
+    stage_unknowns : tuple of str
+    linear_solved : int
+    stage : ndarray or None
+        Affine forms of the system's unknowns in the stage unknowns.
+    blocks : tuple of (tuple of int, tuple of int)
+        The deferred blocks: stage unknowns, and positions in `rest`.
+    rest : Quadrics or None
+        The equations that step 1 left, in the system's unknowns.
+    composed : Composed or None
+        The core's equations.
+    embedding : ndarray or None
+        Affine forms of the stage unknowns in the core's.
+    survey : _Survey or None
+    """
+
+    system: QuadraticSystem
+    unknowns: tuple[str, ...]
+    consistent: bool
+    stage_unknowns: tuple[str, ...]
+    linear_solved: int
+    stage: Residues | None = None
+    blocks: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
+    rest: Quadrics | None = None
+    composed: Composed | None = None
+    embedding: Residues | None = None
+    survey: _Survey | None = None
+
+    @property
+    def equation_count(self) -> int:
+        return 0 if self.composed is None else self.composed.count
+
+    @property
+    def deferred_unknowns(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(own for own, _ in self.blocks)
+
+    @property
+    def degrees(self) -> tuple[int, ...]:
+        return () if self.survey is None else tuple(map(int, self.survey.degrees))
+
+    @property
+    def terms(self) -> int:
+        return 0 if self.survey is None else int(self.survey.terms.sum())
+
+    @cached_property
+    def patterns(self) -> tuple[tuple[int, ...], ...]:
+        return () if self.survey is None else self.survey.patterns()
+
+    @cached_property
+    def equations(self) -> tuple[Any, ...]:
+        if self.composed is None:
+            return ()
+        ring = self.system.ring.context(self.unknowns)
+        return tuple(self.composed.expanded().polynomials(ring))
+
+    @cached_property
+    def deferred(self) -> tuple[DeferredBlock, ...]:
+        if self.rest is None or self.stage is None:
+            return ()
+        ring = self.system.ring.context(self.stage_unknowns)
+        return tuple(
+            DeferredBlock(
+                own,
+                tuple(Composed(self.rest[members], self.stage).expanded().polynomials(ring)),
+            )
+            for own, members in self.blocks
+        )
+
+    @cached_property
+    def stage_images(self) -> tuple[Any, ...]:
+        return self._affine(self.stage, self.stage_unknowns)
+
+    @cached_property
+    def core_images(self) -> tuple[Any, ...]:
+        if self.embedding is None:
+            return ()
+        return self._affine(self.embedding[[*self.kept, -1]], self.unknowns)
+
+    def _affine(self, images: Residues | None, names: tuple[str, ...]) -> tuple[Any, ...]:
+        """Affine forms as polynomials; the last row of `images` is that of 1."""
+        if images is None:
+            return ()
+        ring = self.system.ring.context(names)
+        rows, columns = np.nonzero(images[:-1])
+        constant = np.full(len(rows), len(names))
+        quadrics = Quadrics(
+            len(images) - 1, len(names), self.system.equations.p,
+            rows, columns, constant, images[:-1][rows, columns],
+        )  # fmt: skip
+        return tuple(quadrics.polynomials(ring))
+
+
+def eliminate_modular(system: QuadraticSystem, *, defer: bool = True) -> ModularCore:
+    """The core of a quadratic system over GF(p), by exact elimination.
+
+    Parameters
+    ----------
+    system : QuadraticSystem
+    defer : bool, optional
+        Whether blocks that can be solved last are put aside (step 2).
+
+    Returns
+    -------
+    ModularCore
+    """
+    try:
+        return _eliminate(system, defer)
+    except _Inconsistent:
+        return ModularCore(system, (), False, (), 0)
+
+
+def _eliminate(system: QuadraticSystem, defer: bool) -> ModularCore:
+    equations, p, n = system.equations, system.equations.p, len(system.unknowns)
+    # Step 1: linear equations without weights.
+    weights = np.zeros(n, bool)
+    weights[: system.weights] = True
+    pure = (equations.degrees <= 1) & (equations.degree_in(weights) == 0)
+    stage, free = _solve_linear(equations[np.flatnonzero(pure)].linear_rows(), p)
+    stage_names = tuple(system.unknowns[k] for k in free)
+    rest = equations[np.flatnonzero(~pure)]
+    composed = Composed(rest, stage)
+    composed, survey, numbers = _nonzero(composed, _Survey.of(composed))
+
+    # Step 2: blocks that nothing else needs.
+    blocks: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
+    if defer:
+        blocks, left = _defer(composed, survey)
+        blocks = tuple((own, tuple(int(numbers[e]) for e in members)) for own, members in blocks)
+        composed, survey = composed[left], survey.kept(left)
+    gone = {k for own, _ in blocks for k in own}
+    kept = [k for k in range(len(stage_names)) if k not in gone]
+    names = tuple(stage_names[k] for k in kept)
+    embedding = np.zeros((len(stage_names) + 1, len(kept) + 1), np.int64)
+    embedding[[*kept, len(stage_names)], np.arange(len(kept) + 1)] = 1
+    composed = composed.then(embedding)
+    survey = _Survey(survey.degrees, survey.terms, survey.occurs[:, kept])
+
+    # Step 3: the linear closure of what is left.
+    while True:
+        composed, rows, changed = _expose_linear(composed, survey)
+        if not len(rows):
+            if changed:
+                survey = _Survey.of(composed)
+            break
+        images, free = _solve_linear(rows, p)
+        names = tuple(names[k] for k in free)
+        composed = composed.then(images)
+        composed, survey, _ = _nonzero(composed, _Survey.of(composed))
+        embedding = compose(embedding, images, p)
+    return ModularCore(
+        system=system,
+        unknowns=names,
+        consistent=True,
+        stage_unknowns=stage_names,
+        linear_solved=n - len(names) - len(gone),
+        stage=stage,
+        blocks=blocks,
+        rest=rest,
+        composed=composed,
+        embedding=embedding,
+        survey=survey,
+    )
+
+
+def _nonzero(composed: Composed, survey: _Survey) -> tuple[Composed, _Survey, np.ndarray]:
+    """Without the equations that became 0 = 0, and the positions of the others."""
+    if (survey.degrees == 0).any():
+        raise _Inconsistent
+    kept = np.flatnonzero(survey.degrees >= 0)
+    return composed[kept], survey.kept(kept), kept
+
+
+def _solve_linear(rows: Residues, p: int) -> tuple[Residues, np.ndarray]:
+    """Solve affine equations; images of all unknowns, and the unknowns that stay free.
+
+    As in `algebra.systems.elimination` the unknowns of highest index become pivots.
+    """
+    n = rows.shape[1] - 1
+    used = np.flatnonzero((rows[:, :n] != 0).any(axis=0))[::-1]
+    table, pivots = echelon(rows[:, [*used, n]], p)
+    if pivots and pivots[-1] == len(used):
+        raise _Inconsistent
+    solved = used[pivots]
+    free = np.setdiff1d(np.arange(n), solved)
+    column = np.full(n + 1, -1)
+    column[free] = np.arange(len(free))
+    column[n] = len(free)
+    images = np.zeros((n + 1, len(free) + 1), np.int64)
+    images[[*free, n], np.arange(len(free) + 1)] = 1
+    others = np.setdiff1d(np.arange(len(used) + 1), pivots)
+    target = column[np.append(used, n)[others]]
+    images[np.ix_(solved, target)] = -table[:, others] % p
+    return images, free
+
+
+def _defer(
+    composed: Composed, survey: _Survey
+) -> tuple[tuple[tuple[tuple[int, ...], tuple[int, ...]], ...], np.ndarray]:
+    """Split off the trailing blocks that are linear in their own unknowns."""
+    p, unknowns = composed.quadrics.p, composed.unknowns
+    rng = random.Random(unknowns)
+    values = np.array([rng.randrange(1 << 16) for _ in range(unknowns)], np.int64)
+    patterns = survey.patterns()
+    triangular = block_triangular_form(patterns, unknowns)
+    needed = np.zeros(unknowns, bool)
+    for part in (triangular.overdetermined, triangular.underdetermined):
+        needed |= survey.occurs[list(part.equations)].any(axis=0)
+    blocks = []
+    left = np.ones(composed.count, bool)
+    for block in reversed(triangular.blocks):
+        own, members = list(block.unknowns), list(block.equations)
+        if needed[own].any() or not _is_solvable(composed[members], own, values, p):
+            needed |= survey.occurs[members].any(axis=0)
+            continue
+        blocks.append((block.unknowns, block.equations))
+        left[members] = False
+    return tuple(blocks[::-1]), np.flatnonzero(left)
+
+
+def _is_solvable(composed: Composed, own: list[int], values: Residues, p: int) -> bool:
+    """Whether equations are linear in their own unknowns, and regular at a random point."""
+    part = np.zeros(composed.unknowns, bool)
+    part[own] = True
+    rows = []
+    for _, q in composed.pieces():
+        if (q.degree_in(part) > 1).any():
+            return False
+        rows.append(q.affine_in(own, values)[:, :-1])
+    return len(echelon(np.concatenate(rows), p)[1]) == len(own)
+
+
+def _expose_linear(composed: Composed, survey: _Survey) -> tuple[Composed, Residues, bool]:
+    """Split the span of the equations into non-linear ones and rows of linear ones.
+
+    Only where the span holds a linear equation, or depends on itself, are the equations
+    replaced; then the third value is True.
+    """
+    linear = survey.degrees <= 1
+    if linear.any():
+        rows = composed[np.flatnonzero(linear)].expanded().linear_rows()
+        return composed[np.flatnonzero(~linear)], rows, False
+    width = composed.unknowns + 1
+    if not composed.count:
+        return composed, np.zeros((0, width), np.int64), False
+    kernel = _hidden(composed)
+    if not len(kernel):
+        return composed, np.zeros((0, width), np.int64), False
+    return _replaced(composed)
+
+
+def _replaced(composed: Composed) -> tuple[Composed, Residues, bool]:
+    """The span in reduced echelon form, quadratic monomials first."""
+    p, k = composed.quadrics.p, composed.unknowns
+    every = composed.expanded()
+    columns = _ordered_monomials(every)
+    rank_of = np.argsort(columns)
+    key = every.first * (k + 1) + every.second
+    place = rank_of[np.searchsorted(columns[rank_of], key)]
+    matrix = np.zeros((every.count, len(columns)), np.int64)
+    matrix[every.polynomial, place] = every.coefficient
+    identity = np.eye(every.count, dtype=np.int64)
+    table, pivots = echelon(np.concatenate([matrix, identity], axis=1), p)
+    found = sum(pivot < len(columns) for pivot in pivots)
+    products = int((columns % (k + 1) < k).sum())
+    quadratic = sum(pivot < products for pivot in pivots)
+    rows = np.zeros((found - quadratic, k + 1), np.int64)
+    rows[:, columns[products:] // (k + 1)] = table[quadratic:found, products : len(columns)]
+    if len(rows) and not rows[-1, :k].any():
+        raise _Inconsistent
+    mix = csr_array(table[:quadratic, len(columns) :])
+    return Composed(composed.quadrics.combine(mix), composed.images), rows, True
+
+
+def _ordered_monomials(q: Quadrics) -> np.ndarray:
+    """Keys of the monomials, quadratic ones first: the columns of the echelon form.
+
+    Which order they have among themselves decides which basis of the span is found, and so
+    how sparse the core is and into which blocks it falls.  Recorded counts name these blocks:
+    the order is that of `algebra.systems.elimination`, a set of exponent vectors met in
+    degrevlex order.  Where the vectors would take much memory, it is degrevlex itself.
+    """
+    k = q.unknowns
+    degree = (q.first < k).astype(int) + (q.second < k)
+    last = np.where(degree == 2, q.second, q.first)
+    order = np.lexsort((q.first, last, -degree, q.polynomial))
+    key = (q.first * (k + 1) + q.second)[order]
+    _, met = np.unique(key, return_index=True)
+    met = np.sort(met)
+    key, degree = key[met], degree[order][met]
+    if len(key) * k > _VECTORS:
+        return key[np.argsort(-degree, kind="stable")]
+    vectors = np.zeros((len(key), k + 1), int)
+    np.add.at(vectors, (np.arange(len(key)), key // (k + 1)), 1)
+    np.add.at(vectors, (np.arange(len(key)), key % (k + 1)), 1)
+    number = {tuple(row): c for c, row in zip(key.tolist(), vectors[:, :k].tolist(), strict=True)}
+    met_in_order = {m for m in number}  # noqa: C416 (set(number) would be filled otherwise)
+    return np.array([number[m] for m in sorted(met_in_order, key=sum, reverse=True)])
+
+
+def _hidden(composed: Composed) -> Residues:
+    """Combinations of the equations without quadratic terms: a basis of the left kernel."""
+    p, count, k = composed.quadrics.p, composed.count, composed.unknowns + 1
+    columns = _sampled(composed)
+    while True:
+        matrix = composed.coefficients(columns // k, columns % k)
+        if rank(matrix, p) == count:
+            return np.zeros((0, count), np.int64)
+        table, pivots = echelon(matrix, p)
+        free = np.setdiff1d(np.arange(count), pivots)
+        kernel = np.zeros((len(free), count), np.int64)
+        kernel[np.arange(len(free)), free] = 1
+        kernel[:, pivots] = -table[:, free].T % p
+        # One random combination is quick to test; where it leaves nothing, all are tested.
+        missed = _missed(composed, _random_row(len(kernel), p), kernel)
+        if not len(missed):
+            missed = _missed(composed, np.eye(len(kernel), dtype=np.int64), kernel)
+        if not len(missed):
+            return kernel
+        columns = np.union1d(columns, missed[: max(64, 2 * count)])
+
+
+def _sampled(composed: Composed) -> np.ndarray:
+    """Some quadratic monomials of each equation, as first · (unknowns + 1) + second."""
+    q, k = composed.quadrics, composed.unknowns
+    rng = random.Random(composed.count)
+    lists = [np.flatnonzero(row[:k]).tolist() for row in composed.images]
+    quadratic = np.flatnonzero(q.second < q.unknowns)
+    ends = np.searchsorted(q.polynomial[quadratic], np.arange(q.count + 1)).tolist()
+    found = set()
+    for e in range(q.count):
+        for _ in range(_SAMPLE if ends[e] < ends[e + 1] else 0):
+            term = quadratic[rng.randrange(ends[e], ends[e + 1])]
+            choice = lists[q.first[term]], lists[q.second[term]]
+            if choice[0] and choice[1]:
+                i, j = rng.choice(choice[0]), rng.choice(choice[1])
+                found.add(min(i, j) * (k + 1) + max(i, j))
+    return np.array(sorted(found), np.int64)
+
+
+def _random_row(size: int, p: int) -> Residues:
+    rng = random.Random(size)
+    return np.array([[rng.randrange(1, p) for _ in range(size)]], np.int64)
+
+
+def _missed(composed: Composed, mix: Residues, kernel: Residues) -> np.ndarray:
+    """Quadratic monomials that combinations of kernel vectors leave."""
+    vectors = csr_array(matmul(mix, kernel, composed.quadrics.p))
+    q = Composed(composed.quadrics.combine(vectors), composed.images).expanded()
+    quadratic = q.second < q.unknowns
+    return np.unique(q.first[quadratic] * (q.unknowns + 1) + q.second[quadratic])

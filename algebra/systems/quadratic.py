@@ -1,0 +1,469 @@
+r"""Polynomials of degree at most two over GF(p), as arrays of terms.
+
+Every lifted form is at most quadratic (`algebra.systems.forms`).  A batch of such polynomials
+in K unknowns is four parallel arrays: the polynomial, two factors a ≤ b and the coefficient
+of each term; the factor K stands for 1, so that (K, K) is a constant and (a, K) linear.
+Nothing here grows with the number of unknowns of a monomial, as exponent vectors do.
+
+A substitution of affine forms, :math:`x_a = \sum_i P_{ai} y_i` with P of K + 1 rows (the
+last one keeps the constant), turns :math:`\sum c\,x_a x_b` into a sum over the terms of
+:math:`c\,P_{ai} P_{bj}\, y_i y_j`.  The factor with the sparser row of P is expanded first,
+terms that share the other are collected, and one sparse product with P does the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from algebra.linalg.modular import Residues, matmul
+
+# Terms held at once while a substitution is expanded.
+_AT_ONCE = 1_000_000
+
+
+class DegreeAboveTwo(ArithmeticError):
+    """A product is no longer quadratic; the general polynomials can hold it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Quadrics:
+    """Polynomials of degree at most two: each monomial once, without zeros.
+
+    Attributes
+    ----------
+    count, unknowns : int
+        Number of polynomials and of unknowns K.
+    p : int
+    polynomial, first, second, coefficient : ndarray of int64
+        Of each term; first ≤ second ≤ K.  In ascending order of the polynomial.
+    """
+
+    count: int
+    unknowns: int
+    p: int
+    polynomial: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    coefficient: Residues
+
+    @property
+    def terms(self) -> int:
+        """Number of terms."""
+        return len(self.polynomial)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Position of each polynomial's first term, and the end."""
+        return np.searchsorted(self.polynomial, np.arange(self.count + 1))
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """Total degree of each polynomial; −1 of 0."""
+        found = np.full(self.count, -1)
+        found[self.polynomial] = 0
+        found[self.polynomial[self.first < self.unknowns]] = 1
+        found[self.polynomial[self.second < self.unknowns]] = 2
+        return found
+
+    @cached_property
+    def occurs(self) -> np.ndarray:
+        """Which unknowns occur in which polynomial, shape (count, unknowns)."""
+        found = np.zeros((self.count, self.unknowns + 1), bool)
+        found[self.polynomial, self.first] = True
+        found[self.polynomial, self.second] = True
+        return found[:, : self.unknowns]
+
+    def patterns(self) -> list[list[int]]:
+        """For each polynomial, the unknowns that occur in it."""
+        return [np.flatnonzero(row).tolist() for row in self.occurs]
+
+    def __getitem__(self, chosen: Sequence[int] | np.ndarray) -> Quadrics:
+        """Some of the polynomials, in the order given."""
+        chosen = np.asarray(chosen, np.int64)
+        sizes = self.starts[chosen + 1] - self.starts[chosen]
+        offset = np.repeat(self.starts[chosen] - np.cumsum(sizes) + sizes, sizes)
+        at = np.arange(len(offset)) + offset
+        return Quadrics(
+            len(chosen), self.unknowns, self.p, np.repeat(np.arange(len(chosen)), sizes),
+            self.first[at], self.second[at], self.coefficient[at],
+        )  # fmt: skip
+
+    def degree_in(self, part: np.ndarray) -> np.ndarray:
+        """Each polynomial's degree in part of the unknowns.
+
+        Parameters
+        ----------
+        part : ndarray of bool, shape (count, unknowns) or (unknowns,)
+            Which unknowns count, for each polynomial or for all.
+        """
+        inside = np.zeros((self.count, self.unknowns + 1), np.int64)
+        inside[:, : self.unknowns] = part
+        degree = inside[self.polynomial, self.first] + inside[self.polynomial, self.second]
+        found = np.zeros(self.count, np.int64)
+        for value in (1, 2):
+            found[self.polynomial[degree == value]] = value
+        return found
+
+    def linear_rows(self) -> Residues:
+        """Coefficients of the polynomials' linear terms, the constant in the last column."""
+        rows = np.zeros((self.count, self.unknowns + 1), np.int64)
+        linear = self.second == self.unknowns
+        rows[self.polynomial[linear], self.first[linear]] = self.coefficient[linear]
+        return rows
+
+    def affine_in(self, own: Sequence[int], values: Residues) -> Residues:
+        """Coefficients of `own` unknowns, the others set to values; last the constant.
+
+        The polynomials must be of degree at most 1 in these unknowns.
+        """
+        place = np.full(self.unknowns + 1, len(own))
+        place[np.asarray(own, np.int64)] = np.arange(len(own))
+        at = np.append(values % self.p, 1)
+        at[np.asarray(own, np.int64)] = 1
+        value = self.coefficient * at[self.first] % self.p * at[self.second] % self.p
+        column = np.minimum(place[self.first], place[self.second])
+        rows = np.zeros((self.count, len(own) + 1), np.int64)
+        np.add.at(rows, (self.polynomial, column), value)
+        return rows % self.p
+
+    def combine(self, mix: csr_array) -> Quadrics:
+        """Linear combinations of the polynomials, one a row of `mix` (residues)."""
+        rows, members = mix.tocoo().coords
+        sizes = (self.starts[1:] - self.starts[:-1])[members]
+        offset = np.repeat(self.starts[members] - np.cumsum(sizes) + sizes, sizes)
+        at = np.arange(len(offset)) + offset
+        value = np.repeat(mix.tocoo().data, sizes) * self.coefficient[at] % self.p
+        return merged(
+            mix.shape[0], self.unknowns, self.p, np.repeat(rows, sizes),
+            self.first[at], self.second[at], value,
+        )  # fmt: skip
+
+    def polynomials(self, context: Any) -> list[Any]:
+        """As polynomials of a ring of python-flint with these unknowns."""
+        generators = context.gens()
+        one = context.constant(1)
+        if not generators:
+            return [context.constant(int(c)) for c in self._constants()]
+        unit = [tuple(map(int, row)) for row in np.eye(self.unknowns, dtype=int)]
+        zero = (0,) * self.unknowns
+        made = []
+        for e in range(self.count):
+            terms = {}
+            for t in range(int(self.starts[e]), int(self.starts[e + 1])):
+                a, b = int(self.first[t]), int(self.second[t])
+                monomial = zero if a == self.unknowns else unit[a]
+                if b < self.unknowns:
+                    step = unit[b]
+                    monomial = tuple(x + y for x, y in zip(monomial, step, strict=True))
+                terms[monomial] = int(self.coefficient[t])
+            made.append(context.from_dict(terms) if terms else 0 * one)
+        return made
+
+    def _constants(self) -> np.ndarray:
+        found = np.zeros(self.count, np.int64)
+        found[self.polynomial] = self.coefficient
+        return found
+
+
+def merged(
+    count: int,
+    unknowns: int,
+    p: int,
+    polynomial: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    coefficient: Residues,
+) -> Quadrics:
+    """Polynomials from terms in any order: equal monomials added, zeros dropped."""
+    k = unknowns + 1
+    key = (polynomial * k + np.minimum(first, second)) * k + np.maximum(first, second)
+    order = np.argsort(key, kind="stable")
+    key, coefficient = key[order], coefficient[order]
+    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    total = np.add.reduceat(coefficient, starts) % p if len(key) else coefficient
+    kept = total != 0
+    key = key[starts][kept]
+    return Quadrics(count, unknowns, p, key // (k * k), key // k % k, key % k, total[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class Composed:
+    """Quadrics in which affine forms are to be put for the unknowns: expanded piece by piece.
+
+    Attributes
+    ----------
+    quadrics : Quadrics
+    images : ndarray of int64, shape (unknowns + 1, new unknowns + 1)
+        Row k is the affine form of unknown k, its constant last; the last row is that of 1.
+    """
+
+    quadrics: Quadrics
+    images: Residues
+
+    @property
+    def count(self) -> int:
+        """Number of polynomials."""
+        return self.quadrics.count
+
+    @property
+    def unknowns(self) -> int:
+        """Number of new unknowns."""
+        return self.images.shape[1] - 1
+
+    def then(self, images: Residues) -> Composed:
+        """After one more substitution."""
+        return Composed(self.quadrics, compose(self.images, images, self.quadrics.p))
+
+    def __getitem__(self, chosen: Sequence[int] | np.ndarray) -> Composed:
+        part = Composed(self.quadrics[chosen], self.images)
+        for name in ("_halves", "_rows", "_support"):
+            if name in self.__dict__:
+                part.__dict__[name] = self.__dict__[name]
+        return part
+
+    def expanded(self) -> Quadrics:
+        """All polynomials, multiplied out."""
+        pieces = list(self.pieces())
+        if not pieces:
+            return merged(0, self.unknowns, self.quadrics.p, *(np.zeros(0, np.int64),) * 4)
+        return Quadrics(
+            self.count, self.unknowns, self.quadrics.p,
+            np.concatenate([start + q.polynomial for start, q in pieces]),
+            np.concatenate([q.first for _, q in pieces]),
+            np.concatenate([q.second for _, q in pieces]),
+            np.concatenate([q.coefficient for _, q in pieces]),
+        )  # fmt: skip
+
+    def pieces(self) -> Iterator[tuple[int, Quadrics]]:
+        """The polynomials multiplied out, some at a time, with the number of the first."""
+        q = self.quadrics
+        support = self._support
+        # A bound on the terms of each polynomial before equal monomials are added.
+        work = np.zeros(q.count, np.int64)
+        np.add.at(work, q.polynomial, support[q.first] * support[q.second])
+        start = 0
+        while start < q.count:
+            total = np.cumsum(work[start:])
+            stop = start + max(1, int(np.searchsorted(total, _AT_ONCE, side="right")))
+            yield start, self._expand(q[np.arange(start, stop)], support)
+            start = stop
+
+    @cached_property
+    def _halves(self) -> tuple[Any, Any]:
+        """The images in two parts of 16 bits, so that sums of products fit in 64 bits."""
+        high, low = self.images >> 16, self.images & 0xFFFF
+        if np.count_nonzero(self.images) * 8 > self.images.size:
+            return high, low
+        return csr_array(high), csr_array(low)
+
+    def _expand(self, q: Quadrics, support: np.ndarray) -> Quadrics:
+        whole, (high, low) = self._rows, self._halves
+        p, k = q.p, self.unknowns + 1
+        swap = support[q.first] > support[q.second]
+        near, far = np.where(swap, q.second, q.first), np.where(swap, q.first, q.second)
+        # Each term's sparser factor: its affine form, term by term.
+        lengths = support[near]
+        offset = np.repeat(whole.indptr[near] - np.cumsum(lengths) + lengths, lengths)
+        at = np.arange(len(offset)) + offset
+        value = np.repeat(q.coefficient, lengths) * whole.data[at] % p
+        key = np.repeat(q.polynomial, lengths) * k + whole.indices[at]
+        groups, group = np.unique(key, return_inverse=True)
+        rows = csr_array((value, (group, np.repeat(far, lengths))), (len(groups), q.unknowns + 1))
+        rows.data %= p
+        # The other factors, those that share a polynomial and an unknown together.
+        upper, lower = rows @ high, rows @ low
+        if isinstance(upper, np.ndarray):
+            product = ((upper % p << 16) + lower) % p
+            row, column = np.nonzero(product)
+            value = product[row, column]
+        else:
+            upper.data = upper.data % p << 16
+            sparse = (upper + lower).tocoo()
+            row, column = (axis.astype(np.int64) for axis in sparse.coords)
+            value = sparse.data % p
+        polynomial, index = groups // k, groups % k
+        # The monomial y_i y_j comes twice only where both are such unknowns, or i = j.
+        expanded = np.zeros((q.count, k), bool)
+        expanded[polynomial, index] = True
+        e, i, j = polynomial[row], index[row], column
+        twice = expanded[e, j]
+        once = ~twice & (value != 0)
+        both = merged(q.count, self.unknowns, p, e[twice], i[twice], j[twice], value[twice])
+        i, j = i[once], j[once]
+        parts = [
+            np.concatenate([e[once], both.polynomial]),
+            np.concatenate([np.minimum(i, j), both.first]),
+            np.concatenate([np.maximum(i, j), both.second]),
+            np.concatenate([value[once], both.coefficient]),
+        ]
+        order = np.argsort(parts[0].astype(np.int16 if q.count < 1 << 15 else int), kind="stable")
+        return Quadrics(q.count, self.unknowns, p, *(part[order] for part in parts))
+
+    @cached_property
+    def _support(self) -> np.ndarray:
+        return np.asarray(np.count_nonzero(self.images, axis=1))
+
+    @cached_property
+    def _rows(self) -> csr_array:
+        return csr_array(self.images)
+
+    def coefficients(self, first: np.ndarray, second: np.ndarray) -> Residues:
+        """Coefficients of some products of two unknowns, without multiplying out.
+
+        Parameters
+        ----------
+        first, second : ndarray of int, shape (N,)
+            New unknowns; each pair once, in ascending order.
+
+        Returns
+        -------
+        ndarray of int64, shape (N, count)
+        """
+        q, p = self.quadrics, self.quadrics.p
+        quadratic = np.flatnonzero(q.second < q.unknowns)
+        out = np.zeros((len(first), self.count), np.int64)
+        if not len(quadratic):
+            return out
+        columns = np.ascontiguousarray(self.images.T)
+        a, b = q.first[quadratic], q.second[quadratic]
+        owner, factor = q.polynomial[quadratic], q.coefficient[quadratic]
+        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+        for at, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+            value = columns[i][a] * columns[j][b] % p
+            if i != j:
+                value = (value + columns[j][a] * columns[i][b]) % p
+            out[at, owner[starts]] = np.add.reduceat(value * factor % p, starts) % p
+        return out
+
+
+def compose(images: Residues, then: Residues, p: int) -> Residues:
+    """The affine forms of one substitution after another; unit rows are only copied."""
+    busy = np.flatnonzero((then != 0).sum(axis=1) != 1)
+    simple = np.flatnonzero((then != 0).sum(axis=1) == 1)
+    out = matmul(images[:, busy], then[busy], p)
+    target = then[simple].argmax(axis=1)
+    value = then[simple, target]
+    for k, column, factor in zip(simple, target, value, strict=True):
+        out[:, column] = (out[:, column] + images[:, k] * factor) % p
+    return out
+
+
+class QuadraticMatrix:
+    """A matrix of polynomials of degree at most two, with sums, products and slices.
+
+    Enough of an array for the equations of a form to be written once, for these and for
+    object arrays of ring elements.
+
+    Parameters
+    ----------
+    shape : (int, int)
+    entries : Quadrics
+        Row by row.
+    """
+
+    __array_ufunc__ = None  # ndarray @ QuadraticMatrix is ours
+
+    def __init__(self, shape: tuple[int, int], entries: Quadrics) -> None:
+        self.shape = shape
+        self.entries = entries
+
+    @classmethod
+    def of(
+        cls, values: Residues, p: int, unknowns: int, generators: np.ndarray | None = None
+    ) -> QuadraticMatrix:
+        """Entries that are constants, or single unknowns where `generators` is not −1."""
+        rows, columns = values.shape
+        position = np.arange(rows * columns)
+        constant = np.full(rows * columns, unknowns)
+        first, coefficient = constant, values.ravel() % p
+        if generators is not None:
+            known = generators.ravel() < 0
+            first = np.where(known, unknowns, generators.ravel())
+            coefficient = np.where(known, coefficient, 1)
+        return cls(
+            (rows, columns),
+            merged(rows * columns, unknowns, p, position, first, constant, coefficient),
+        )
+
+    def __matmul__(self, other: QuadraticMatrix) -> QuadraticMatrix:
+        left, right = self.entries, other.entries
+        p, k = left.p, left.unknowns
+        rows, inner, columns = *self.shape, other.shape[1]
+        if (left.first == k).all() and (right.first == k).all():
+            return self.of(matmul(self._values(), other._values(), p), p, k)
+        # Join the terms of column s on the left with those of row s on the right.
+        order = np.argsort(left.polynomial % inner, kind="stable")
+        at_left = left.polynomial[order] % inner
+        starts = np.searchsorted(right.polynomial, np.arange(inner + 1) * columns)
+        lengths = (starts[1:] - starts[:-1])[at_left]
+        i = np.repeat(order, lengths)
+        offset = np.repeat(starts[at_left] - np.cumsum(lengths) + lengths, lengths)
+        j = np.arange(len(offset)) + offset
+        factors = np.stack([left.first[i], left.second[i], right.first[j], right.second[j]])
+        factors.sort(axis=0)
+        if (factors[2] != k).any():
+            raise DegreeAboveTwo("a product of matrices is of degree above two")
+        position = left.polynomial[i] // inner * columns + right.polynomial[j] % columns
+        value = left.coefficient[i] * right.coefficient[j] % p
+        entries = merged(rows * columns, k, p, position, factors[0], factors[1], value)
+        return QuadraticMatrix((rows, columns), entries)
+
+    def _values(self) -> Residues:
+        return self.entries._constants().reshape(self.shape)
+
+    def __add__(self, other: QuadraticMatrix) -> QuadraticMatrix:
+        return self._sum(other, 1)
+
+    def __sub__(self, other: QuadraticMatrix) -> QuadraticMatrix:
+        return self._sum(other, -1)
+
+    def _sum(self, other: QuadraticMatrix, sign: int) -> QuadraticMatrix:
+        a, b = self.entries, other.entries
+        entries = merged(
+            a.count, a.unknowns, a.p,
+            np.concatenate([a.polynomial, b.polynomial]), np.concatenate([a.first, b.first]),
+            np.concatenate([a.second, b.second]),
+            np.concatenate([a.coefficient, sign * b.coefficient]),
+        )  # fmt: skip
+        return QuadraticMatrix(self.shape, entries)
+
+    def __getitem__(self, index: Any) -> QuadraticMatrix:
+        """Rows, or (rows, columns), as slices."""
+        numbers = np.arange(self.entries.count).reshape(self.shape)[index]
+        return QuadraticMatrix(numbers.shape, self.entries[numbers.ravel()])
+
+
+def beside(blocks: Sequence[Any]) -> Any:
+    """Matrices side by side: arrays, or `QuadraticMatrix`."""
+    return _joined(blocks, 1)
+
+
+def stacked(blocks: Sequence[Any]) -> Any:
+    """Matrices one above the other: arrays, or `QuadraticMatrix`."""
+    return _joined(blocks, 0)
+
+
+def _joined(blocks: Sequence[Any], axis: int) -> Any:
+    if not isinstance(blocks[0], QuadraticMatrix):
+        return np.concatenate(blocks, axis=axis)
+    entries = [block.entries for block in blocks]
+    ends = np.cumsum([e.count for e in entries])
+    offsets = [int(end) - e.count for e, end in zip(entries, ends, strict=True)]
+    every = Quadrics(
+        int(ends[-1]), entries[0].unknowns, entries[0].p,
+        np.concatenate([e.polynomial + o for e, o in zip(entries, offsets, strict=True)]),
+        np.concatenate([e.first for e in entries]), np.concatenate([e.second for e in entries]),
+        np.concatenate([e.coefficient for e in entries]),
+    )  # fmt: skip
+    numbers = [
+        np.arange(o, o + b.entries.count).reshape(b.shape)
+        for b, o in zip(blocks, offsets, strict=True)
+    ]
+    order = np.concatenate(numbers, axis=axis)
+    return QuadraticMatrix(order.shape, every[order.ravel()])
