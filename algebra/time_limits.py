@@ -9,7 +9,8 @@ verb and the loop need no argument for it and cannot forget to hand it on.
 
 Code that asks nothing is reached too where it can be: in the main thread, where nobody else uses
 the alarm clock (SIGALRM), an alarm raises `OutOfTime` a moment after the end, as Ctrl-C would.
-It waits for a compiled call to return; such calls are kept short.
+It waits for a compiled call to return (such calls are kept short), and for imports, compilations
+and transactions to be done.
 
 What a caller does when time is up is its own affair: a verdict becomes "undecided" with what
 was tried, a count "undetermined".  `OutOfTime` never means "there is none".
@@ -34,11 +35,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import FrameType
 
 from algebra.errors import InputError, Unfinished, shown
 
 # Seconds that loops have to notice by themselves before the alarm rings.
 _GRACE = 0.5
+# Where the alarm waits: imports, compilers, transactions, and children being waited for (which
+# have a time limit of their own); and how long it waits before it looks again.
+_FRAGILE = frozenset(
+    {
+        "importlib",
+        "_frozen_importlib",
+        "_frozen_importlib_external",
+        "numba",
+        "llvmlite",
+        "subprocess",
+        "numeric.studies.store",
+    }
+)
+_AGAIN = 0.05
 # The moment of the monotonic clock at which the work must end.
 _END: ContextVar[float] = ContextVar("end", default=math.inf)
 
@@ -147,10 +163,24 @@ def _disarm() -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
-def _ring(number: int, frame: object) -> None:
+def _ring(number: int, frame: FrameType | None) -> None:
     # An inner limit caught, or work that must be finished: then there is time again.
-    if is_over():
-        raise OutOfTime("the time limit is over")
+    if not is_over():
+        return
+    if _is_fragile(frame):
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        return
+    raise OutOfTime("the time limit is over")
+
+
+def _is_fragile(frame: FrameType | None) -> bool:
+    """Whether something is at work that an exception in its midst would leave in pieces."""
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        if name.partition(".")[0] in _FRAGILE or name in _FRAGILE:
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager

@@ -68,7 +68,8 @@ class Claim:
                 raise CheckFailed(f"theorems.{one_line(name)}", f"{shown(said)}; it is {right!r}")
         words = ("rule", "reasons", "notes", "tried")
         used = [name for name in words if getattr(self, name)]
-        say("words", UNCHECKED, f"written by the program that certified: {', '.join(used)}, seed")
+        text = f"the certifying program's own: {', '.join(used)}; seeds, points tried, trace, index"
+        say("words", UNCHECKED, text)
 
     @property
     def learnable(self) -> int:

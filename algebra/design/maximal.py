@@ -24,6 +24,7 @@ from __future__ import annotations
 import heapq
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import islice
@@ -324,17 +325,18 @@ def _wider(asked: Demand, parity: Callable[[Allocation], Parity], best: _Best, e
                     continue
                 part = replace(asked, cells=tuple(cells))
                 ranked = ranked_bases(part, part.columns(p, number), p)
-                for units, elements in islice(ranked, _WIDE_RANKS):
-                    if _late(parity, ends):
-                        return
-                    cost = Fraction(units, part.unit) + asked.cost(sorted(asked.must))
-                    if best.cost is not None and cost >= best.cost:
-                        break
-                    allocation = allocation_of(part, elements)
-                    known = parity(allocation)
-                    if known.odd:
-                        best.keep(cost, allocation, known)
-                        break
+                with suppress(SearchUnfinished):
+                    for units, elements in islice(ranked, _WIDE_RANKS):
+                        if _late(parity, ends):
+                            return
+                        cost = Fraction(units, part.unit) + asked.cost(sorted(asked.must))
+                        if best.cost is not None and cost >= best.cost:
+                            break
+                        allocation = allocation_of(part, elements)
+                        known = parity(allocation)
+                        if known.odd:
+                            best.keep(cost, allocation, known)
+                            break
 
 
 def _line_sets(asked: Demand, line: str, full: int, want: int) -> Iterator[frozenset[Any]]:

@@ -108,7 +108,7 @@ def alternatives(
     --------
     Two recurrent weights: w and w' satisfy a quadratic equation, their sum is known.
 
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     >>> found = alternatives(Allocation.from_masks(net, W=[[1, 0], [0, 1]]))
     >>> found.root_count, found.values

@@ -43,10 +43,9 @@ from algebra.ranks.jacobian import (
     TARGET_ERROR,
     GenericRank,
     allocation_rank,
+    columns_at,
     deficit_error,
-    jacobian,
     random_point,
-    tangent_factors,
 )
 
 
@@ -116,16 +115,13 @@ def fibre(
     if own.rank == len(cells):
         return Fibre(own, len(cells), tuple(cells), (), Fraction(0))
     rng = random.Random(f"fibre/{seed}")
-    names = sorted({cell[0] for cell in cells})
     links = nx.Graph()
     links.add_nodes_from(range(len(cells)))
     error = Fraction(1)
     while error >= TARGET_ERROR:
         p = random_prime(rng)
         point = random_point(allocation.network, p, rng.randrange(1 << 32), support)
-        table, pivots = echelon(
-            jacobian(tangent_factors(allocation.network, point, names), cells, p), p
-        )
+        table, pivots = echelon(columns_at(allocation.network, point, cells), p)
         if len(pivots) < own.rank:
             continue
         others = sorted(set(range(len(cells))) - set(pivots))

@@ -198,7 +198,7 @@ class Problem:
             else:
                 learnable[name] = value.tolist()
         data: dict[str, Any] = {
-            "network": {"kind": self.network.kind, **self.network.sizes},
+            "network": self.network.to_dict(),
             "learnable": learnable,
         }
         if self.support:

@@ -137,6 +137,12 @@ def jacobian(factors: Factors, cells: Sequence[Cell], p: int) -> Residues:
     return out.T
 
 
+def columns_at(network: Network, point: Point, cells: Sequence[Cell]) -> Residues:
+    """Columns of the Jacobian (dm × number of cells) for some cells at a point."""
+    names = sorted({cell[0] for cell in cells})
+    return jacobian(tangent_factors(network, point, names), cells, point.p)
+
+
 def all_cells(network: Network, support: Mapping[str, np.ndarray] | None = None) -> list[Cell]:
     """Every weight that exists."""
     support = support or {}

@@ -115,7 +115,7 @@ class Atlas:
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob atlas``."""
         return {
-            "network": {"kind": self.network.kind, **self.network.sizes},
+            "network": self.network.to_dict(),
             "matrices": list(self.matrices),
             "budget": self.budget,
             "orbits": self.orbits,
@@ -240,7 +240,7 @@ def atlas(
     header = {
         "format": _FORMAT,
         "version": 1,
-        "network": {"kind": network.kind, **network.sizes},
+        "network": network.to_dict(),
         "matrices": list(names),
         "budget": budget,
         "support": {n: np.asarray(m).tolist() for n, m in (support or {}).items()},

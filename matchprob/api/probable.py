@@ -195,11 +195,14 @@ def gather(
     p, number = next(asked.points())
     ranked = ranked_bases(asked, asked.columns(p, number), p)
     exhaustive = True
-    for k, (_, elements) in enumerate(islice(ranked, _MOST_DESIGNS + 1)):
-        keep(allocation_of(asked, elements))
-        if k == _MOST_DESIGNS or len(found) > count or time.monotonic() > ends:
-            exhaustive = False
-            break
+    try:
+        for k, (_, elements) in enumerate(islice(ranked, _MOST_DESIGNS + 1)):
+            keep(allocation_of(asked, elements))
+            if k == _MOST_DESIGNS or len(found) > count or time.monotonic() > ends:
+                exhaustive = False
+                break
+    except SearchUnfinished:
+        exhaustive = False
     if exhaustive:
         return list(found.values()), True
     # Too many: a third cheap ones, the extremes, and random ones.

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import math
+import signal
+import sys
 import threading
 import time
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -97,3 +101,50 @@ def test_limits_are_checked_and_half_the_time_is_for_one_basis() -> None:
 def test_being_out_of_time_is_unfinished_work_not_a_wrong_input() -> None:
     assert issubclass(OutOfTime, Unfinished)
     assert not issubclass(OutOfTime, InputError)
+
+
+def test_the_alarm_reaches_what_asks_nothing() -> None:
+    """A loop without a look at the clock ends soon after the limit."""
+    began = time.monotonic()
+    with pytest.raises(OutOfTime), within(0.1):
+        forever()
+    assert time.monotonic() - began < 20.0
+
+
+def forever() -> None:
+    """A loop that asks nothing."""
+    while True:
+        pass
+
+
+def test_the_alarm_waits_for_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module is imported whole or not at all: the exception comes after it."""
+    (tmp_path / "slow_module.py").write_text(
+        "import time\nend = time.monotonic() + 1.5\nwhile time.monotonic() < end: pass\nDONE = 1\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(OutOfTime), within(0.1):
+        import_and_wait()
+    assert sys.modules["slow_module"].DONE == 1
+
+
+def import_and_wait() -> None:
+    """Import, then go on."""
+    importlib.import_module("slow_module")
+    forever()
+
+
+def test_the_alarm_is_gone_afterwards_and_others_keep_theirs() -> None:
+    """The handler of SIGALRM is as it was; one that belongs to somebody else is not touched."""
+    with within(5.0):
+        pass
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    rung: list[int] = []
+    signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with within(60.0):
+            time.sleep(0.2)
+        assert rung == [signal.SIGALRM]
+    finally:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)

@@ -9,7 +9,9 @@ import pytest
 import sympy
 from flint import fmpq, fmpq_mpoly_ctx, nmod
 
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation

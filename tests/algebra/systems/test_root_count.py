@@ -8,7 +8,10 @@ import pytest
 import sympy
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.polynomials.msolve.process import MsolveMissing
 from algebra.polynomials.msolve.solver import (
     MsolveFailed,
