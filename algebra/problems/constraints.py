@@ -252,7 +252,7 @@ def _rows(value: Any, key: str, where: str) -> tuple[tuple[float, ...], ...]:
         raise InputError(f"`{where}`: its rows have lengths {shown([len(r) for r in rows])}")
     out = []
     for i, row in enumerate(rows):
-        line = []
+        line: list[float] = []
         for j, entry in enumerate(row):
             name = f"`{where}`[{i}, {j}]"
             if key == "sign":

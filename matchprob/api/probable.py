@@ -135,17 +135,9 @@ def most_probable(
     designs are raced if they are few (up to renaming of units); otherwise the cheapest ones,
     the most spread, those on the fewest neurons, and cheapest ones for random costs.
     """
-    fallback = partial(monodromy_root_count, timeout=timeout)
-    try:
-        if problem.constraints:
-            raise NoneMaximal  # a maximal design has matches that break them, too
-        best = cheapest_maximal(
-            asked, relaxation=linear_relaxation, seconds=_SHARE * seconds, timeout=timeout,
-            fallback=fallback,
-        )  # fmt: skip
-    except (NoneMaximal, SearchUnfinished):
-        pass
-    else:
+    # A maximal design has matches that break constraints, too.
+    best = None if problem.constraints else _certified(asked, seconds, timeout)
+    if best is not None:
         proof = f"{best.certificate}; no match probability is above 1"
         return _probable(best, proof, Fraction(1), pool=1, exhaustive=True)
     pool, exhaustive = gather(
@@ -164,6 +156,17 @@ def most_probable(
         design, proof, Fraction(winner.estimate.matched, n), race=race, pool=len(pool),
         exhaustive=exhaustive,
     )  # fmt: skip
+
+
+def _certified(asked: Demand, seconds: float, timeout: float) -> Design | None:
+    """The cheapest certified maximal design; None where none is found."""
+    try:
+        return cheapest_maximal(
+            asked, relaxation=linear_relaxation, seconds=_SHARE * seconds, timeout=timeout,
+            fallback=partial(monodromy_root_count, timeout=timeout),
+        )  # fmt: skip
+    except (NoneMaximal, SearchUnfinished):
+        return None
 
 
 def _probable(design: Design, proof: str, value: Fraction, **more: Any) -> ProbableDesign:

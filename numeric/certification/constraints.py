@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from flint import arb, fmpq
@@ -156,7 +157,7 @@ class ConstrainedCounts:
             if answer is not None:
                 verdicts[k] = INSIDE if answer else OUTSIDE
         good = middles[verdicts == INSIDE]
-        order = np.lexsort(good.T[::-1]) if len(good) else []
+        order: Any = np.lexsort(good.T[::-1]) if len(good) else []
         solutions = tuple(tuple(float(x) for x in good[k]) for k in order)
         decided = int((verdicts != UNCLEAR).sum())
         return len(good), max(0, count.real - decided), solutions
