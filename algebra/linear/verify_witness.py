@@ -60,10 +60,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from flint import fmpq_mat, fmpz, fmpz_poly, nmod_poly
+from flint import fmpz, fmpz_poly, nmod_poly
 
 from algebra.certificates.checks import PROVED, TRUSTED, CheckFailed, Say
 from algebra.linalg.modular import random_prime
+from algebra.linalg.rational import rank
 from algebra.linear.evidence import Witness
 from algebra.networks.chain import need_chain
 from algebra.polynomials.parametrization import Parametrization
@@ -295,14 +296,7 @@ def _is_smooth(problem: Problem, witness: Witness, Y: np.ndarray, equations: int
     d, (inputs, m) = Y.shape[0], witness.X.shape
     free = min(inputs, m)
     width = min(*network.inner_widths, d, free) if network.inner_widths else min(d, free)
-    return (
-        equations == width * (d + free - width) and _rank(witness.X) == free and _rank(Y) == width
-    )
-
-
-def _rank(array: np.ndarray) -> int:
-    rows, columns = array.shape
-    return int(fmpq_mat(rows, columns, [entry for row in array for entry in row]).rank())
+    return equations == width * (d + free - width) and rank(witness.X) == free and rank(Y) == width
 
 
 def _real_roots(w: fmpz_poly) -> int:

@@ -220,6 +220,11 @@ def test_every_goal_on_random_demands():
     assert sum(check(seed) for seed in range(500)) > 300
 
 
+def test_branches_of_equal_bound_and_depth():
+    """Demand 7943: two branches tied in everything but their states, which have no order."""
+    assert check(7943) > 0
+
+
 @pytest.mark.long
 def test_every_goal_on_many_random_demands():
     """20,000 more."""
