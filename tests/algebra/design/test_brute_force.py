@@ -28,7 +28,8 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import all_cells, jacobian, network_rank, random_point, tangent_factors
+from algebra.ranks.generic_rank import network_rank
+from algebra.ranks.jacobian import all_cells, jacobian, random_point, tangent_factors
 from numeric.cap_relaxation import linear_relaxation
 
 P = 2147483629
