@@ -34,7 +34,8 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells
 from algebra.relu.decision import FORMAT as DECISION
 from algebra.systems.root_count import generic_root_count
 from matchprob.api.checker import Checker
