@@ -5,5 +5,6 @@ chain    Linear networks with learnable cells as chains of matrix products, read
 discs    Rigorous arithmetic with complex discs in double precision, for chains
 inputs  A recurrent net in its free inputs: few unknowns, no power of W
 inputs  A recurrent net in its free inputs: few unknowns, no power of W
+table    A chain's sizes and index tables, as every compiled kernel takes them
 lanes/  Compiled kernels that work on many chains at once, in vector lanes
 """

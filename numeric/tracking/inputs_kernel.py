@@ -12,28 +12,17 @@ from numeric.chains.lanes import inputs
 from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, factor
 from numeric.chains.lanes.simd import pair_add
 from numeric.tracking.pade import fit, predict, set_factors, take_units
-from numeric.tracking.steps import FLOOR, choose_steps, judge, keep, load, make_lanes
-
-
-@numba.njit(**OPTIONS)
-def _fill(ws, o, lanes, first, second, first_of, second_of, starts):
-    """Parameters and start point of the lanes just loaded."""
-    for lane in range(LANES):
-        if lanes.fresh[lane] == 0:
-            continue
-        lanes.fresh[lane] = 0
-        p = lanes.path[lane]
-        u, v = first_of[p], second_of[p]
-        for i in range(o.parameters):
-            x = first[u, i]
-            dx = second[v, i] - x
-            ws[o.base + i, 0, lane] = x.real
-            ws[o.base + i, 1, lane] = x.imag
-            ws[o.slope + i, 0, lane] = dx.real
-            ws[o.slope + i, 1, lane] = dx.imag
-        for i in range(o.unknowns):
-            ws[o.x + i, 0, lane] = starts[p, i].real
-            ws[o.x + i, 1, lane] = starts[p, i].imag
+from numeric.tracking.steps import (
+    FLOOR,
+    choose_steps,
+    fill,
+    hand_over,
+    judge,
+    keep,
+    load,
+    make_lanes,
+    release,
+)
 
 
 @numba.njit(**OPTIONS)
@@ -81,9 +70,7 @@ def _newton(ws, o, scale, pivots, pattern, t, fresh, size):
 
 
 @numba.njit(**OPTIONS)
-def track_inputs(
-    ws, o, options, first, second, first_of, second_of, starts, roots, outcome
-):  # fmt: skip
+def track_inputs(ws, o, options, lines, roots, outcome):
     """Follow paths on straight lines of parameters.
 
     Parameters
@@ -91,14 +78,14 @@ def track_inputs(
     ws : ndarray of float, shape (o.slots, 2, LANES)
     o : numeric.chains.lanes.inputs.Table
     options : numeric.tracking.steps.Options
-    first, second : ndarray of complex, shape (·, o.parameters)
-    first_of, second_of : ndarray of int, shape (paths,)
-    starts, roots : ndarray of complex, shape (paths, o.unknowns)
-        In; out.
+    lines : numeric.tracking.steps.Lines
+        Of o.parameters parameters and o.unknowns unknowns.
+    roots : ndarray of complex, shape (paths, o.unknowns)
+        Out.
     outcome : numeric.tracking.steps.Outcome
         Out.
     """
-    q, order, paths = o.unknowns, o.order, len(starts)
+    q, order, paths = o.unknowns, o.order, len(roots)
     pivots = np.zeros((q, LANES), np.int64)
     pattern = np.zeros((q, q + 2), np.int64)
     scale = np.ones((o.group_count, LANES))
@@ -107,7 +94,8 @@ def track_inputs(
     waiting = ended = 0
     while ended < paths:
         waiting = load(lanes, waiting, paths)
-        _fill(ws, o, lanes, first, second, first_of, second_of, starts)
+        fill(ws, lanes, lines, o.base, o.slope, o.x)
+        lanes.fresh[:] = 0
         inputs.set_parameters(ws, o, lanes.t, o.x)
         inputs.set_states(ws, o, o.x, o.states)
         _scales(ws, o, scale)
@@ -125,9 +113,5 @@ def track_inputs(
         _newton(ws, o, scale, pivots, pattern, lanes.aim, False, lanes.second)
         ended += judge(lanes, order, options, outcome)
         keep(ws, lanes, o.x, o.new_x, q)
-        for lane in range(LANES):
-            if lanes.finished[lane] == 1:
-                p = lanes.path[lane]
-                for i in range(q):
-                    roots[p, i] = complex(ws[o.x + i, 0, lane], ws[o.x + i, 1, lane])
-                lanes.path[lane] = -1
+        hand_over(ws, lanes, o.x, roots)
+        release(lanes)

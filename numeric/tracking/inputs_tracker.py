@@ -13,7 +13,7 @@ from numeric.chains.lanes.inputs import make_table
 from numeric.chains.lanes.linalg import workspace
 from numeric.tracking.inputs_kernel import track_inputs
 from numeric.tracking.settings import Settings
-from numeric.tracking.steps import Outcome
+from numeric.tracking.steps import Lines, Outcome
 
 
 class InputsLines:
@@ -73,24 +73,13 @@ class InputsLines:
         return 0
 
     def run(
-        self,
-        settings: Settings,
-        first: np.ndarray,
-        second: np.ndarray,
-        first_of: np.ndarray,
-        second_of: np.ndarray,
-        x: np.ndarray,
-        roots: np.ndarray,
-        lifts: np.ndarray,
+        self, settings: Settings, lines: Lines, roots: np.ndarray, lifts: np.ndarray,
         outcome: Outcome,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """The kernel; fills roots and outcome."""
         settings = settings.for_inputs
         table = make_table(self.form, settings.order)
-        track_inputs(
-            workspace(table.slots), table, settings.options, first, second, first_of, second_of,
-            x, roots, outcome,
-        )  # fmt: skip
+        track_inputs(workspace(table.slots), table, settings.options, lines, roots, outcome)
 
 
 def turn(form: InputsForm, vector: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -2,43 +2,22 @@
 
 One step is: Taylor coefficients at the current point (one factorisation, any order), a common
 denominator for all components (`numeric.tracking.pade`), the step length, prediction, one
-lifted Newton
-step, and a simplified one whose contraction decides whether the step is accepted.  Errors are
-relative to the size of each state and of each row of weights, so weights of size 10^5 do not
-stall a path.  A lane that finishes takes the next path.
+lifted Newton step, and a simplified one whose contraction decides whether the step is accepted
+(`numeric.tracking.steps`).  Errors are relative to the size of each state and of each row of
+weights, so weights of size 10^5 do not stall a path.  A lane that finishes takes the next path.
+
+Throughout `ws` is the workspace, an ndarray of float of shape (o.slot.total, 2, LANES), and `o` the
+`numeric.chains.lanes.table.Table` that says what stands where.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numba
 import numpy as np
 
 from numeric.chains.lanes.condensed import (
-    DW,
-    GRAM,
-    GROUPS,
-    JAC,
-    LIFTED,
-    LIFTED_RHS,
-    LIFTED_ROWS,
-    ORDER,
-    PA,
-    PARAMETERS,
-    PD,
-    PHI,
-    SN,
-    ST,
-    STATES,
-    STEPS,
-    TMP,
-    TN,
-    UNITS,
-    UNKNOWNS,
-    WN,
-    WT,
-    Z_SIZE,
-    ZN,
-    ZT,
     forward,
     jacobian,
     lifted_update,
@@ -46,30 +25,92 @@ from numeric.chains.lanes.condensed import (
     residual,
     set_point,
     taylor,
-)  # fmt: skip
+)
 from numeric.chains.lanes.lifted import (
     lifted_matrix,
     lifted_residual,
     lifted_taylor,
     scatter,
-)  # fmt: skip
+)
 from numeric.chains.lanes.linalg import LANES, OPTIONS, copy, factor, solve
-from numeric.tracking.pade import DEGREE, denominator, fit, predict, set_factors, take_units
-from numeric.tracking.steps import DONE, SLOW, STUCK
+from numeric.tracking.pade import fit, predict, set_factors, take_units
+from numeric.tracking.steps import (
+    FLOOR,
+    choose_steps,
+    fill,
+    hand_over,
+    judge,
+    keep,
+    load,
+    make_lanes,
+    release,
+)
 
-# Weights below this size are measured absolutely.
-_FLOOR = 0.1
+
+class Work(NamedTuple):
+    """Room of the kernel beside the workspace.
+
+    Attributes
+    ----------
+    scale : ndarray of float, shape (o.group_count + K + 1, LANES)
+        Inverse squared sizes of each group of weights, then of each state.
+    pivots, pattern : ndarray of int
+        Of the factors (`numeric.chains.lanes.linalg.factor`).
+    """
+
+    scale: np.ndarray
+    pivots: np.ndarray
+    pattern: np.ndarray
 
 
 @numba.njit(**OPTIONS)
-def _scales(ws, o, s_at, groups, w, s, scale):
+def _make_work(o):
+    size = o.chain.unknowns + o.chain.states
+    return Work(
+        np.ones((o.group_count + o.chain.steps + 1, LANES)),
+        np.zeros((size, LANES), np.int64),
+        np.zeros((size, size + 2), np.int64),
+    )
+
+
+@numba.njit(**OPTIONS)
+def _load(ws, o, lanes, lines):
+    """Fill the lanes just loaded: line, start, states and Z; learnable cells do not move."""
+    chain, slot = o.chain, o.slot
+    fill(ws, lanes, lines, slot.base, slot.slope, slot.weights)
+    loaded = False
+    for lane in range(LANES):
+        if lanes.fresh[lane] == 1:
+            loaded = True
+            for v in range(chain.unknowns):
+                ws[slot.slope + chain.cells[v, 4], 0, lane] = 0.0
+                ws[slot.slope + chain.cells[v, 4], 1, lane] = 0.0
+    set_point(ws, o, lanes.t, slot.weights)
+    if not loaded:
+        return
+    # Fresh lanes have no states yet; for the others they are recomputed in new_states only.
+    forward(ws, o, slot.new_states, slot.new_z)
+    for lane in range(LANES):
+        if lanes.fresh[lane] == 1:
+            lanes.fresh[lane] = 0
+            for i in range(chain.states):
+                ws[slot.states + i, 0, lane] = ws[slot.new_states + i, 0, lane]
+                ws[slot.states + i, 1, lane] = ws[slot.new_states + i, 1, lane]
+            for i in range(chain.z_size):
+                ws[slot.z + i, 0, lane] = ws[slot.new_z + i, 0, lane]
+                ws[slot.z + i, 1, lane] = ws[slot.new_z + i, 1, lane]
+
+
+@numba.njit(**OPTIONS)
+def _scales(ws, o, scale):
     """Inverse squared sizes of each group of weights and each state, per lane."""
-    G, K = o[GROUPS], o[STEPS]
+    G, K, w, s = o.group_count, o.chain.steps, o.slot.weights, o.slot.states
+    s_at = o.chain.s_at
     for g in range(G):
         for lane in range(LANES):
-            scale[g, lane] = _FLOOR * _FLOOR
-    for v in range(o[UNKNOWNS]):
-        g = groups[v]
+            scale[g, lane] = FLOOR * FLOOR
+    for v in range(o.chain.unknowns):
+        g = o.groups[v]
         for lane in range(LANES):
             re = ws[w + v, 0, lane]
             im = ws[w + v, 1, lane]
@@ -88,273 +129,174 @@ def _scales(ws, o, s_at, groups, w, s, scale):
 
 
 @numba.njit(**OPTIONS)
-def _norm(ws, o, s_at, groups, w, s, minus, scale, out):
-    """Largest relative size per lane of weights at slot w and states at slot s less `minus`.
+def _series(ws, o, work):
+    """Taylor coefficients 1 … J of weights, states and Z where the lanes stand."""
+    slot = o.slot
+    pivots, pattern = work.pivots, work.pattern
+    if o.lifted:
+        lifted_matrix(ws, o, work.scale, slot.states, slot.z)
+        factor(ws, slot.lifted, o.chain.unknowns + o.free, pivots, pattern, slot.scratch)
+        lifted_taylor(ws, o, pivots, pattern)
+    else:
+        jacobian(ws, o, slot.states, slot.z)
+        factor(ws, slot.jacobian, o.chain.unknowns, pivots, pattern, slot.scratch)
+        taylor(ws, o, pivots, pattern)
 
-    With ``minus < 0`` nothing is subtracted; with ``s < 0`` only the weights count.
+
+@numba.njit(**OPTIONS)
+def _fit(ws, o, lanes, scale):
+    """The common denominator of weights and states, each in units of its group's size."""
+    chain, slot = o.chain, o.slot
+    r, s_at, size = chain.unknowns, chain.s_at, chain.unknowns + o.free
+    for v in range(r):
+        take_units(
+            ws, slot.units, size, v, slot.weights + v, r, 1, o.order, scale[o.groups[v]]
+        )  # fmt: skip
+    for k in range(1, chain.steps + 1):
+        take_units(
+            ws, slot.units, size, r + s_at[k] - s_at[1], slot.states + s_at[k], chain.states,
+            s_at[k + 1] - s_at[k], o.order, scale[o.group_count + k],
+        )  # fmt: skip
+    fit(ws, slot.units, slot.gram, size, lanes.poles, lanes.size, lanes.rate)
+
+
+@numba.njit(**OPTIONS)
+def _predict(ws, o, lanes):
+    """Weights and states at the t aimed at, by the fraction: new_weights and guess."""
+    slot = o.slot
+    set_factors(ws, slot.phi, lanes.poles, lanes.h)
+    predict(ws, slot.phi, slot.weights, o.chain.unknowns, o.order, lanes.h, slot.new_weights)
+    predict(ws, slot.phi, slot.states, o.chain.states, o.order, lanes.h, slot.guess)
+
+
+@numba.njit(**OPTIONS)
+def _add_step(ws, o):
+    new, step = o.slot.new_weights, o.slot.step
+    for v in range(o.chain.unknowns):
+        for lane in range(LANES):
+            ws[new + v, 0, lane] += ws[step + v, 0, lane]
+            ws[new + v, 1, lane] += ws[step + v, 1, lane]
+
+
+@numba.njit(**OPTIONS)
+def _lifted_newton(ws, o, work, fresh):
+    """`_newton` with the states as unknowns of the linear system."""
+    slot, states = o.slot, o.chain.states
+    size = o.chain.unknowns + o.free
+    if fresh:
+        read_out(ws, o, slot.guess, slot.new_z)
+        lifted_matrix(ws, o, work.scale, slot.guess, slot.new_z)
+        factor(ws, slot.lifted, size, work.pivots, work.pattern, slot.scratch)
+    lifted_residual(ws, o, slot.guess, slot.new_z)
+    solve(ws, slot.lifted, size, work.pivots, work.pattern, slot.right_side)
+    scatter(ws, o, slot.right_side, slot.step, slot.new_states)
+    for i in range(states):
+        for lane in range(LANES):
+            ws[slot.new_states + i, 0, lane] += ws[slot.guess + i, 0, lane]
+            ws[slot.new_states + i, 1, lane] += ws[slot.guess + i, 1, lane]
+
+
+@numba.njit(**OPTIONS)
+def _condensed_newton(ws, o, work, fresh):
+    """`_newton` with the states' increments eliminated."""
+    slot, r = o.slot, o.chain.unknowns
+    forward(ws, o, slot.new_states, slot.new_z)
+    residual(ws, o, slot.new_z, slot.step)
+    if fresh:
+        jacobian(ws, o, slot.guess, slot.new_z)
+        factor(ws, slot.jacobian, r, work.pivots, work.pattern, slot.scratch)
+    solve(ws, slot.jacobian, r, work.pivots, work.pattern, slot.step)
+    lifted_update(ws, o, slot.guess, slot.new_states)
+
+
+@numba.njit(**OPTIONS)
+def _newton(ws, o, work, t, fresh, size):
+    """One lifted Newton step from new_weights and guess; its relative size goes to `size`.
+
+    Adds to new_weights and writes new_states.  With ``fresh`` false the factors at hand are used.
     """
-    G = o[GROUPS]
+    set_point(ws, o, t, o.slot.new_weights)
+    if o.lifted:
+        _lifted_newton(ws, o, work, fresh)
+    else:
+        _condensed_newton(ws, o, work, fresh)
+    _add_step(ws, o)
+    _size(ws, o, work.scale, size)
+
+
+@numba.njit(**OPTIONS)
+def _size(ws, o, scale, out):
+    """Largest relative size per lane of the weights' step and of new_states less guess."""
+    slot, s_at = o.slot, o.chain.s_at
     for lane in range(LANES):
         out[lane] = 0.0
-    for v in range(o[UNKNOWNS]):
-        g = groups[v]
+    for v in range(o.chain.unknowns):
+        g = o.groups[v]
         for lane in range(LANES):
-            re = ws[w + v, 0, lane]
-            im = ws[w + v, 1, lane]
+            re = ws[slot.step + v, 0, lane]
+            im = ws[slot.step + v, 1, lane]
             out[lane] = max(out[lane], (re * re + im * im) * scale[g, lane])
-    if s >= 0:
-        for k in range(1, o[STEPS] + 1):
-            for i in range(s_at[k], s_at[k + 1]):
-                if minus >= 0:
-                    for lane in range(LANES):
-                        re = ws[s + i, 0, lane] - ws[minus + i, 0, lane]
-                        im = ws[s + i, 1, lane] - ws[minus + i, 1, lane]
-                        out[lane] = max(out[lane], (re * re + im * im) * scale[G + k, lane])
-                else:
-                    for lane in range(LANES):
-                        re = ws[s + i, 0, lane]
-                        im = ws[s + i, 1, lane]
-                        out[lane] = max(out[lane], (re * re + im * im) * scale[G + k, lane])
+    for k in range(1, o.chain.steps + 1):
+        g = o.group_count + k
+        for i in range(s_at[k], s_at[k + 1]):
+            for lane in range(LANES):
+                re = ws[slot.new_states + i, 0, lane] - ws[slot.guess + i, 0, lane]
+                im = ws[slot.new_states + i, 1, lane] - ws[slot.guess + i, 1, lane]
+                out[lane] = max(out[lane], (re * re + im * im) * scale[g, lane])
     for lane in range(LANES):
         out[lane] = np.sqrt(out[lane])
 
 
 @numba.njit(**OPTIONS)
-def _add_step(ws, o):
-    for v in range(o[UNKNOWNS]):
-        for lane in range(LANES):
-            ws[o[WN] + v, 0, lane] += ws[o[DW] + v, 0, lane]
-            ws[o[WN] + v, 1, lane] += ws[o[DW] + v, 1, lane]
+def _correct(ws, o, lanes, work):
+    """Two Newton steps with one factorisation at the prediction; Z of the end goes to new_z."""
+    slot = o.slot
+    _newton(ws, o, work, lanes.aim, True, lanes.first)
+    copy(ws, slot.guess, slot.new_states, o.chain.states)
+    _newton(ws, o, work, lanes.aim, False, lanes.second)
+    if o.lifted:
+        read_out(ws, o, slot.new_states, slot.new_z)
+    else:
+        set_point(ws, o, lanes.aim, slot.new_weights)
+        forward(ws, o, slot.new_states, slot.new_z)
 
 
 @numba.njit(**OPTIONS)
-def _newton(
-    ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell, label,
-    lifted, sizes, pivots, pattern, fresh, base, new, t,
-):  # fmt: skip
-    """One Newton step at WN with states at slot base; new states to slot new, step in DW."""
-    set_point(ws, o, cells, t, o[WN])
-    if lifted:
-        size = o[UNKNOWNS] + o[STATES] - s_at[1]
-        if fresh:
-            read_out(ws, o, widths, s_at, p_at, base, o[ZN])
-            lifted_matrix(
-                ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell,
-                label, sizes, base, o[ZN], o[LIFTED], o[LIFTED_ROWS],
-            )  # fmt: skip
-            factor(ws, o[LIFTED], size, pivots, pattern, o[TMP])
-        lifted_residual(
-            ws, o, widths, s_at, m_at, p_at, equations, row, label, base, o[ZN],
-            o[LIFTED_ROWS], o[LIFTED_RHS],
-        )  # fmt: skip
-        solve(ws, o[LIFTED], size, pivots, pattern, o[LIFTED_RHS])
-        scatter(ws, o, s_at, cells, column, cell, o[LIFTED_RHS], o[DW], new)
-        for i in range(o[STATES]):
-            for lane in range(LANES):
-                ws[new + i, 0, lane] += ws[base + i, 0, lane]
-                ws[new + i, 1, lane] += ws[base + i, 1, lane]
-        _add_step(ws, o)
-        return
-    forward(ws, o, widths, s_at, m_at, p_at, o[TN], o[ZN])
-    residual(ws, o, widths, equations, o[ZN], o[DW])
-    if fresh:
-        jacobian(ws, o, widths, s_at, m_at, p_at, cells, equations, base, o[ZN])
-        factor(ws, o[JAC], o[UNKNOWNS], pivots, pattern, o[TMP])
-    solve(ws, o[JAC], o[UNKNOWNS], pivots, pattern, o[DW])
-    lifted_update(ws, o, widths, s_at, m_at, cells, base, new)
-    _add_step(ws, o)
+def track_paths(ws, o, options, lines, roots, lifts, outcome):
+    """Follow paths on straight lines of parameters.
 
-
-@numba.njit(**OPTIONS)
-def track_paths(
-    ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell, label,
-    lifted, first, second, first_of, second_of, starts, options,
-    roots, lifts, status, steps, rejected, reached, error,
-):  # fmt: skip
-    r, size, states, order = o[UNKNOWNS], o[PARAMETERS], o[STATES], o[ORDER]
-    tolerance, contraction, accuracy = options[0], options[1], options[2]
-    shortest, most_steps, most_rejected = options[3], options[4], options[5]
-    paths = len(starts)
-    pivots = np.zeros((r + states, LANES), np.int64)
-    pattern = np.zeros((r + states, r + states + 2), np.int64)
-    scale = np.ones((o[GROUPS] + o[STEPS] + 1, LANES))
-    t = np.zeros(LANES)
-    aim = np.zeros(LANES)
-    h = np.zeros(LANES)
-    shrink = np.ones(LANES)
-    e1 = np.zeros(LANES)
-    e2 = np.zeros(LANES)
-    a0 = np.zeros(LANES)
-    rate = np.zeros(LANES)
-    poles = np.zeros((DEGREE + 1, LANES), np.complex128)
-    path = np.full(LANES, -1)
-    again = np.zeros(LANES, np.int64)
-    polished = np.zeros(LANES, np.int64)
-    fails = np.zeros(LANES, np.int64)
+    Parameters
+    ----------
+    ws : ndarray of float, shape (o.slot.total, 2, LANES)
+    o : numeric.chains.lanes.table.Table
+    options : numeric.tracking.steps.Options
+    lines : numeric.tracking.steps.Lines
+        Of o.chain.size parameters and r unknowns.
+    roots : ndarray of complex, shape (paths, r)
+        Out.
+    lifts : ndarray of complex, shape (paths, o.free) or (paths, 0)
+        Out: states S_1, …, S_K at the ends.
+    outcome : numeric.tracking.steps.Outcome
+        Out.
+    """
+    chain, slot, paths = o.chain, o.slot, len(roots)
+    lanes = make_lanes()
+    work = _make_work(o)
     ws[:] = 0.0
-    waiting = 0
-    alive = 0
-    while True:
-        # Idle lanes take the next path; when none is left they compute on, unread.
-        loaded = False
-        for lane in range(LANES):
-            if path[lane] >= 0:
-                continue
-            if waiting < paths:
-                path[lane] = waiting
-                waiting += 1
-                alive += 1
-            else:
-                continue
-            p = path[lane]
-            u, v = first_of[p], second_of[p]
-            for i in range(size):
-                x = first[u, i]
-                dx = second[v, i] - x
-                ws[o[PA] + i, 0, lane] = x.real
-                ws[o[PA] + i, 1, lane] = x.imag
-                ws[o[PD] + i, 0, lane] = dx.real
-                ws[o[PD] + i, 1, lane] = dx.imag
-            for i in range(r):
-                ws[o[WT] + i, 0, lane] = starts[p, i].real
-                ws[o[WT] + i, 1, lane] = starts[p, i].imag
-                ws[o[PD] + cells[i, 4], 0, lane] = 0.0
-                ws[o[PD] + cells[i, 4], 1, lane] = 0.0
-            t[lane] = 0.0
-            again[lane] = 1
-            fails[lane] = 0
-            polished[lane] = 0
-            shrink[lane] = 1.0
-            loaded = True
-        if alive == 0:
-            break
-        set_point(ws, o, cells, t, o[WT])
-        if loaded:
-            # Fresh lanes have no states yet; for the others they are recomputed in TN only.
-            forward(ws, o, widths, s_at, m_at, p_at, o[TN], o[ZN])
-            for lane in range(LANES):
-                if again[lane] == 1:
-                    again[lane] = 0
-                    for i in range(states):
-                        ws[o[ST] + i, 0, lane] = ws[o[TN] + i, 0, lane]
-                        ws[o[ST] + i, 1, lane] = ws[o[TN] + i, 1, lane]
-                    for i in range(o[Z_SIZE]):
-                        ws[o[ZT] + i, 0, lane] = ws[o[ZN] + i, 0, lane]
-                        ws[o[ZT] + i, 1, lane] = ws[o[ZN] + i, 1, lane]
-        _scales(ws, o, s_at, groups, o[WT], o[ST], scale)
-        if lifted:
-            lifted_matrix(
-                ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell,
-                label, scale, o[ST], o[ZT], o[LIFTED], o[LIFTED_ROWS],
-            )  # fmt: skip
-            factor(ws, o[LIFTED], r + states - s_at[1], pivots, pattern, o[TMP])
-            lifted_taylor(
-                ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern,
-                column, row, cell, label, o[LIFTED], o[LIFTED_ROWS], o[LIFTED_RHS],
-            )  # fmt: skip
-        else:
-            jacobian(ws, o, widths, s_at, m_at, p_at, cells, equations, o[ST], o[ZT])
-            factor(ws, o[JAC], r, pivots, pattern, o[TMP])
-            taylor(ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern)
-        free = states - s_at[1]
-        for v in range(r):
-            take_units(ws, o[UNITS], r + free, v, o[WT] + v, r, 1, order, scale[groups[v]])
-        for k in range(1, o[STEPS] + 1):
-            take_units(
-                ws, o[UNITS], r + free, r + s_at[k] - s_at[1], o[ST] + s_at[k], states,
-                s_at[k + 1] - s_at[k], order, scale[o[GROUPS] + k],
-            )  # fmt: skip
-        fit(ws, o[UNITS], o[GRAM], r + free, poles, a0, rate)
-        for lane in range(LANES):
-            h[lane] = 0.0
-            aim[lane] = t[lane]
-            if path[lane] < 0:
-                continue
-            step = 1.0
-            if a0[lane] > 0.0:
-                step = min(1.0, (tolerance / a0[lane]) ** (1.0 / (order + 1)))
-                # Poles of the fraction on the way make it useless near them.
-                for _ in range(8):
-                    if abs(denominator(poles, lane, step)) > 0.2:
-                        break
-                    step *= 0.8
-            step *= shrink[lane]
-            if not step > 0.0:
-                step = shortest
-            # Never leave a last sliver of the way.
-            left = 1.0 - t[lane]
-            if step >= left:
-                h[lane] = left
-                aim[lane] = 1.0
-            else:
-                h[lane] = min(step, max(0.5 * left, step * 0.5)) if step > 0.9 * left else step
-                aim[lane] = t[lane] + h[lane]
-        set_factors(ws, o[PHI], poles, h)
-        predict(ws, o[PHI], o[WT], r, order, h, o[WN])
-        predict(ws, o[PHI], o[ST], states, order, h, o[SN])
-        _newton(
-            ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell, label,
-            lifted, scale, pivots, pattern, True, o[SN], o[TN], aim,
-        )  # fmt: skip
-        # The first increment measures the predictor's error.
-        _norm(ws, o, s_at, groups, o[DW], o[TN], o[SN], scale, e1)
-        copy(ws, o[SN], o[TN], states)
-        _newton(
-            ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell, label,
-            lifted, scale, pivots, pattern, False, o[SN], o[TN], aim,
-        )  # fmt: skip
-        _norm(ws, o, s_at, groups, o[DW], o[TN], o[SN], scale, e2)
-        if lifted:
-            read_out(ws, o, widths, s_at, p_at, o[TN], o[ZN])
-        else:
-            set_point(ws, o, cells, aim, o[WN])
-            forward(ws, o, widths, s_at, m_at, p_at, o[TN], o[ZN])
-        for lane in range(LANES):
-            p = path[lane]
-            if p < 0:
-                continue
-            steps[p] += 1
-            good = (
-                e1[lane] < 0.1
-                and e2[lane] <= max(contraction * e1[lane], 0.1 * accuracy)
-                and e2[lane] <= accuracy
-            )
-            if good:
-                t[lane] = aim[lane]
-                fails[lane] = 0
-                for i in range(r):
-                    ws[o[WT] + i, 0, lane] = ws[o[WN] + i, 0, lane]
-                    ws[o[WT] + i, 1, lane] = ws[o[WN] + i, 1, lane]
-                for i in range(states):
-                    ws[o[ST] + i, 0, lane] = ws[o[TN] + i, 0, lane]
-                    ws[o[ST] + i, 1, lane] = ws[o[TN] + i, 1, lane]
-                for i in range(o[Z_SIZE]):
-                    ws[o[ZT] + i, 0, lane] = ws[o[ZN] + i, 0, lane]
-                    ws[o[ZT] + i, 1, lane] = ws[o[ZN] + i, 1, lane]
-                factor_up = (tolerance / (e1[lane] + 1e-30)) ** (1.0 / (order + 1))
-                shrink[lane] = min(2.0, max(0.3, shrink[lane] * min(1.3, max(0.7, factor_up))))
-            else:
-                rejected[p] += 1
-                fails[lane] += 1
-                shrink[lane] *= 0.5
-            # At the end one more round, with no step, polishes the root.
-            finished = t[lane] >= 1.0 and (polished[lane] == 1 or e2[lane] < 1e-12)
-            polished[lane] = 1 if t[lane] >= 1.0 else 0
-            if finished:
-                status[p] = DONE
-            elif t[lane] < 1.0 and (h[lane] < shortest or fails[lane] > 30):
-                status[p] = STUCK
-                finished = True
-            elif t[lane] < 1.0 and (steps[p] >= most_steps or rejected[p] >= most_rejected):
-                status[p] = SLOW
-                finished = True
-            if finished:
-                reached[p] = t[lane]
-                error[p] = e2[lane]
-                for i in range(r):
-                    roots[p, i] = complex(ws[o[WT] + i, 0, lane], ws[o[WT] + i, 1, lane])
-                for i in range(lifts.shape[1]):
-                    u = o[ST] + s_at[1] + i
-                    lifts[p, i] = complex(ws[u, 0, lane], ws[u, 1, lane])
-                path[lane] = -1
-                alive -= 1
+    waiting = ended = 0
+    while ended < paths:
+        waiting = load(lanes, waiting, paths)
+        _load(ws, o, lanes, lines)
+        _scales(ws, o, work.scale)
+        _series(ws, o, work)
+        _fit(ws, o, lanes, work.scale)
+        choose_steps(lanes, o.order, options)
+        _predict(ws, o, lanes)
+        _correct(ws, o, lanes, work)
+        ended += judge(lanes, o.order, options, outcome)
+        keep(ws, lanes, slot.weights, slot.new_weights, chain.unknowns)
+        keep(ws, lanes, slot.states, slot.new_states, chain.states)
+        keep(ws, lanes, slot.z, slot.new_z, chain.z_size)
+        hand_over(ws, lanes, slot.weights, roots)
+        hand_over(ws, lanes, slot.states + chain.s_at[1], lifts)
+        release(lanes)

@@ -2,8 +2,8 @@
 
 A tracker's round is: Taylor coefficients at the current point, a common denominator
 (`numeric.tracking.pade`), `choose_steps`, prediction, two Newton steps with one factorisation,
-`judge`.  The first increment measures the predictor's error, the ratio of the second to it how
-safely inside the basin of one root the prediction fell.
+`judge`, `keep`.  The first increment measures the predictor's error, the ratio of the second
+to it how safely inside the basin of one root the prediction fell.
 """
 
 from __future__ import annotations
@@ -78,6 +78,25 @@ class Lanes(NamedTuple):
     poles: np.ndarray
 
 
+class Lines(NamedTuple):
+    """Straight lines of parameters and where paths start on them.
+
+    Attributes
+    ----------
+    first, second : ndarray of complex, shape (·, parameters)
+        Parameters from which and to which lines lead.
+    first_of, second_of : ndarray of int, shape (paths,)
+        Which of them each path uses.
+    starts : ndarray of complex, shape (paths, unknowns)
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+    first_of: np.ndarray
+    second_of: np.ndarray
+    starts: np.ndarray
+
+
 @numba.njit(**OPTIONS)
 def make_lanes():
     """Idle lanes."""
@@ -108,6 +127,26 @@ def load(lanes, waiting, paths):
         lanes.polished[lane] = 0
         lanes.fresh[lane] = 1
     return waiting
+
+
+@numba.njit(**OPTIONS)
+def fill(ws, lanes, lines, base, slope, x):
+    """Lines and start points of the lanes just loaded, into slots `base`, `slope` and `x`."""
+    for lane in range(LANES):
+        if lanes.fresh[lane] == 0:
+            continue
+        p = lanes.path[lane]
+        u, v = lines.first_of[p], lines.second_of[p]
+        for i in range(lines.first.shape[1]):
+            start = lines.first[u, i]
+            way = lines.second[v, i] - start
+            ws[base + i, 0, lane] = start.real
+            ws[base + i, 1, lane] = start.imag
+            ws[slope + i, 0, lane] = way.real
+            ws[slope + i, 1, lane] = way.imag
+        for i in range(lines.starts.shape[1]):
+            ws[x + i, 0, lane] = lines.starts[p, i].real
+            ws[x + i, 1, lane] = lines.starts[p, i].imag
 
 
 @numba.njit(**OPTIONS)
@@ -198,3 +237,23 @@ def keep(ws, lanes, to, source, count):
             if lanes.accepted[lane] == 1:
                 ws[to + i, 0, lane] = ws[source + i, 0, lane]
                 ws[to + i, 1, lane] = ws[source + i, 1, lane]
+
+
+@numba.njit(**OPTIONS)
+def hand_over(ws, lanes, source, out):
+    """Write what stands from slot `source` on to the rows of `out` of the paths that are over.
+
+    `out` is an ndarray of complex, shape (paths, ·).
+    """
+    for lane in range(LANES):
+        if lanes.finished[lane] == 1:
+            for i in range(out.shape[1]):
+                out[lanes.path[lane], i] = complex(ws[source + i, 0, lane], ws[source + i, 1, lane])
+
+
+@numba.njit(**OPTIONS)
+def release(lanes):
+    """Make the lanes whose paths are over idle."""
+    for lane in range(LANES):
+        if lanes.finished[lane] == 1:
+            lanes.path[lane] = -1

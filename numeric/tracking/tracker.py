@@ -22,14 +22,13 @@ import numpy as np
 from algebra.time_limits import check_time, time_left
 from numeric.chains.chain import Chain
 from numeric.chains.inputs import inputs_form
-from numeric.chains.lanes.condensed import SLOTS, layout
-from numeric.chains.lanes.lifted import positions
 from numeric.chains.lanes.linalg import LANES, workspace
+from numeric.chains.lanes.table import make_table
 from numeric.tracking.inputs_tracker import InputsLines
 from numeric.tracking.kernel import track_paths
 from numeric.tracking.lines import turned
 from numeric.tracking.settings import Settings
-from numeric.tracking.steps import DONE, SLOW, STUCK, Outcome
+from numeric.tracking.steps import DONE, SLOW, STUCK, Lines, Outcome
 
 __all__ = ["DONE", "SLOW", "STUCK", "Settings", "Tracked", "track"]
 
@@ -152,7 +151,7 @@ def _legs(
 
     def run(part: slice) -> None:
         lines.run(
-            settings, first, second, first_of[part], second_of[part], x[part], roots[part],
+            settings, Lines(first, second, first_of[part], second_of[part], x[part]), roots[part],
             lifts[part], Outcome(*(values[part] for values in outcome)),
         )  # fmt: skip
 
@@ -240,22 +239,10 @@ class ChainLines:
         return x
 
     def run(
-        self,
-        settings: Settings,
-        first: np.ndarray,
-        second: np.ndarray,
-        first_of: np.ndarray,
-        second_of: np.ndarray,
-        x: np.ndarray,
-        roots: np.ndarray,
-        lifts: np.ndarray,
+        self, settings: Settings, lines: Lines, roots: np.ndarray, lifts: np.ndarray,
         outcome: Outcome,
-    ) -> None:
+    ) -> None:  # fmt: skip
         """The kernel; fills roots, lifts and outcome."""
-        tables = layout(self.chain, settings.order, settings.lifted)
-        options = np.array(settings.options, float)
-        track_paths(
-            workspace(int(tables["o"][SLOTS])), *tables.values(), *positions(self.chain),
-            settings.lifted, first, second, first_of, second_of, x, options, roots, lifts,
-            *outcome,
-        )  # fmt: skip
+        table = make_table(self.chain, settings.order, settings.lifted)
+        ws = workspace(table.slot.total)
+        track_paths(ws, table, settings.options, lines, roots, lifts, outcome)

@@ -13,104 +13,11 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from numeric.chains.chain import IN_D, IN_M, IN_S0, Chain
-from numeric.chains.lanes.condensed import (
-    COLUMNS,
-    D_AT,
-    GROUPS,
-    LABELS,
-    LIFTED_COLUMNS,
-    ORDER,
-    PC,
-    PD,
-    READ_ALL,
-    READ_EACH,
-    READ_SUM,
-    REST,
-    S0_AT,
-    SAMPLES,
-    ST,
-    STATES,
-    STEPS,
-    UNKNOWNS,
-    WT,
-    Y_AT,
-    YY,
-    Z_SIZE,
-    ZN,
-    ZT,
-    convolve,
-    read_out,
-    read_out_slope,
-)  # fmt: skip
+from numeric.chains.chain import IN_D, IN_M, IN_S0
+from numeric.chains.lanes.condensed import convolve, read_out, read_out_slope
 from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, copy, matmul_add, solve
 from numeric.chains.lanes.simd import dot_add, row_add
-
-
-def positions(chain: Chain) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Where unknowns and equations stand in the lifted system.
-
-    Rows without learnable cells come first, each state on its own equation; then, row by
-    row, learnable weights on the equations of their row; last the states of learnable rows.
-
-    Returns
-    -------
-    state_column, state_row : ndarray of int
-        For each state entry in storage order (-1 for S_0, which is no unknown).
-    cell_column : ndarray of int
-    label_row : ndarray of int
-    """
-    n, c, K = chain.widths, chain.columns, chain.steps
-    starts = np.concatenate([[0], np.cumsum(n * c)]).astype(int)
-    column = np.full(starts[-1], -1, np.int64)
-    row = np.full(starts[-1], -1, np.int64)
-    cell = np.full(chain.unknowns, -1, np.int64)
-    learn: dict[tuple[int, int], list[int]] = {}
-    for v, (kind, step, i, _, _) in enumerate(chain.cells):
-        if kind == IN_M:
-            learn.setdefault((int(step), int(i)), []).append(v)
-    at = 0
-    rest: list[int] = []
-
-    def cells_of(k: int, i: int) -> list[int]:
-        return learn.get((0, i), []) if chain.read_all else learn.get((k, i), [])
-
-    for k in range(1, K + 1):
-        for i in range(n[k]):
-            for x in range(c):
-                entry = starts[k] + i * c + x
-                if cells_of(k, i):
-                    rest.append(entry)
-                else:
-                    column[entry] = row[entry] = at
-                    at += 1
-    # Equations of the learnable rows, those of one matrix row together.
-    order = sorted(rest, key=lambda e: _row_of(e, starts, n, c, chain.read_all))
-    next_row = at
-    for entry in order:
-        row[entry] = next_row
-        next_row += 1
-    for key in sorted(learn):
-        for v in learn[key]:
-            cell[v] = at
-            at += 1
-    for v in range(chain.unknowns):
-        if cell[v] < 0:
-            cell[v] = at
-            at += 1
-    for entry in order:
-        column[entry] = at
-        at += 1
-    label_row = next_row + np.arange(chain.unknowns)
-    return column, row, cell, label_row.astype(np.int64)
-
-
-def _row_of(
-    entry: int, starts: np.ndarray, n: np.ndarray, c: int, shared: bool
-) -> tuple[int, int, int]:
-    k = int(np.searchsorted(starts, entry, side="right")) - 1
-    i = (entry - int(starts[k])) // c
-    return (0, i, entry) if shared else (k, i, entry)
+from numeric.chains.lanes.table import READ_EACH, READ_SUM
 
 
 @numba.njit(**OPTIONS)
@@ -121,10 +28,7 @@ def _accumulate(ws, to, a, sign):
 
 
 @numba.njit(**OPTIONS)
-def lifted_matrix(
-    ws, o, widths, s_at, m_at, p_at, cells, equations, groups, column, row, cell, label,
-    sizes, s, z, at, scale,
-):  # fmt: skip
+def lifted_matrix(ws, o, sizes, s, z):
     """The lifted matrix at the point in PC with states at s, into slots from `at`.
 
     Unknowns are measured in units of `sizes` (inverse squared sizes of groups of weights and
@@ -132,7 +36,12 @@ def lifted_matrix(
     would lose them.  Then rows are divided by their largest entry; the divisors' inverses go
     to slots `scale`.
     """
-    K, c, m, r = o[STEPS], o[COLUMNS], o[SAMPLES], o[UNKNOWNS]
+    chain, slot = o.chain, o.slot
+    at, scale = slot.lifted, slot.row_scale
+    widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at
+    p_at, cells, equations = chain.p_at, chain.cells, chain.equations
+    column, row, cell, label = o.places.column, o.places.row, o.places.cell, o.places.label
+    K, c, m, r = chain.steps, chain.columns, chain.samples, chain.unknowns
     size = r + s_at[K + 1] - s_at[1]
     clear(ws, at, size * size)
     for k in range(1, K + 1):
@@ -145,7 +54,7 @@ def lifted_matrix(
                 if k > 1:
                     for j in range(widths[k - 1]):
                         to = base + column[s_at[k - 1] + j * c + x]
-                        _accumulate(ws, to, o[PC] + m_at[k] + i * widths[k - 1] + j, -1.0)
+                        _accumulate(ws, to, slot.now + m_at[k] + i * widths[k - 1] + j, -1.0)
     for v in range(r):
         kind, step, i, j = cells[v, 0], cells[v, 1], cells[v, 2], cells[v, 3]
         if kind == IN_M:
@@ -158,40 +67,40 @@ def lifted_matrix(
         elif kind == IN_S0:
             for i1 in range(widths[1]):
                 to = at + row[s_at[1] + i1 * c + j] * size + cell[v]
-                _accumulate(ws, to, o[PC] + m_at[1] + i1 * widths[0] + i, -1.0)
+                _accumulate(ws, to, slot.now + m_at[1] + i1 * widths[0] + i, -1.0)
     for e in range(r):
         a = equations[e, 0]
         x = equations[e, 1]
         base = at + label[e] * size
-        if o[READ_ALL] == READ_EACH:
+        if o.reading == READ_EACH:
             k = K - x // c
             for i in range(widths[k]):
                 to = base + column[s_at[k] + i * c + x % c]
-                _accumulate(ws, to, o[PC] + o[D_AT] + a * widths[K] + i, 1.0)
-        elif o[READ_ALL] == READ_SUM:
+                _accumulate(ws, to, slot.now + chain.d_at + a * widths[K] + i, 1.0)
+        elif o.reading == READ_SUM:
             for k in range(1, K + 1):
                 for i in range(widths[k]):
                     for g in range(c):
                         to = base + column[s_at[k] + i * c + g]
                         row_add(
-                            ws, to, o[PC] + o[D_AT] + a * widths[K] + i,
-                            o[PC] + p_at[k] + g * m + x, 1,
+                            ws, to, slot.now + chain.d_at + a * widths[K] + i,
+                            slot.now + p_at[k] + g * m + x, 1,
                         )  # fmt: skip
         elif K > 0:
             for i in range(widths[K]):
                 to = base + column[s_at[K] + i * c + x]
-                _accumulate(ws, to, o[PC] + o[D_AT] + a * widths[K] + i, 1.0)
+                _accumulate(ws, to, slot.now + chain.d_at + a * widths[K] + i, 1.0)
         for v in range(r):
             if cells[v, 0] == IN_D and cells[v, 2] == a:
                 _accumulate(ws, base + cell[v], z + cells[v, 3] * m + x, 1.0)
-    units = o[LIFTED_COLUMNS]
+    units = slot.column_scale
     for v in range(r):
         for lane in range(LANES):
-            ws[units + cell[v], 0, lane] = 1.0 / np.sqrt(sizes[groups[v], lane])
+            ws[units + cell[v], 0, lane] = 1.0 / np.sqrt(sizes[o.groups[v], lane])
     for k in range(1, K + 1):
         for e in range(s_at[k], s_at[k + 1]):
             for lane in range(LANES):
-                ws[units + column[e], 0, lane] = 1.0 / np.sqrt(sizes[o[GROUPS] + k, lane])
+                ws[units + column[e], 0, lane] = 1.0 / np.sqrt(sizes[o.group_count + k, lane])
     for i in range(size):
         for lane in range(LANES):
             ws[scale + i, 0, lane] = 0.0
@@ -214,84 +123,103 @@ def lifted_matrix(
 
 
 @numba.njit(**OPTIONS)
-def lifted_residual(
-    ws, o, widths, s_at, m_at, p_at, equations, row, label, s, z, scale, rhs
-):  # fmt: skip
+def lifted_residual(ws, o, s, z):
     """Right-hand side ``M S - S``, ``Y - D Z`` (equilibrated); Z of s goes to slot z."""
-    K, c, d, m = o[STEPS], o[COLUMNS], o[LABELS], o[SAMPLES]
+    chain, slot = o.chain, o.slot
+    scale, rhs = slot.row_scale, slot.right_side
+    widths, s_at, m_at, equations = chain.widths, chain.s_at, chain.m_at, chain.equations
+    row, label = o.places.row, o.places.label
+    K, c, d, m = chain.steps, chain.columns, chain.labels, chain.samples
     # REST serves as room for M S.
-    clear(ws, o[REST], o[STATES])
+    clear(ws, slot.rest, chain.states)
     for k in range(1, K + 1):
         matmul_add(
-            ws, o[REST] + s_at[k], o[PC] + m_at[k], s + s_at[k - 1], widths[k], widths[k - 1], c
+            ws,
+            slot.rest + s_at[k],
+            slot.now + m_at[k],
+            s + s_at[k - 1],
+            widths[k],
+            widths[k - 1],
+            c,
         )
         for e in range(s_at[k], s_at[k + 1]):
             q = rhs + row[e]
             f = scale + row[e]
             for lane in range(LANES):
                 g = ws[f, 0, lane]
-                ws[q, 0, lane] = g * (ws[o[REST] + e, 0, lane] - ws[s + e, 0, lane])
-                ws[q, 1, lane] = g * (ws[o[REST] + e, 1, lane] - ws[s + e, 1, lane])
-    read_out(ws, o, widths, s_at, p_at, s, z)
-    clear(ws, o[YY], d * m)
-    matmul_add(ws, o[YY], o[PC] + o[D_AT], z, d, widths[K], m)
-    for e in range(o[UNKNOWNS]):
+                ws[q, 0, lane] = g * (ws[slot.rest + e, 0, lane] - ws[s + e, 0, lane])
+                ws[q, 1, lane] = g * (ws[slot.rest + e, 1, lane] - ws[s + e, 1, lane])
+    read_out(ws, o, s, z)
+    clear(ws, slot.labels, d * m)
+    matmul_add(ws, slot.labels, slot.now + chain.d_at, z, d, widths[K], m)
+    for e in range(chain.unknowns):
         at = equations[e, 0] * m + equations[e, 1]
-        y = o[PC] + o[Y_AT] + at
+        y = slot.now + chain.y_at + at
         q = rhs + label[e]
         f = scale + label[e]
         for lane in range(LANES):
             g = ws[f, 0, lane]
-            ws[q, 0, lane] = g * (ws[y, 0, lane] - ws[o[YY] + at, 0, lane])
-            ws[q, 1, lane] = g * (ws[y, 1, lane] - ws[o[YY] + at, 1, lane])
+            ws[q, 0, lane] = g * (ws[y, 0, lane] - ws[slot.labels + at, 0, lane])
+            ws[q, 1, lane] = g * (ws[y, 1, lane] - ws[slot.labels + at, 1, lane])
 
 
 @numba.njit(**OPTIONS)
-def scatter(ws, o, s_at, cells, column, cell, x, w, s):
+def scatter(ws, o, x, w, s):
     """Solution x of the lifted system as weights (slot w) and states (slot s, S_0 included).
 
     x is brought back from the units of the unknowns.
     """
-    c = o[COLUMNS]
-    units = o[LIFTED_COLUMNS]
-    for i in range(o[UNKNOWNS] + s_at[o[STEPS] + 1] - s_at[1]):
+    chain, slot = o.chain, o.slot
+    s_at, cells = chain.s_at, chain.cells
+    column, cell = o.places.column, o.places.cell
+    c = chain.columns
+    units = slot.column_scale
+    for i in range(chain.unknowns + s_at[chain.steps + 1] - s_at[1]):
         for lane in range(LANES):
             ws[x + i, 0, lane] *= ws[units + i, 0, lane]
             ws[x + i, 1, lane] *= ws[units + i, 0, lane]
     clear(ws, s, s_at[1])
-    for v in range(o[UNKNOWNS]):
+    for v in range(chain.unknowns):
         copy(ws, w + v, x + cell[v], 1)
         if cells[v, 0] == IN_S0:
             copy(ws, s + cells[v, 2] * c + cells[v, 3], x + cell[v], 1)
-    for e in range(s_at[1], s_at[o[STEPS] + 1]):
+    for e in range(s_at[1], s_at[chain.steps + 1]):
         copy(ws, s + e, x + column[e], 1)
 
 
 @numba.njit(**OPTIONS)
-def lifted_taylor(
-    ws, o, widths, s_at, m_at, p_at, cells, equations, pivots, pattern, column, row, cell, label,
-    at, scale, rhs,
-):  # fmt: skip
+def lifted_taylor(ws, o, pivots, pattern):
     """Taylor coefficients 1 … ORDER of w, S and Z; slots from `at` hold the lifted factors."""
-    K, c, d, m, r = o[STEPS], o[COLUMNS], o[LABELS], o[SAMPLES], o[UNKNOWNS]
-    states, zs = o[STATES], o[Z_SIZE]
+    chain, slot = o.chain, o.slot
+    at, scale, rhs = slot.lifted, slot.row_scale, slot.right_side
+    widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at
+    cells, equations = chain.cells, chain.equations
+    row, label = o.places.row, o.places.label
+    K, c, d, m, r = chain.steps, chain.columns, chain.labels, chain.samples, chain.unknowns
+    states, zs = chain.states, chain.z_size
     size = r + s_at[K + 1] - s_at[1]
-    rest = o[REST]
-    for order in range(1, o[ORDER] + 1):
-        st = o[ST] + order * states
-        wt = o[WT] + order * r
-        zt = o[ZT] + order * zs
-        before = o[ST] + (order - 1) * states
+    rest = slot.rest
+    for order in range(1, o.order + 1):
+        st = slot.states + order * states
+        wt = slot.weights + order * r
+        zt = slot.z + order * zs
+        before = slot.states + (order - 1) * states
         clear(ws, rest, states)
         for k in range(1, K + 1):
             matmul_add(
-                ws, rest + s_at[k], o[PD] + m_at[k], before + s_at[k - 1],
+                ws, rest + s_at[k], slot.slope + m_at[k], before + s_at[k - 1],
                 widths[k], widths[k - 1], c,
             )  # fmt: skip
-        convolve(ws, o, s_at, cells, order, rest)
+        convolve(ws, o, order, rest)
         if order == 1 and K > 0:
             matmul_add(
-                ws, rest + s_at[1], o[PC] + m_at[1], o[PD] + o[S0_AT], widths[1], widths[0], c
+                ws,
+                rest + s_at[1],
+                slot.now + m_at[1],
+                slot.slope + chain.s0_at,
+                widths[1],
+                widths[0],
+                c,
             )
         for e in range(s_at[1], s_at[K + 1]):
             q = rhs + row[e]
@@ -299,34 +227,36 @@ def lifted_taylor(
                 g = ws[scale + row[e], 0, lane]
                 ws[q, 0, lane] = g * ws[rest + e, 0, lane]
                 ws[q, 1, lane] = g * ws[rest + e, 1, lane]
-        clear(ws, o[YY], d * m)
-        clear(ws, o[ZN], zs)
-        read_out_slope(ws, o, widths, s_at, p_at, before, o[ZN])
+        clear(ws, slot.labels, d * m)
+        clear(ws, slot.new_z, zs)
+        read_out_slope(ws, o, before, slot.new_z)
         if K == 0 and order == 1:
-            copy(ws, o[ZN], o[PD] + o[S0_AT], zs)
-        matmul_add(ws, o[YY], o[PC] + o[D_AT], o[ZN], d, widths[K], m)
-        matmul_add(ws, o[YY], o[PD] + o[D_AT], o[ZT] + (order - 1) * zs, d, widths[K], m)
+            copy(ws, slot.new_z, slot.slope + chain.s0_at, zs)
+        matmul_add(ws, slot.labels, slot.now + chain.d_at, slot.new_z, d, widths[K], m)
+        matmul_add(
+            ws, slot.labels, slot.slope + chain.d_at, slot.z + (order - 1) * zs, d, widths[K], m
+        )
         for v in range(r):
             if cells[v, 0] == IN_D:
                 for x in range(m):
                     dot_add(
-                        ws, o[YY] + cells[v, 2] * m + x, o[WT] + r + v, r,
-                        o[ZT] + (order - 1) * zs + cells[v, 3] * m + x, -zs, order - 1,
+                        ws, slot.labels + cells[v, 2] * m + x, slot.weights + r + v, r,
+                        slot.z + (order - 1) * zs + cells[v, 3] * m + x, -zs, order - 1,
                     )  # fmt: skip
         for e in range(r):
             y_at = equations[e, 0] * m + equations[e, 1]
-            y = o[PD] + o[Y_AT] + y_at
+            y = slot.slope + chain.y_at + y_at
             q = rhs + label[e]
             for part in range(2):
                 for lane in range(LANES):
-                    value = -ws[o[YY] + y_at, part, lane]
+                    value = -ws[slot.labels + y_at, part, lane]
                     if order == 1:
                         value += ws[y, part, lane]
                     ws[q, part, lane] = ws[scale + label[e], 0, lane] * value
         solve(ws, at, size, pivots, pattern, rhs)
-        scatter(ws, o, s_at, cells, column, cell, rhs, wt, st)
+        scatter(ws, o, rhs, wt, st)
         if order == 1:
             for e in range(s_at[1]):
-                _accumulate(ws, st + e, o[PD] + o[S0_AT] + e, 1.0)
-        read_out(ws, o, widths, s_at, p_at, st, zt)
-        read_out_slope(ws, o, widths, s_at, p_at, before, zt)
+                _accumulate(ws, st + e, slot.slope + chain.s0_at + e, 1.0)
+        read_out(ws, o, st, zt)
+        read_out_slope(ws, o, before, zt)

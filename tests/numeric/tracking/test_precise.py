@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flint import ctx
 
-from numeric.chains.lanes.condensed import layout
+from numeric.chains.table import chain_table
 from numeric.tracking.precise import finish_path
 from numeric.tracking.tracker import DONE, Settings, track
 from tests.numeric.chains.cases import chains
@@ -43,8 +43,8 @@ def test_states_are_those_of_the_weights():
     """What the lifted tracker hands over is a lifted point: S_k = M_k S_{k-1}."""
     chain = CHAINS[0]
     first, second, _, found = middle(chain, 0.5)
-    tables = layout(chain, 4, True)
-    assert len(found.lifts[0]) == tables["s_at"][-1] - tables["s_at"][1]
+    s_at = chain_table(chain).s_at
+    assert len(found.lifts[0]) == s_at[-1] - s_at[1]
     condensed = track(
         chain, first[None], second[None], np.zeros(1, int), np.zeros(1, int), found.roots
     )

@@ -9,6 +9,7 @@ from numeric.chains.chain import jacobian
 from numeric.chains.lanes import condensed as ck
 from numeric.chains.lanes import lifted as lk
 from numeric.chains.lanes.linalg import LANES, factor, workspace
+from numeric.chains.lanes.table import make_table, positions
 from tests.numeric.chains.cases import chains
 
 CHAINS = chains()
@@ -17,23 +18,22 @@ ORDER = 5
 
 def prepare(chain, order=ORDER):
     """A workspace with a different random line of parameters in every lane, t = 0."""
-    tables = ck.layout(chain, order, True)
-    o = tables["o"]
-    ws = workspace(int(o[ck.SLOTS]))
+    o = make_table(chain, order, True)
+    slot = o.slot
+    ws = workspace(slot.total)
     lines = []
     for lane in range(LANES):
         first, root = chain.random(np.random.default_rng(lane))
         second, _ = chain.random(np.random.default_rng(1000 + lane))
         slope = second - first
         slope[chain.cells[:, 4]] = 0
-        for at, value in ((o[ck.PA], first), (o[ck.PD], slope), (o[ck.WT], root)):
+        for at, value in ((slot.base, first), (slot.slope, slope), (slot.weights, root)):
             ws[at : at + len(value), 0, lane] = value.real
             ws[at : at + len(value), 1, lane] = value.imag
         lines.append((first, slope, root))
-    args = [tables[k] for k in ("widths", "s_at", "m_at", "p_at")]
-    ck.set_point(ws, o, tables["cells"], np.zeros(LANES), o[ck.WT])
-    ck.forward(ws, o, *args, o[ck.ST], o[ck.ZT])
-    return tables, o, ws, lines, args
+    ck.set_point(ws, o, np.zeros(LANES), slot.weights)
+    ck.forward(ws, o, slot.states, slot.z)
+    return o, ws, lines
 
 
 def read(ws, at, count, lane=0):
@@ -50,13 +50,13 @@ def newton(chain, parameters, w):
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
 def test_jacobian(chain):
     """The condensed Jacobian is the Jacobian."""
-    tables, o, ws, lines, args = prepare(chain)
-    ck.jacobian(ws, o, *args, tables["cells"], tables["equations"], o[ck.ST], o[ck.ZT])
+    o, ws, lines = prepare(chain)
+    ck.jacobian(ws, o, o.slot.states, o.slot.z)
     r = chain.unknowns
     for lane in (0, 5):
         first, _, root = lines[lane]
         assert np.allclose(
-            read(ws, o[ck.JAC], r * r, lane).reshape(r, r), jacobian(chain, first, root)
+            read(ws, o.slot.jacobian, r * r, lane).reshape(r, r), jacobian(chain, first, root)
         )
 
 
@@ -64,30 +64,22 @@ def test_jacobian(chain):
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
 def test_taylor(chain, lifted):
     """The Taylor polynomial of the weights meets Newton's solution to the next order."""
-    tables, o, ws, lines, args = prepare(chain)
-    cells, equations = tables["cells"], tables["equations"]
-    r, size = chain.unknowns, chain.unknowns + int(o[ck.STATES])
+    o, ws, lines = prepare(chain)
+    slot = o.slot
+    r, size = chain.unknowns, chain.unknowns + o.chain.states
     pivots = np.zeros((size, LANES), np.int64)
     columns = np.zeros((size, size + 2), np.int64)
     if lifted:
-        places = lk.positions(chain)
-        units = np.ones((int(o[ck.GROUPS] + o[ck.STEPS]) + 1, LANES))
-        lk.lifted_matrix(
-            ws, o, *args, cells, equations, tables["groups"], *places, units,
-            o[ck.ST], o[ck.ZT], o[ck.LIFTED], o[ck.LIFTED_ROWS],
-        )  # fmt: skip
-        full = size - int(tables["s_at"][1])
-        factor(ws, o[ck.LIFTED], full, pivots, columns, o[ck.TMP])
-        lk.lifted_taylor(
-            ws, o, *args, cells, equations, pivots, columns, *places,
-            o[ck.LIFTED], o[ck.LIFTED_ROWS], o[ck.LIFTED_RHS],
-        )  # fmt: skip
+        units = np.ones((o.group_count + o.chain.steps + 1, LANES))
+        lk.lifted_matrix(ws, o, units, slot.states, slot.z)
+        factor(ws, slot.lifted, r + o.free, pivots, columns, slot.scratch)
+        lk.lifted_taylor(ws, o, pivots, columns)
     else:
-        ck.jacobian(ws, o, *args, cells, equations, o[ck.ST], o[ck.ZT])
-        factor(ws, o[ck.JAC], r, pivots, columns, o[ck.TMP])
-        ck.taylor(ws, o, *args, cells, equations, pivots, columns)
+        ck.jacobian(ws, o, slot.states, slot.z)
+        factor(ws, slot.jacobian, r, pivots, columns, slot.scratch)
+        ck.taylor(ws, o, pivots, columns)
     first, slope, _ = lines[2]
-    w = read(ws, o[ck.WT], (ORDER + 1) * r, 2).reshape(ORDER + 1, r)
+    w = read(ws, slot.weights, (ORDER + 1) * r, 2).reshape(ORDER + 1, r)
     errors = []
     for h in (2e-3, 1e-3):
         guess = (w * h ** np.arange(ORDER + 1)[:, None]).sum(axis=0)
@@ -100,7 +92,7 @@ def test_taylor(chain, lifted):
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
 def test_lifted_system_has_as_many_rows_as_columns(chain):
     """Unknowns and equations of the lifted system each fill the places 0 … size - 1."""
-    column, row, cell, label = lk.positions(chain)
+    column, row, cell, label = positions(chain)
     size = int((column >= 0).sum()) + chain.unknowns
     assert sorted([*column[column >= 0], *cell]) == list(range(size))
     assert sorted([*row[row >= 0], *label]) == list(range(size))
