@@ -89,22 +89,24 @@ def estimate(
     store: StoreOption = None,
     workers: WorkersOption = 1,
     scheduler: Scheduler = None,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Name of the study in the store; the problem file's by default."),
+    ] = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Estimate the match probability, with an honest interval."""
     from matchprob.api import estimate as verbs
-    from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report import pictures
     from matchprob.report.estimate import percent, print_estimate
 
     files.check_outputs([problem], plot=plot, store=store)
-    question = as_problem(problem)
     with progress("estimating", trials, confidence) as advance:
         found = verbs.estimate(
-            question,
+            problem,
             trials,
             seed=seed,
             engine=engine,
@@ -117,6 +119,7 @@ def estimate(
             store=store,
             workers=workers,
             scheduler=scheduler,
+            name=name,
             advance=advance,
         )
     if as_json:
@@ -125,7 +128,7 @@ def estimate(
         print_estimate(console(), found)
     if plot:
         title = f"MP {percent(found)}" if found.trials else ""
-        pictures.save(pictures.histogram(found.histogram, str(question.network), title), plot)
+        pictures.save(pictures.histogram(found.histogram, str(found.problem.network), title), plot)
         say(f"wrote {plot}")
     if found.trouble or found.trials < found.requested:
         finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)

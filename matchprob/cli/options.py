@@ -59,10 +59,9 @@ TrialTimeout = Annotated[
 
 def console() -> Console:
     """Where results are printed."""
-    from rich.console import Console
+    from matchprob.io.page import Page
 
-    # Piped output has no width of its own; 80 columns would fold tables.
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 110)
+    return Page()
 
 
 def say(text: str) -> None:
