@@ -216,10 +216,8 @@ def compare(
             f"`first` ({problems[0].network}) and `second` ({problems[1].network}) are different "
             "networks: only allocations of one network have common instances"
         )
-    if (problems[0].distribution, problems[0].support) != (
-        problems[1].distribution,
-        problems[1].support,
-    ):
+    given = [p.to_dict() for p in problems]
+    if any(given[0].get(table) != given[1].get(table) for table in ("distribution", "support")):
         raise InputError("`first` and `second` differ in [distribution] or [support]")
     with ExitStack() as stack:
         kept = stack.enter_context(closing(Store(store))) if isinstance(store, _PATH) else store

@@ -66,7 +66,6 @@ app = _App(
     name="matchprob",
     help="Which weights should learn? Exact and numerical algebra of match probability.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

@@ -76,7 +76,8 @@ def print_estimate(out: Console, found: Estimate) -> None:
         )
     out.print(f"  {found.confidence:.0%} interval  {text}")
     out.print(
-        f"  {plural(found.trials, f'{found.trials} trial')} by {found.engine}, seed {found.seed}: {found.matched} matched, "
+        f"  {plural(found.trials, f'{found.trials} trial')} by {found.engine}, seed {found.seed}: "
+        f"{found.matched} matched, "
         f"{found.unmatched} unmatched, {found.undetermined} undetermined"
     )
     notes = Counter(c.note for c in found.counts if c.status != "complete" or c.is_settled)

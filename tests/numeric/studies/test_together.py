@@ -44,6 +44,27 @@ def test_as_alone():
     assert [f.requested for f in found] == [30, 30]
 
 
+def test_workers_are_started_only_for_chunks():
+    """Ten thousand workers for three chunks: three processes."""
+    from numeric.studies.workers import LocalWorkers
+
+    started = []
+
+    class Few(LocalWorkers):
+        def _start(self):
+            started.append(1)
+            if len(started) > 3:
+                raise AssertionError("more workers than chunks")
+            return super()._start()
+
+    chunks = iter([[0, 1], [2, 3], [4]])
+    with Few(10_000) as crew:
+        results = crew.run(studies()[0].work, lambda: next(chunks, None))
+        done = [count.index for counts in results for count in counts]
+    assert sorted(done) == [0, 1, 2, 3, 4]
+    assert len(started) == 3
+
+
 @pytest.mark.parametrize("after", [1, 4, 20, 41, 60])
 def test_one_interrupt_ends_both(after):
     """They are left within one step of each other."""
