@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from algebra.certificates.certificate import INTERMEDIATE, Certificate
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import Inspection

@@ -19,7 +19,6 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from algebra.errors import InputError, shown, whole_number
@@ -270,18 +269,3 @@ class Network(ABC):
     def __str__(self) -> str:
         sizes = ", ".join(f"{k} = {v}" for k, v in self.sizes.items())
         return f"{self.title}: {sizes}"
-
-
-# Until every import says where a kind lives now.
-_MOVED = {
-    "LinearEstimator": "linear",
-    "LinearFeedForward": "feedforward",
-    "LinearRNN": "recurrent",
-    "ShallowReLU": "relu",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MOVED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"algebra.networks.{_MOVED[name]}"), name)

@@ -222,7 +222,7 @@ def symbolic_system(
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearEstimator
+    >>> from algebra.networks.linear import LinearEstimator
     >>> net = LinearEstimator(q=2, d=1, m=1)
     >>> system = symbolic_system(Allocation.from_cells(net, [("W", 0, 0)]), "direct")
     >>> system.equations[0].expand()

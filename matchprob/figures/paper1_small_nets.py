@@ -6,7 +6,8 @@ from itertools import combinations
 
 from matplotlib.figure import Figure as Picture
 
-from algebra.networks.base import LinearEstimator, LinearRNN
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from matchprob.api.certify import certify

@@ -49,4 +49,5 @@ def learns(problem: Problem) -> str:
         else:
             size = int(value.sum())
             parts.append(plural(size, f"{size} cell") + f" of {name}")
-    return ", ".join(parts) or "nothing"
+    text = ", ".join(parts) or "nothing"
+    return f"{text} ({problem.constraints})" if problem.constraints else text

@@ -59,7 +59,7 @@ class FsolveEngine:
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> from numeric.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
     >>> found = FsolveEngine(problem, starts=20).count(draw_instance(problem, 0, 0))

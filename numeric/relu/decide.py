@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import ShallowReLU
+from algebra.networks.relu import ShallowReLU
 from algebra.relu.arrangement import Refuter
 from algebra.relu.decision import decision_data
 from algebra.relu.equations import ReluSystem, relu_system

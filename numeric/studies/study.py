@@ -104,7 +104,7 @@ class Study:
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
     >>> with Study(problem) as study:
     ...     print(study.run(100).matched)

@@ -68,7 +68,7 @@ def monodromy_root_count(
 
     Examples
     --------
-    >>> from algebra.networks.base import LinearRNN
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     >>> diagonal = Allocation.from_cells(net, [("W", 0, 0), ("W", 1, 1)])
     >>> monodromy_root_count(diagonal).value

@@ -4,7 +4,7 @@ import sympy
 from flint import fmpq
 
 from algebra.linear.witness import find_witness, solve_exactly
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count

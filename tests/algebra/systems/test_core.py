@@ -5,7 +5,7 @@ import random
 import pytest
 from flint import nmod
 
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.systems.core import affine_in, pattern_of, pivot_of

@@ -8,7 +8,10 @@ import pytest
 import sympy
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
 from algebra.polynomials.msolve.process import MsolveMissing
 from algebra.polynomials.msolve.solver import (
     MsolveFailed,
@@ -18,7 +21,8 @@ from algebra.polynomials.msolve.solver import (
 )
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells
 from algebra.systems import root_count as rootcount
 from algebra.systems.forms import forms, preferred_forms
 from algebra.systems.instances import modular_core

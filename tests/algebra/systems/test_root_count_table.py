@@ -14,7 +14,7 @@ from sympy.polys.orderings import grevlex
 
 from algebra.linalg.modular import random_prime
 from algebra.linear.witness import solve_exactly
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from benchmarks.closed_form_b11 import CELLS, matches
 from matchprob.cli import app, run

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.linear.witness import solve_exactly
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count

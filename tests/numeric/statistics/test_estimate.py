@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from matchprob.report.estimate import percent

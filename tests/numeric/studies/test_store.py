@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.studies.store import Store, StoreFull

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from algebra.networks.base import LinearRNN
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from numeric.chains.chain import make_chain
 from numeric.tracking.monodromy import GIVEN, INCOMPLETE, StartSystem, find_start, match
