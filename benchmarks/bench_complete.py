@@ -30,6 +30,7 @@ from algebra.problems.random_cells import RandomCells
 from algebra.systems.root_count import RootCountError, generic_root_count
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import draw_instance
+from numeric.warm_up import GROUPS, warm_up
 
 
 def cpu() -> float:
@@ -88,9 +89,12 @@ def main() -> None:
     parser.add_argument("--counts", type=Path, help="file of root counts already known, and kept")
     options = parser.parse_args()
     problem = figure2(options.n, options.rows)
-    small = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
-    warm = HomotopyEngine(small, root_count=2, cache=False)
-    warm.count([draw_instance(small, 0, 0)])
+    failed = warm_up(list(GROUPS))
+    if failed:
+        raise SystemExit("\n".join(failed))
+    # What was compiled is loaded, by both trackers.
+    for group in ("chain", "inputs", "certification"):
+        GROUPS[group]()
     kept = {}
     if options.counts and options.counts.exists():
         kept = json.loads(options.counts.read_text())

@@ -20,7 +20,7 @@ from algebra.families import inspect_allocation
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 
 
 def recurrent(n: int, kind: str) -> Allocation:

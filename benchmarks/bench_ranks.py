@@ -16,7 +16,7 @@ from typing import Any
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.surveys.audit import audit
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from algebra.networks.relu import ShallowReLU as ShallowReLU
     from algebra.networks.sequence import SequenceRNN as SequenceRNN
     from algebra.problems.allocation import Allocation as Allocation
+    from algebra.problems.constraints import Constraints as Constraints
     from algebra.problems.files import load_problem as load_problem
     from algebra.problems.problem import Distribution as Distribution
     from algebra.problems.problem import Problem as Problem
@@ -94,6 +95,7 @@ _HOMES = {
     "algebra.networks.relu": ("ShallowReLU",),
     "algebra.networks.sequence": ("SequenceRNN",),
     "algebra.problems.allocation": ("Allocation",),
+    "algebra.problems.constraints": ("Constraints",),
     "algebra.problems.files": ("load_problem",),
     "algebra.problems.problem": ("Distribution", "Problem"),
     "algebra.problems.random_cells": ("RandomCells",),

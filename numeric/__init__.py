@@ -14,4 +14,5 @@ relu/           Shallow ReLU instances in floating point: trees that search, pro
 statistics/     From trials to statements: intervals, confidence sequences, comparisons
 studies/        Trials kept, shared among processes and machines, and taken up again
 tracking/       Paths from one instance's solutions to another's, and how many there are
+warm_up         Compile the kernels ahead of their first use
 """

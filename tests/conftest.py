@@ -107,7 +107,7 @@ def small_allocations() -> Callable[..., Iterator[Allocation]]:
 @pytest.fixture(scope="session")
 def square_allocations() -> Callable[[int, int], Iterator[Allocation]]:
     """As `small_allocations`, with as many cells as the labels have dimensions, not minimal."""
-    from algebra.ranks.jacobian import allocation_rank, network_rank
+    from algebra.ranks.generic_rank import allocation_rank, network_rank
 
     def make(seed: int, count: int) -> Iterator[Allocation]:
         rng = random.Random(seed)

@@ -34,7 +34,8 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells
 from algebra.relu.decision import FORMAT as DECISION
 from algebra.systems.root_count import generic_root_count
 from matchprob.api.checker import Checker
@@ -146,6 +147,28 @@ def genuine_design(rng: random.Random, folder: Path) -> dict[str, Any] | None:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         status = run(lambda: app([str(word) for word in words], standalone_mode=False))
     return json.loads(proof.read_text()) if status == 0 and proof.exists() else None
+
+
+def intermediate_file(number: int) -> dict[str, Any]:
+    """A certificate of 0 < MP < 1, whose witness is the longest evidence there is.
+
+    Few random problems are; these are the certificates of the first that is found.
+    """
+    rng = random.Random(f"intermediate/{number}")
+    while True:
+        if number % 4 == 3:
+            # Target and student are silent with positive probability, and too few weights learn.
+            net: Network = mp.NormNet((2, 2, 2), (3, 3), 3, "relu")
+            some = {"b4": [[1], [1]], "g1": [[rng.randrange(2)] for _ in range(3)]}
+            problem = Problem(net, some)
+        else:
+            n, T, d = rng.randint(2, 3), rng.randint(2, 3), rng.randint(1, 2)
+            net = mp.LinearRNN(n=n, T=T, b=1, d=d, m=2)
+            cells = [cell for cell in all_cells(net, {}) if cell[0] != "D"]
+            problem = Problem.of(Allocation.from_cells(net, rng.sample(cells, net.outputs)))
+        found = mp.certify(problem, seed=rng.randrange(3), timeout=20, search=0.5)
+        if found.verdict == "intermediate":
+            return json.loads(found.to_json())
 
 
 def genuine_file(number: int, folder: Path) -> dict[str, Any]:

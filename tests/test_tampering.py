@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from algebra.certificates.reading import as_text
 from algebra.errors import InputError
 from matchprob.api.checker import Checker
-from tests.tampering import Attack, attack, genuine_file, judge, tampered
+from tests.tampering import (
+    Attack,
+    attack,
+    genuine_file,
+    intermediate_file,
+    judge,
+    tampered,
+)
 
 SAMPLE, MANY = 40, 2_000
 
@@ -51,6 +58,14 @@ def test_no_tampered_file_is_accepted(files, checker):
     assert found.accepted
 
 
+def test_no_tampered_witness_is_accepted(checker):
+    """Certificates of 0 < MP < 1: an instance with all its solutions, none real."""
+    found = Attack()
+    attack(checker, [intermediate_file(number) for number in range(4)], 40, 0, found)
+    _assert_none(found)
+    assert found.refused > 40
+
+
 @settings(max_examples=60)
 @given(number=st.integers(0, SAMPLE - 1), rng=st.randoms(use_true_random=False))
 def test_tampering_by_hypothesis(files, checker, number, rng):
@@ -74,6 +89,15 @@ def test_twenty_thousand_tampered_files(tmp_path, checker):
     attack(checker, many, 80, 1, found)
     _assert_none(found)
     assert found.refused > 10_000
+
+
+@pytest.mark.long
+def test_thousands_of_tampered_witnesses(checker):
+    """24 certificates of 0 < MP < 1, each changed 100 times."""
+    found = Attack()
+    attack(checker, [intermediate_file(number) for number in range(24)], 100, 2, found)
+    _assert_none(found)
+    assert found.refused > 1_000
 
 
 @pytest.mark.long

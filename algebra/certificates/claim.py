@@ -19,7 +19,7 @@ from algebra.networks.base import Network
 from algebra.problems.files import network_from_dict
 from algebra.problems.problem import Distribution, Problem
 
-# A bound that a certificate gives is below this: see `algebra.ranks.jacobian`.
+# A bound that a certificate gives is below this: see `algebra.ranks.generic_rank`.
 _LARGEST_ERROR = Fraction(1, 2**50)
 
 

@@ -34,15 +34,8 @@ from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.ranks.budgets.limits import plural
-from algebra.ranks.jacobian import (
-    all_cells,
-    deficit_error,
-    generic_rank,
-    jacobian,
-    network_rank,
-    random_point,
-    tangent_factors,
-)
+from algebra.ranks.generic_rank import deficit_error, generic_rank, network_rank
+from algebra.ranks.jacobian import all_cells, columns_at, random_point
 
 Line = tuple[str, int]
 
@@ -227,9 +220,8 @@ class Demand:
     def columns(self, p: int, number: int) -> np.ndarray:
         """Columns of the free weights at a point: elongated, the `must` contracted."""
         point = random_point(self.network, p, number, self.support)
-        factors = tangent_factors(self.network, point, sorted({c[0] for c in self.cells}))
         order = [*self.free, *(cell for cell in self.cells if cell in self.must)]
-        table = jacobian(factors, order, p)
+        table = columns_at(self.network, point, order)
         if self.extra:
             rows = random_residues(
                 (self.extra, len(order)), p, random.Random(f"elongate/{p}/{number}")

@@ -26,7 +26,7 @@ from algebra.design.result import Design, float_text
 from algebra.errors import InputError
 from algebra.matroids.optimum import RelaxationMaker
 from algebra.problems.allocation import Allocation, Cell
-from algebra.ranks.jacobian import allocation_rank
+from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import RootCounter
 
 NOT_MINIMAL, MAXIMAL = "not minimal", "maximal"

@@ -10,7 +10,7 @@ from typing import Any
 from algebra.design.demand import Demand
 from algebra.design.evidence import Evidence
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import GenericRank, allocation_rank
+from algebra.ranks.generic_rank import GenericRank, allocation_rank
 
 
 @dataclass(frozen=True)

@@ -48,13 +48,8 @@ from algebra.design.result import float_text
 from algebra.errors import InputError
 from algebra.linalg.modular import echelon, inverses, random_prime
 from algebra.problems.allocation import Allocation, Cell
-from algebra.ranks.jacobian import (
-    allocation_rank,
-    jacobian,
-    network_rank,
-    random_point,
-    tangent_factors,
-)
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.jacobian import columns_at, random_point
 from algebra.results import Result
 
 _ORDERS = 24
@@ -195,9 +190,7 @@ def robustness(
     for _ in range(_POINTS):
         p, number = random_prime(rng), rng.randrange(1 << 32)
         point = random_point(network, p, number, support)
-        factors = tangent_factors(network, point, sorted({c[0] for c in cells}))
-        columns = jacobian(factors, cells, p)
-        search = _Search(columns, p, rng)
+        search = _Search(columns_at(network, point, cells), p, rng)
         search.look(cells)
         if search.rank < whole:
             continue

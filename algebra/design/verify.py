@@ -65,7 +65,7 @@ from algebra.linear.recount import recount_again
 from algebra.matroids.capped import Dual, DualError
 from algebra.matroids.optimum import optimum
 from algebra.problems.allocation import Allocation, Cell
-from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.root_count import RootCounter
 from algebra.time_limits import time_left
 

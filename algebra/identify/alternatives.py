@@ -30,8 +30,10 @@ from flint import nmod_poly
 
 from algebra.linalg.modular import random_prime
 from algebra.polynomials.msolve.solver import groebner_basis
-from algebra.polynomials.points import NotInvertible, NotRadical, Points, points_of
+from algebra.polynomials.points import NotRadical, Points, points_of
+from algebra.polynomials.quotient import Element
 from algebra.problems.allocation import Allocation, Cell
+from algebra.systems.at_points import stage_values
 from algebra.systems.core import Core
 from algebra.systems.forms import preferred_forms
 from algebra.systems.instances import modular_core
@@ -123,11 +125,15 @@ def alternatives(
         core, _ = modular_core(allocation, p, number, form, support, defer=square)
         try:
             points = _core_points(core, p, rng, timeout)
-            weights = weights_at(core, points)
-        except (NotInvertible, NotRadical):
+        except NotRadical:
             continue
-        counts = tuple(points.distinct_values(w) for w in weights)
-        squares = tuple(points.distinct_values(points.times(w, w)) for w in weights)
+        # A stream of its own: the instances do not depend on how equations are mixed.
+        weights = weights_at(core, points, random.Random(f"mix/{p}/{number}"))
+        if weights is None:
+            continue
+        algebra = points.algebra
+        counts = tuple(algebra.distinct_values(w) for w in weights)
+        squares = tuple(algebra.distinct_values(algebra.times(w, w)) for w in weights)
         key = (points.count, *counts, *squares)
         if key in seen:
             cells = allocation.cells
@@ -149,7 +155,7 @@ def _core_points(core: Core, p: int, rng: random.Random, timeout: float) -> Poin
     return points_of(basis, len(core.unknowns), p, rng)
 
 
-def weights_at(core: Core, points: Points) -> list[nmod_poly]:
+def weights_at(core: Core, points: Points, rng: random.Random) -> list[Element] | None:
     """The learnable weights at all points of a core, as functions on them.
 
     Parameters
@@ -158,40 +164,19 @@ def weights_at(core: Core, points: Points) -> list[nmod_poly]:
         Over GF(p).
     points : Points
         Of its equations.
+    rng : random.Random
+        Mixes the equations of deferred blocks.
 
-    Raises
-    ------
-    NotInvertible
-        Where a deferred block is singular at a point.
+    Returns
+    -------
+    list or None
+        None where a deferred block is singular at a point.
     """
-    known: dict[int, nmod_poly] = {
-        k: points.evaluate(_terms(image), points.coordinates)
-        for k, image in zip(core.kept, core.core_images, strict=True)
-    }
-    zero = points.constant(0)
-    for block in core.deferred:
-        place = {k: c for c, k in enumerate(block.unknowns)}
-        matrix, right = [], []
-        for equation in block.equations:
-            row, constant = [zero] * len(place), zero
-            for monomial, coefficient in _terms(equation):
-                value, target = points.constant(coefficient), None
-                for k, exponent in enumerate(monomial):
-                    if exponent and k in place:
-                        target = place[k]
-                    else:
-                        for _ in range(exponent):
-                            value = points.times(value, known[k])
-                if target is None:
-                    constant -= value
-                else:
-                    row[target] += value
-            matrix.append(row)
-            right.append(constant)
-        solved = points.solve(matrix, right)
-        known.update(zip(block.unknowns, solved, strict=True))
-    full = [known[k] for k in range(len(core.stage_unknowns))]
-    return [points.evaluate(_terms(e), full) for e in core.stage_images[: core.system.weights]]
+    full = stage_values(core, points.coordinates, points.algebra, _terms, rng)
+    if full is None:
+        return None
+    images = core.stage_images[: core.system.weights]
+    return [points.algebra.evaluate(_terms(image), full) for image in images]
 
 
 def _terms(polynomial: object) -> list[tuple[tuple[int, ...], int]]:

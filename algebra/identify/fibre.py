@@ -23,7 +23,7 @@ weight of a group, the others of its group can make up for it; no other group mo
 **What is proved.** Modulo p at a random point.  A cell that some dependence holds there, where
 the rank is ρ_A (a proved lower bound that meets its upper bound), is free: leaving it out keeps
 the rank.  That a cell is *not* free can be bad luck of the point, with probability at most that
-of a rank deficit (`algebra.ranks.jacobian.deficit_error`), so points are repeated; where
+of a rank deficit (`algebra.ranks.generic_rank.deficit_error`), so points are repeated; where
 r = ρ_A there is no kernel at all, and every cell is determined, proved.
 """
 
@@ -39,14 +39,8 @@ import numpy as np
 
 from algebra.linalg.modular import echelon, random_prime
 from algebra.problems.allocation import Allocation, Cell
-from algebra.ranks.jacobian import (
-    TARGET_ERROR,
-    GenericRank,
-    allocation_rank,
-    columns_at,
-    deficit_error,
-    random_point,
-)
+from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank, allocation_rank, deficit_error
+from algebra.ranks.jacobian import columns_at, random_point
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from algebra.identify.fibre import Fibre, fibre
 from algebra.polynomials.msolve.process import MsolveError, MsolveMissing
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import network_rank
+from algebra.ranks.generic_rank import network_rank
 from algebra.results import Result
 from algebra.systems.root_count import RootCountError
 from algebra.time_limits import OutOfTime, time_left

@@ -1,5 +1,6 @@
 r"""Linear algebra over GF(p) and Q; it knows no network.
 
 modular      Vectorized linear algebra modulo a prime p < 2^31, on int64 arrays
+rational     Rational matrices: from rows and to texts, echelon form, kernel, linear equations
 rational_lp  Linear programs over the rationals, decided exactly: a small simplex method
 """

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from algebra.errors import InputError
+from algebra.linalg.rational import column, matrix
 
 _ZERO = fmpq(0)
 OPTIMAL, INFEASIBLE, UNBOUNDED = "optimal", "infeasible", "unbounded"
@@ -109,9 +110,9 @@ def maximize(
         if basic[i] < columns:
             continue
         # A redundant row, or one whose artificial unknown can leave at once.
-        column = next((c for c in range(columns) if tableau[i][c] != 0), None)
-        if column is not None:
-            _pivot(tableau, reduced, basic, i, column)
+        entering = next((c for c in range(columns) if tableau[i][c] != 0), None)
+        if entering is not None:
+            _pivot(tableau, reduced, basic, i, entering)
     keep = [i for i in range(rows) if basic[i] < columns]
     tableau = [[*tableau[i][:columns], tableau[i][-1]] for i in keep]
     basic = [basic[i] for i in keep]
@@ -136,21 +137,20 @@ def _at_basis(
     signs = [-1 if value < 0 else 1 for value in b]
     if len(basis) != rows or not all(0 <= c < columns + rows for c in basis):
         return None
-    entries = [
-        A[i][c] if c < columns else fmpq(signs[i] * int(c - columns == i))
-        for i in range(rows)
-        for c in basis
-    ]
-    B = fmpq_mat(rows, rows, entries)
+    B = matrix(
+        [
+            [A[i][c] if c < columns else fmpq(signs[i] * int(c - columns == i)) for c in basis]
+            for i in range(rows)
+        ]
+    )
     infeasible = any(c >= columns for c in basis)
     prices = [-1 * int(c >= columns) for c in basis] if infeasible else [cost[c] for c in basis]
     try:
-        y = B.transpose().solve(fmpq_mat(rows, 1, prices))
-        x = None if infeasible else B.solve(fmpq_mat(rows, 1, list(b)))
+        y = B.transpose().solve(column(prices))
+        x = None if infeasible else B.solve(column(b))
     except ZeroDivisionError:
         return None
-    flat = fmpq_mat(rows, columns, [entry for row in A for entry in row])
-    product = y.transpose() * flat
+    product = y.transpose() * matrix(A)
     if x is None:
         # −y is a Farkas vector: (−y)ᵀA ≤ 0 and (−y)ᵀb > 0 are all that is needed.
         value = sum((y[i, 0] * b[i] for i in range(rows)), _ZERO)
@@ -188,50 +188,16 @@ def _pivot_to_end(
 
 
 def _pivot(
-    tableau: list[list[fmpq]], reduced: list[fmpq], basis: list[int], i: int, column: int
+    tableau: list[list[fmpq]], reduced: list[fmpq], basis: list[int], i: int, entering: int
 ) -> None:
-    scale = 1 / tableau[i][column]
+    scale = 1 / tableau[i][entering]
     row = tableau[i] = [entry * scale if entry != 0 else entry for entry in tableau[i]]
     used = [c for c, entry in enumerate(row) if entry != 0]
     for other in (*tableau, reduced):
         if other is row:
             continue
-        factor = other[column]
+        factor = other[entering]
         if factor != 0:
             for c in used:
                 other[c] -= factor * row[c]
-    basis[i] = column
-
-
-def eliminate_free(
-    A: Sequence[Sequence[fmpq]], b: Sequence[fmpq], free: int
-) -> tuple[list[list[fmpq]], list[fmpq], list[tuple[int, list[fmpq], fmpq]]]:
-    """Equations without the first `free` unknowns, which may have any sign, and how to find them.
-
-    Parameters
-    ----------
-    A, b : rows of fmpq
-    free : int
-        Leading unknowns that are not bound to be nonnegative.
-
-    Returns
-    -------
-    rows, constants : the equations left in the other unknowns
-    solved : list of (unknown, row, constant)
-        Unknown = constant − row·(other unknowns); free ones that no equation fixes are 0.
-    """
-    columns = len(A[0])
-    flat = [entry for row, value in zip(A, b, strict=True) for entry in (*row, value)]
-    reduced, rank = fmpq_mat(len(A), columns + 1, flat).rref()
-    rows: list[list[fmpq]] = []
-    constants: list[fmpq] = []
-    solved: list[tuple[int, list[fmpq], fmpq]] = []
-    for r in range(rank):
-        pivot = next(c for c in range(columns + 1) if reduced[r, c] != 0)
-        rest = [reduced[r, c] for c in range(free, columns)]
-        if pivot < free:
-            solved.append((pivot, rest, reduced[r, columns]))
-        else:
-            rows.append(rest)
-            constants.append(reduced[r, columns])
-    return rows, constants, solved
+    basis[i] = entering

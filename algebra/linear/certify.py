@@ -47,7 +47,7 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
 from algebra.ranks.budgets.cover import budget_violations
-from algebra.ranks.jacobian import GenericRank, allocation_rank, network_rank
+from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.matroid import candidate_bases
 from algebra.systems.root_count import LINEAR, NUMERICAL, RootCountError, generic_root_count
 from algebra.theorems.statements import what_theorems_say

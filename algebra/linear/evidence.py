@@ -16,7 +16,8 @@ from algebra.networks.base import Network
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import GenericRank, Point, random_point
+from algebra.ranks.generic_rank import GenericRank
+from algebra.ranks.jacobian import Point, random_point
 from algebra.ranks.matroid import smallest_circuit
 from algebra.systems.forms import forms
 from algebra.systems.root_count import DEGREE, LINEAR, TRACE, RootCount

@@ -56,14 +56,8 @@ from algebra.linear.verify_witness import check_no_real_root
 from algebra.networks.chain import need_chain
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import (
-    Point,
-    all_cells,
-    allocation_rank,
-    jacobian,
-    network_rank,
-    tangent_factors,
-)
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.jacobian import Point, all_cells, jacobian, tangent_factors
 from algebra.systems.forms import forms
 from algebra.systems.root_count import TRACE
 from algebra.theorems.statements import what_theorems_say

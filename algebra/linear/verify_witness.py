@@ -56,19 +56,21 @@ on elimination itself.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from flint import fmpq_mat, fmpz, fmpz_poly, nmod_poly
+from flint import fmpz, fmpz_poly, nmod_poly
 
 from algebra.certificates.checks import PROVED, TRUSTED, CheckFailed, Say
 from algebra.linalg.modular import random_prime
+from algebra.linalg.rational import rank
 from algebra.linear.evidence import Witness
 from algebra.networks.chain import need_chain
 from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.quotient import Element, QuotientAlgebra
 from algebra.problems.problem import Problem
+from algebra.systems.at_points import stage_values
 from algebra.systems.core import CoreSystem
 from algebra.systems.instances import rational_core
 
@@ -198,7 +200,7 @@ def _complaint(
     w = _modular(points.w, p)
     if w.degree() != points.w.degree() or w.gcd(w.derivative()).degree() != 0:
         raise _BadPrime
-    algebra = QuotientAlgebra(w, p)
+    algebra = QuotientAlgebra(w)
     divisor = algebra.inverse(_modular(points.denominator, p) * int(points.scale % p) % w)
     if divisor is None:
         raise _BadPrime
@@ -208,13 +210,17 @@ def _complaint(
         form = form + value * rng.randrange(1, p)
     if not algebra.separates(form):
         return "its points are not distinct: t ↦ point is not injective"
+
+    def terms(polynomial: Any) -> Iterable[tuple[tuple[int, ...], int]]:
+        return _modular_terms(polynomial, p).items()
+
     rows = [
-        [_value(_modular_terms(e.derivative(k), p), root, algebra) for k in range(len(root))]
+        [algebra.evaluate(terms(e.derivative(k)), root) for k in range(len(root))]
         for e in core.equations
     ]
     if not algebra.is_injective(rows, rng):
         return "its points are not simple roots of the core"
-    values = _stage_values(core, root, algebra, rng)
+    values = stage_values(core, root, algebra, terms, rng)
     if values is None:
         return "a block of the equations that elimination put aside is singular at a point"
     weights = _weights(problem, witness, core, values, algebra)
@@ -235,43 +241,6 @@ def _complaint(
     return ""
 
 
-def _stage_values(
-    core: CoreSystem, root: list[Element], algebra: QuotientAlgebra, rng: random.Random
-) -> list[Element] | None:
-    """All unknowns after the first elimination; None where a deferred block is singular."""
-    p = algebra.p
-    values = {
-        k: _value(_modular_terms(image, p), root, algebra)
-        for k, image in zip(core.kept, core.core_images, strict=True)
-    }
-    for block in core.deferred:
-        place = {k: c for c, k in enumerate(block.unknowns)}
-        matrix, right = [], []
-        for equation in block.equations:
-            row = [algebra.constant(0)] * len(place)
-            constant = algebra.constant(0)
-            for monomial, coefficient in _modular_terms(equation, p).items():
-                value, target = algebra.constant(coefficient), None
-                for k, exponent in enumerate(monomial):
-                    if not exponent:
-                        continue
-                    if k in place:
-                        target = place[k]
-                    else:
-                        value = algebra.times(value, algebra.power(values[k], exponent))
-                if target is None:
-                    constant = constant - value
-                else:
-                    row[target] = row[target] + value
-            matrix.append(row)
-            right.append(constant)
-        solution = algebra.solve(matrix, right, len(place), rng)
-        if solution is None:
-            return None
-        values |= dict(zip(block.unknowns, solution, strict=True))
-    return [values[k] for k in range(len(core.stage_unknowns))]
-
-
 def _weights(
     problem: Problem,
     witness: Witness,
@@ -281,7 +250,7 @@ def _weights(
 ) -> dict[str, np.ndarray]:
     weights = {name: _constants(value, algebra) for name, value in witness.weights.items()}
     for (name, i, j), image in zip(problem.allocation.cells, core.stage_images, strict=False):
-        weights[name][i, j] = _value(_modular_terms(image, algebra.p), values, algebra)
+        weights[name][i, j] = algebra.evaluate(_modular_terms(image, algebra.p).items(), values)
     return weights
 
 
@@ -295,14 +264,7 @@ def _is_smooth(problem: Problem, witness: Witness, Y: np.ndarray, equations: int
     d, (inputs, m) = Y.shape[0], witness.X.shape
     free = min(inputs, m)
     width = min(*network.inner_widths, d, free) if network.inner_widths else min(d, free)
-    return (
-        equations == width * (d + free - width) and _rank(witness.X) == free and _rank(Y) == width
-    )
-
-
-def _rank(array: np.ndarray) -> int:
-    rows, columns = array.shape
-    return int(fmpq_mat(rows, columns, [entry for row in array for entry in row]).rank())
+    return equations == width * (d + free - width) and rank(witness.X) == free and rank(Y) == width
 
 
 def _real_roots(w: fmpz_poly) -> int:
@@ -336,19 +298,6 @@ def _residue(value: Any, p: int) -> int:
 
 def _modular(polynomial: fmpz_poly, p: int) -> nmod_poly:
     return nmod_poly([int(c % p) for c in polynomial.coeffs()], p)
-
-
-def _value(
-    terms: Mapping[tuple[int, ...], int], point: list[Element], algebra: QuotientAlgebra
-) -> Element:
-    total = algebra.constant(0)
-    for monomial, coefficient in terms.items():
-        value = algebra.constant(coefficient)
-        for k, exponent in enumerate(monomial):
-            if exponent:
-                value = algebra.times(value, algebra.power(point[k], exponent))
-        total = total + value
-    return total
 
 
 def _constants(array: np.ndarray, algebra: QuotientAlgebra) -> np.ndarray:

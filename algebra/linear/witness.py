@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.linalg.rational import texts
 from algebra.polynomials.msolve.process import MsolveMissing
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, RealRoots, real_roots
 from algebra.problems.problem import Problem
@@ -125,9 +126,9 @@ def _witness_data(
     data: dict[str, Any] = {
         "index": index,
         "form": form,
-        "weights": {name: _texts(value) for name, value in student.items()},
-        "teacher": {name: _texts(value) for name, value in teacher.items()},
-        "X": _texts(X),
+        "weights": {name: texts(value) for name, value in student.items()},
+        "teacher": {name: texts(value) for name, value in teacher.items()},
+        "X": texts(X),
         "complex": found.complex,
         "real": len(found.roots),
         "unknowns": list(found.variables),
@@ -141,7 +142,3 @@ def _witness_data(
             "numerators": [[str(c) for c in n.coeffs()] for n in points.numerators],
         }
     return data
-
-
-def _texts(array: np.ndarray) -> list[list[str]]:
-    return [[str(entry) for entry in row] for row in array]

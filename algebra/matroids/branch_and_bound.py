@@ -199,7 +199,9 @@ def capped_basis(
         for choice in (1, -1):
             child = state.copy()
             child[branch] = choice
-            heapq.heappush(heap, (value, depth - 1, 2 * count + choice, child, multipliers))
+            # A number of its own for each branch: arrays cannot break a tie.
+            number = 2 * count + (choice > 0)
+            heapq.heappush(heap, (value, depth - 1, number, child, multipliers))
     tree = Tree(tuple(leaves))
     known = [b for b in (tree.bound(problem), search.cost) if b is not None]
     return CappedBasis(search.best, search.cost, min(known, default=None), tree, count)

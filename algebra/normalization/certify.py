@@ -47,7 +47,7 @@ from algebra.normalization.lowering import (
     target_rank,
 )
 from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import GenericRank, network_rank
+from algebra.ranks.generic_rank import GenericRank, network_rank
 
 NARROW = "the frozen net's labels have dimension {0}, the target's {1}"
 

@@ -11,8 +11,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError, shown
-
-Rationals = np.ndarray
+from algebra.linalg.rational import Rationals
 
 # Square roots are rounded up to multiples of 2^-20.
 _ROOT_BITS = 20

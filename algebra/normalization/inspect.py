@@ -21,7 +21,7 @@ from algebra.normalization.khatri_rao import khatri_rao, khatri_rao_rank, width_
 from algebra.normalization.lowering import lowered_allocation, lowered_support
 from algebra.polynomials.rings import symbol
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import GenericRank
+from algebra.ranks.generic_rank import GenericRank
 from algebra.systems.inspection import Inspection
 
 

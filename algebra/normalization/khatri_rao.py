@@ -47,7 +47,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from algebra.errors import InputError, whole_number
 from algebra.linalg.modular import Residues, batched_rank, random_prime, random_residues, rank
-from algebra.ranks.jacobian import TARGET_ERROR, GenericRank
+from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank
 
 # Entries of the Boolean matrices that are matched in one go.
 _AT_ONCE = 20_000_000

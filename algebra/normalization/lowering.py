@@ -35,7 +35,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import GenericRank, network_rank
+from algebra.ranks.generic_rank import GenericRank, network_rank
 
 
 def lowered_network(network: NormNet) -> LinearFeedForward:

@@ -32,7 +32,8 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError
-from algebra.linalg.rational_lp import OPTIMAL, Optimum, eliminate_free, maximize
+from algebra.linalg.rational import eliminate_free
+from algebra.linalg.rational_lp import OPTIMAL, Optimum, maximize
 from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation
 

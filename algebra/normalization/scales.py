@@ -35,6 +35,7 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from algebra.errors import InputError, shown
+from algebra.linalg.rational import column, echelon, matrix
 from algebra.normalization.dense import (
     DenseNet,
     NormalizedNet,
@@ -128,11 +129,11 @@ def solve_scales(W2: Any, W1: Any, target: Any, *, layer: int = 1) -> Rationals:
     goal = target.reshape(-1, 1)
     if rows == w:
         try:
-            found = _matrix(K).solve(_matrix(goal))
+            found = matrix(K).solve(column(target.ravel()))
             return np.array([found[i, 0] for i in range(w)], dtype=object)
         except ZeroDivisionError:
             pass  # singular: the elimination below says which part is solvable
-    reduced, pivots = _reduced(K, goal)
+    reduced, pivots = echelon(np.concatenate([K, goal, _identity(rows)], axis=1))
     gamma = np.array([fmpq(0)] * w, dtype=object)
     for r, c in enumerate(pivots):
         if c == w:
@@ -178,7 +179,7 @@ def solve_both_scales(
     for i in range(n):
         rows[i * m : (i + 1) * m, i] = -target[i]
     system = np.concatenate([K, rows], axis=1)
-    reduced, pivots = _reduced(system, None)
+    reduced, pivots = echelon(np.concatenate([system, _identity(n * m)], axis=1))
     used = [c for c in pivots if c < w + n]
     free = [c for c in range(w + n) if c not in set(used)]
     null = []
@@ -296,26 +297,6 @@ def proves(net: NormalizedNet, target: DenseNet) -> bool:
     return True
 
 
-def low_rank_factors(matrix: Any) -> tuple[Rationals, Rationals]:
-    """A and B with A B = matrix, as many columns in A as the rank (Corollary 1), exactly.
-
-    Examples
-    --------
-    >>> A, B = low_rank_factors([[1, 2], [2, 4]])
-    >>> A.tolist(), B.tolist()
-    ([[1], [2]], [[1, 2]])
-    """
-    matrix = rationals(matrix, "matrix")
-    reduced, rank = _matrix(matrix).rref()
-    if not rank:
-        raise InputError("`matrix` is 0: it has rank 0 and needs no hidden units")
-    B = np.array(
-        [[reduced[r, c] for c in range(matrix.shape[1])] for r in range(rank)], dtype=object
-    )
-    pivots = [next(c for c in range(matrix.shape[1]) if row[c] != 0) for row in B]
-    return matrix[:, pivots], B
-
-
 def _block(W2: Any, W1: Any, target: Any, layer: int) -> tuple[Rationals, Rationals, Rationals]:
     W2, W1 = rationals(W2, f"W{2 * layer}"), rationals(W1, f"W{2 * layer - 1}")
     target = rationals(target, f"target W{layer}")
@@ -329,24 +310,8 @@ def _block(W2: Any, W1: Any, target: Any, layer: int) -> tuple[Rationals, Ration
     return W2, W1, target
 
 
-def _matrix(array: Rationals) -> fmpq_mat:
-    return fmpq_mat(array.shape[0], array.shape[1], array.ravel().tolist())
-
-
-def _reduced(K: Rationals, goal: Rationals | None) -> tuple[fmpq_mat, list[int]]:
-    """Row reduced form of (K | goal | 1), with the pivot columns."""
-    rows = len(K)
-    one = np.array([[fmpq(int(i == j)) for j in range(rows)] for i in range(rows)], dtype=object)
-    parts = [K, one] if goal is None else [K, goal, one]
-    whole = np.concatenate(parts, axis=1)
-    reduced, rank = _matrix(whole).rref()
-    pivots = []
-    at = 0
-    for r in range(rank):
-        while reduced[r, at] == 0:
-            at += 1
-        pivots.append(at)
-    return reduced, pivots
+def _identity(rows: int) -> Rationals:
+    return np.array([[fmpq(int(i == j)) for j in range(rows)] for i in range(rows)], dtype=object)
 
 
 def _row_of(

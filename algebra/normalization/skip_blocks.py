@@ -38,10 +38,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat, nmod_mat
+from flint import fmpq, nmod_mat
 
 from algebra.errors import InputError, whole_number
 from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.linalg.rational import column, matrix
 from algebra.normalization.dense import Rationals, norm_bound, rationals
 from algebra.normalization.khatri_rao import khatri_rao
 
@@ -176,7 +177,7 @@ def realize_by_depth(
     for i in range(s - 1, -1, -1):
         K = khatri_rao(M, (block.mixing[i] @ block.feeding[i]).T)
         try:
-            solved = _flint(K).solve(_flint(wanted[i].reshape(-1, 1)))
+            solved = matrix(K).solve(column(wanted[i].ravel()))
         except ZeroDivisionError:
             raise InputError(f"block {i + 1}: the frozen matrices are special") from None
         gamma = np.array([solved[j, 0] for j in range(len(K))], dtype=object)
@@ -203,14 +204,10 @@ def realize_by_depth(
 def _preimage(V: Rationals, b: Rationals) -> Rationals:
     """c with V c = b, by the normal equations: V has more columns than rows."""
     try:
-        weights = _flint(V @ V.T).solve(_flint(b.reshape(-1, 1)))
+        weights = matrix(V @ V.T).solve(column(b.ravel()))
     except ZeroDivisionError:
         raise InputError("`V`: its rows are dependent, so the shift cannot be reached") from None
     return V.T @ np.array([weights[i, 0] for i in range(len(b))], dtype=object)
-
-
-def _flint(array: Rationals) -> fmpq_mat:
-    return fmpq_mat(array.shape[0], array.shape[1], array.ravel().tolist())
 
 
 @dataclass(frozen=True)

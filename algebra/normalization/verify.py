@@ -27,7 +27,7 @@ from algebra.networks.normalization import NormNet
 from algebra.normalization.blocks import block_solvable, shifts_fit
 from algebra.normalization.certify import NARROW, effective_learnable, student_rank, theorem_1
 from algebra.normalization.lowering import lowered_problem, target_rank
-from algebra.ranks.jacobian import GenericRank
+from algebra.ranks.generic_rank import GenericRank
 from algebra.theorems.statements import what_theorems_say
 
 

@@ -1,5 +1,5 @@
 """The algebra GF(p)[t]/(w) of finitely many points, w squarefree: units, separating elements,
-linear systems.
+values, linear systems.
 
 An element is a function on the roots of w; it is a unit where it vanishes at none.  What holds
 here for a reduction modulo p of an algebra over Q holds over Q: let A = Z_(p)[t]/(w) with p not
@@ -12,8 +12,9 @@ proof for any p; "no" may be an unlucky p.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from flint import nmod_mat, nmod_poly
@@ -32,19 +33,26 @@ class QuotientAlgebra:
     ----------
     w : nmod_poly
         Squarefree, of degree at least 1.
-    p : int
-        The prime.
 
     Examples
     --------
-    >>> algebra = QuotientAlgebra(nmod_poly([1, 0, 1], 10007), 10007)
+    >>> algebra = QuotientAlgebra(nmod_poly([1, 0, 1], 10007))
     >>> t = nmod_poly([0, 1], 10007)
     >>> algebra.separates(t), algebra.separates(algebra.times(t, t))
     (True, False)
     """
 
     w: nmod_poly
-    p: int
+
+    @cached_property
+    def p(self) -> int:
+        """The prime."""
+        return int(self.w.modulus())
+
+    @property
+    def dimension(self) -> int:
+        """The number of points."""
+        return int(self.w.degree())
 
     def constant(self, value: int) -> Element:
         """The constant function."""
@@ -66,14 +74,34 @@ class QuotientAlgebra:
         common, cofactor, _ = a.xgcd(self.w)
         return cofactor % self.w if common.degree() == 0 else None
 
-    def separates(self, a: Element) -> bool:
-        """Whether a takes different values at all roots: 1, a, a², … span the algebra."""
-        n = self.w.degree()
+    def evaluate(
+        self, terms: Iterable[tuple[Sequence[int], int]], point: Sequence[Element]
+    ) -> Element:
+        """A polynomial, given by exponents and coefficients, at elements for its unknowns."""
+        total = self.constant(0)
+        for monomial, coefficient in terms:
+            value = self.constant(coefficient)
+            for element, exponent in zip(point, monomial, strict=True):
+                if exponent:
+                    value = self.times(value, self.power(element, exponent))
+            total += value
+        return total
+
+    def distinct_values(self, a: Element) -> int:
+        """How many values a takes at the roots: the dimension of what 1, a, a², … span.
+
+        That is the degree of the minimal polynomial of a.
+        """
+        n = self.dimension
         rows, power = [], self.constant(1)
         for _ in range(n):
             rows.append([int(power[k]) for k in range(n)])
             power = self.times(power, a)
-        return bool(nmod_mat(rows, self.p).rank() == n)
+        return int(nmod_mat(rows, self.p).rank())
+
+    def separates(self, a: Element) -> bool:
+        """Whether a takes different values at all roots."""
+        return self.distinct_values(a) == self.dimension
 
     def is_injective(self, matrix: Rows, rng: random.Random) -> bool:
         """Whether the columns of a matrix are independent at every root.

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from flint import (
     fmpq,
-    fmpq_mat,
     fmpq_mpoly_ctx,
     fmpz,
     nmod,
     nmod_mat,
     nmod_mpoly_ctx,
 )
+
+from algebra.linalg.rational import echelon
 
 if TYPE_CHECKING:
     import sympy
@@ -84,9 +85,8 @@ class RationalField:
         return list(self.context(names).gens())
 
     def rref(self, rows: Sequence[Sequence[Any]], columns: int) -> list[list[Any]]:
-        matrix = fmpq_mat(len(rows), columns, [entry for row in rows for entry in row])
-        reduced, rank = matrix.rref()
-        return reduced.tolist()[:rank] if rank else []
+        reduced, pivots = echelon(rows, columns)
+        return reduced.tolist()[: len(pivots)] if pivots else []
 
     def __repr__(self) -> str:
         return "RationalField()"

@@ -1,6 +1,7 @@
 r"""Generic ranks: MP = 0 decided, and why, in counts.
 
-budgets/  Budgets: how many equations the weights of a row, a column or a cross take part in
-jacobian  Generic ranks of the Jacobian, decided over GF(p): the exact test for MP = 0
-matroid   Bases of the matroid of an allocation: sub-allocations with independent equations
+budgets/      Budgets: how many equations the weights of a row, a column or a cross take part in
+generic_rank  Ranks found over GF(p) at random points, with the error bound of a deficit
+jacobian      The generic Jacobian, and the exact test for MP = 0
+matroid       Bases of the matroid of an allocation: sub-allocations with independent equations
 """

@@ -16,7 +16,8 @@ from algebra.linalg.modular import random_prime
 from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
-from algebra.ranks.jacobian import columns_at, generic_rank, random_point
+from algebra.ranks.generic_rank import generic_rank
+from algebra.ranks.jacobian import columns_at, random_point
 
 
 def candidate_bases(

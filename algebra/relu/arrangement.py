@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from algebra.linalg.rational import array, column, echelon, kernel, matrix
 from algebra.relu.equations import U_ZERO, V_ZERO, ReluSystem
 from algebra.time_limits import check_time
 
@@ -100,15 +101,15 @@ class Arrangement:
         at, along = (allowed(signs, fixed) for signs in self.signs)
         if not at.any():
             return "empty"
-        column = fmpq_mat(len(slope), 1, list(slope))
+        sums = column(slope)
         vertices, rays = self._positive
-        falls = (rays * column).entries() if along.any() else []
+        falls = (rays * sums).entries() if along.any() else []
         # Along a ray without activity the sum stays 0, also for inputs near these.
         active = np.atleast_1d((self.signs[1] > 0).any(axis=1))
         for value, use, moves in zip(falls, along, active, strict=False):
             if use and (value < 0 or (strict and moves and value == 0)):
                 return "unbounded"
-        values = (vertices * column).entries()
+        values = (vertices * sums).entries()
         return min(value for value, use in zip(values, at, strict=True) if use)
 
 
@@ -147,8 +148,8 @@ def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arran
            [3/2, 0]], dtype=object)
     """
     m = len(constants)
-    matrix = fmpq_mat(len(own), m, [value for row in own for value in row])
-    reduced, rank = matrix.rref()
+    reduced, pivots = echelon(own, m)
+    rank = len(pivots)
     if rank == 0:
         return Arrangement(np.array([list(constants)], dtype=object), np.empty((0, m), object), 0)
     # The row space decides which inputs are possible; its reduced basis is as good as any.
@@ -156,21 +157,20 @@ def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arran
     vertices: dict[tuple[Any, ...], None] = {}
     for subset in combinations(range(m), rank):
         check_time()
-        square = fmpq_mat(rank, rank, [basis[i][s] for s in subset for i in range(rank)])
-        right = fmpq_mat(rank, 1, [-constants[s] for s in subset])
+        square = matrix([[row[s] for row in basis] for s in subset])
         try:
-            w = square.solve(right).entries()
+            w = square.solve(column([-constants[s] for s in subset])).entries()
         except ZeroDivisionError:
             continue
         vertices[tuple(_image(basis, w, constants, subset))] = None
     rays = []
     for subset in combinations(range(m), rank - 1):
         check_time()
-        direction = _kernel([[basis[i][s] for i in range(rank)] for s in subset], rank)
-        if direction is not None:
-            ray = _image(basis, direction, [fmpq(0)] * m, subset)
+        directions = kernel([[row[s] for row in basis] for s in subset], rank)
+        if len(directions) == 1:
+            ray = _image(basis, directions[0], [fmpq(0)] * m, subset)
             rays += [ray, [-value for value in ray]]
-    return Arrangement(_rows(list(vertices), m), _rows(rays, m), int(rank))
+    return Arrangement(array(vertices, m), array(rays, m), rank)
 
 
 class Refuter:
@@ -214,10 +214,7 @@ class Refuter:
         if fixed.shape != (k, m) or mu.shape != G.shape or self.system.second:
             return False
         gap = -sum((mu[o, s] * G[o, s] for o in range(len(G)) for s in range(m)), fmpq(0))
-        d = len(G)
-        slopes = fmpq_mat(k, d, [W2[o, i] for i in range(k) for o in range(d)]) * fmpq_mat(
-            d, m, [mu[o, s] for o in range(d) for s in range(m)]
-        )
+        slopes = matrix(W2[:, :k].T) * matrix(mu)
         unbounded = False
         for i in range(k):
             own = self.arrangement(i)
@@ -243,29 +240,6 @@ def _image(basis: Any, w: Sequence[Any], constants: Sequence[Any], zero: Sequenc
     return image
 
 
-def _kernel(rows: list[list[Any]], unknowns: int) -> list[Any] | None:
-    """The kernel of unknowns − 1 equations, where it is a line."""
-    if not rows:
-        return [fmpq(1)]
-    reduced, rank = fmpq_mat(len(rows), unknowns, [x for row in rows for x in row]).rref()
-    if rank < unknowns - 1:
-        return None
-    leads = [next(j for j in range(unknowns) if reduced[i, j] != 0) for i in range(rank)]
-    free = next(j for j in range(unknowns) if j not in leads)
-    direction = [fmpq(0)] * unknowns
-    direction[free] = fmpq(1)
-    for i, j in enumerate(leads):
-        direction[j] = -reduced[i, free]
-    return direction
-
-
-def _rows(rows: Sequence[Sequence[Any]], width: int) -> np.ndarray:
-    out = np.empty((len(rows), width), dtype=object)
-    for i, row in enumerate(rows):
-        out[i] = list(row)
-    return out
-
-
 def _signs(rows: np.ndarray) -> np.ndarray:
     out = np.zeros(rows.shape, dtype=np.int8)
     for place, value in np.ndenumerate(rows):
@@ -275,5 +249,4 @@ def _signs(rows: np.ndarray) -> np.ndarray:
 
 def _positive(rows: np.ndarray) -> fmpq_mat:
     zero = fmpq(0)
-    count, width = rows.shape
-    return fmpq_mat(count, width, [value if value > 0 else zero for value in rows.ravel()])
+    return matrix([[v if v > 0 else zero for v in row] for row in rows], rows.shape[1])

@@ -22,7 +22,7 @@ from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
 from algebra.ranks.budgets.cover import budget_violations, rank_bound
-from algebra.ranks.jacobian import network_rank
+from algebra.ranks.generic_rank import network_rank
 from algebra.relu.patterns import sample_pattern_ranks
 from algebra.theorems.statements import what_theorems_say
 from algebra.time_limits import OutOfTime

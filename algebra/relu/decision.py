@@ -37,6 +37,7 @@ from algebra.certificates.checks import (
 from algebra.certificates.fields import Fields, items, matrix, rational_text, whole
 from algebra.certificates.reading import MOST_DIGITS, TooLarge
 from algebra.errors import InputError, one_line, shown
+from algebra.linalg.rational import texts
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.relu.arrangement import Refuter, arrangement_size
@@ -80,20 +81,20 @@ def decision_data(
         "version": VERSION,
         "network": {"kind": network.kind, **network.sizes},
         "cells": [list(cell) for cell in system.allocation.cells],
-        "weights": {name: _texts(value) for name, value in system.weights.items()},
-        "X": _texts(system.X),
-        "Y": _texts(system.Y),
+        "weights": {name: texts(value) for name, value in system.weights.items()},
+        "X": texts(system.X),
+        "Y": texts(system.Y),
         "verdict": MATCH if witness is not None else NO_MATCH,
     }
     if teacher is not None:
-        data["teacher"] = {name: _texts(value) for name, value in teacher.items()}
+        data["teacher"] = {name: texts(value) for name, value in teacher.items()}
     if witness is not None:
         data["witness"] = [str(value) for value in witness]
     else:
         data["leaves"] = [
             {"fixed": leaf.fixed.tolist()}
-            | ({} if leaf.mu is None else {"mu": _texts(leaf.mu)})
-            | ({} if leaf.lam is None else {"lambda": _texts(leaf.lam)})
+            | ({} if leaf.mu is None else {"mu": texts(leaf.mu)})
+            | ({} if leaf.lam is None else {"lambda": texts(leaf.lam)})
             for leaf in leaves or ()
         ]
     return data
@@ -302,7 +303,3 @@ def verify_decision(data: Any) -> Verification:
         else:
             checks.append(Check("leaves", PROVED, f"leaves refuted: {total} of {total}"))
     return Verification(decision.verdict, tuple(checks))
-
-
-def _texts(array: np.ndarray) -> list[list[str]]:
-    return [[str(value) for value in row] for row in array]

@@ -33,9 +33,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from algebra.errors import InputError
+from algebra.linalg.rational import rank, solve
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 
@@ -116,7 +117,7 @@ class ReluSystem:
             Values of the learnable cells in the allocation's order; verified by `is_witness`.
         """
         rows, right, order = self._pattern_equations(active, zero)
-        solution = solve_rational(rows, right, len(order))
+        solution = solve(rows, right, len(order))
         if solution is None:
             return None
         place = dict(zip(order, solution, strict=True))
@@ -133,9 +134,7 @@ class ReluSystem:
         rows, _, order = self._pattern_equations(active, np.zeros(self.pairs, bool))
         if not rows or len(rows) < len(order):
             return not order
-        return fmpq_mat(len(rows), len(order), [x for row in rows for x in row]).rank() == len(
-            order
-        )
+        return rank(rows) == len(order)
 
     def refutes_cell(self, fixed: np.ndarray) -> bool:
         """Whether a single cell has no match because its equations have no solution in it.
@@ -151,7 +150,7 @@ class ReluSystem:
             return False
         active = fixed == V_ZERO
         rows, right, order = self._pattern_equations(active, np.zeros(self.pairs, bool))
-        solution = solve_rational(rows, right, len(order))
+        solution = solve(rows, right, len(order))
         if solution is None:
             return True
         if not self._determines(active):
@@ -247,7 +246,7 @@ class ReluSystem:
                     value = fmpq(sign if (li, ls, kind) == (i, s, "u") else 0)
                     rows.append(row)
                     right.append(value - combination(i, s)[1])
-        solution = solve_rational(rows, right, size)
+        solution = solve(rows, right, size)
         if solution is None:
             return None
         mu = np.array(solution[: d * m], dtype=object).reshape(d, m)
@@ -303,7 +302,7 @@ class ReluSystem:
             rows.append(row)
         rows.append([self.G[o, s] for o in range(d) for s in range(m)])
         right = [fmpq(0)] * len(self.second) + [fmpq(-1)]
-        solution = solve_rational(rows, right, d * m)
+        solution = solve(rows, right, d * m)
         return None if solution is None else np.array(solution, dtype=object).reshape(d, m)
 
 
@@ -358,27 +357,3 @@ def relu_system(
     return ReluSystem(
         allocation, weights, X, Y, units, cells, c, Y - W2 @ hidden, hidden, second, idle
     )
-
-
-def solve_rational(rows: list[list[Any]], right: list[Any], unknowns: int) -> list[Any] | None:
-    """One rational solution of linear equations (free unknowns 0), or None."""
-    if not rows:
-        return [fmpq(0)] * unknowns
-    if not unknowns:
-        return None if any(value != 0 for value in right) else []
-    if len(rows) == unknowns:
-        matrix = fmpq_mat(len(rows), unknowns, [x for row in rows for x in row])
-        try:
-            return list(matrix.solve(fmpq_mat(len(rows), 1, right)).entries())
-        except ZeroDivisionError:
-            pass
-    width = unknowns + 1
-    entries = [x for row, value in zip(rows, right, strict=True) for x in (*row, value)]
-    reduced, rank = fmpq_mat(len(rows), width, entries).rref()
-    solution = [fmpq(0)] * unknowns
-    for row in range(rank):
-        lead = next(j for j in range(width) if reduced[row, j] != 0)
-        if lead == unknowns:
-            return None
-        solution[lead] = reduced[row, unknowns]
-    return solution

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat, fmpz
+from flint import fmpq, fmpz
 
+from algebra.linalg.rational import column, matrix
 from algebra.relu.arrangement import Refuter, allowed
 from algebra.relu.equations import FREE, U_ZERO, V_ZERO
 
@@ -76,7 +77,7 @@ class HullProgram:
         self._columns = [self._column(c) for c in range(len(unit))]
         self._sizes = [max(abs(x) for x in column) or fmpq(1) for column in self._columns]
         right = [refuter.system.G[o, s] for s in range(m) for o in range(len(refuter.system.G))]
-        self._right = fmpq_mat(len(right) + k, 1, right + [fmpq(1)] * k)
+        self._right = column(right + [fmpq(1)] * k)
 
     def _column(self, c: int) -> list[Any]:
         system = self.refuter.system
@@ -112,8 +113,8 @@ class HullProgram:
         m = self.refuter.system.pairs[1]
         d = len(self.refuter.system.G)
         for step in range(_MOST_STEPS):
-            B = fmpq_mat(rows, rows, [self._columns[c][i] for i in range(rows) for c in basis])
-            values = B.solve(self._right).entries()
+            transposed = matrix([self._columns[c] for c in basis])
+            values = transposed.transpose().solve(self._right).entries()
             bad = [
                 (c, place)
                 for place, c in enumerate(basis)
@@ -128,12 +129,11 @@ class HullProgram:
             # The row's sign makes its right-hand side negative.
             sign = fmpq(1 if values[place] < 0 else -1)
             unit = [sign if i == place else fmpq(0) for i in range(rows)]
-            y = B.transpose().solve(fmpq_mat(rows, 1, unit))
+            y = transposed.solve(column(unit))
             others = [int(c) for c in np.flatnonzero(usable) if int(c) not in set(basis)]
             entries = []
             if others:
-                N = fmpq_mat(len(others), rows, [x for c in others for x in self._columns[c]])
-                entries = (N * y).entries()
+                entries = (matrix([self._columns[c] for c in others]) * y).entries()
             negative = [(c, e) for c, e in zip(others, entries, strict=True) if e < 0]
             entering = None
             if negative:

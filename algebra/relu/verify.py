@@ -23,7 +23,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import rank_bound
-from algebra.ranks.jacobian import network_rank
+from algebra.ranks.generic_rank import network_rank
 from algebra.relu.arrangement import Refuter
 from algebra.relu.decision import NO_MATCH, Decision, read_decision
 from algebra.theorems.statements import what_theorems_say

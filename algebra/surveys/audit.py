@@ -24,15 +24,8 @@ from algebra.errors import InputError
 from algebra.linalg.modular import batched_rank, random_prime
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
-from algebra.ranks.jacobian import (
-    TARGET_ERROR,
-    all_cells,
-    columns_at,
-    deficit_error,
-    generic_rank,
-    network_rank,
-    random_point,
-)
+from algebra.ranks.generic_rank import TARGET_ERROR, deficit_error, generic_rank, network_rank
+from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.results import Result
 from algebra.theorems.corrected import CORRECTED
 from algebra.theorems.statements import MAXIMAL, MINIMAL, THEOREMS, WORDS, Theorem

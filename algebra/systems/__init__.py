@@ -1,5 +1,6 @@
 r"""The equations of an allocation, their incidence, their core, and the generic root count N.
 
+at_points            The unknowns at all points of a core at once, modulo a prime
 core                 What exact elimination leaves of a system, and the way back to the weights
 elimination          Exact elimination of linear sub-blocks, over any field and in any degree
 forms                The lifted forms of a network's equations: unknowns, equations, values, size

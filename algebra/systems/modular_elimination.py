@@ -28,6 +28,7 @@ from algebra.systems.core import Core, DeferredBlock
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.quadratic import Composed, Quadrics, compose
 from algebra.systems.system import QuadraticSystem
+from algebra.time_limits import check_time
 
 # Quadratic monomials of each equation that are tried first.
 _SAMPLE = 2
@@ -213,6 +214,7 @@ def _eliminate(system: QuadraticSystem, defer: bool) -> ModularCore:
 
     # Step 3: the linear closure of what is left.
     while True:
+        check_time()
         composed, rows, changed = _expose_linear(composed, survey)
         if not len(rows):
             if changed:
@@ -378,6 +380,7 @@ def _hidden(composed: Composed) -> Residues:
     p, count, k = composed.quadrics.p, composed.count, composed.unknowns + 1
     columns = _sampled(composed)
     while True:
+        check_time()
         matrix = composed.coefficients(columns // k, columns % k)
         if rank(matrix, p) == count:
             return np.zeros((0, count), np.int64)

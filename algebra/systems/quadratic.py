@@ -22,6 +22,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from algebra.linalg.modular import Residues, matmul
+from algebra.time_limits import check_time
 
 # Terms held at once while a substitution is expanded.
 _AT_ONCE = 1_000_000
@@ -249,6 +250,7 @@ class Composed:
         np.add.at(work, q.polynomial, support[q.first] * support[q.second])
         start = 0
         while start < q.count:
+            check_time()
             total = np.cumsum(work[start:])
             stop = start + max(1, int(np.searchsorted(total, _AT_ONCE, side="right")))
             yield start, self._expand(q[np.arange(start, stop)], support)

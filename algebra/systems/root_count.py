@@ -34,7 +34,7 @@ from algebra.linalg.modular import random_prime
 from algebra.polynomials.msolve.process import MsolveDied, MsolveMissing
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.core import Core
 from algebra.systems.forms import core_dimension, preferred_forms
 from algebra.systems.incidence import block_triangular_form

@@ -16,7 +16,8 @@ from algebra.design.robustness import Robustness
 from algebra.errors import InputError
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import all_cells, network_rank
+from algebra.ranks.generic_rank import network_rank
+from algebra.ranks.jacobian import all_cells
 from algebra.results import Result
 from matchprob.api.certify import certify
 from matchprob.api.design import DemandOptions

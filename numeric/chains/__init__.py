@@ -4,5 +4,6 @@ balls    The equations of a chain in ball arithmetic of any precision: residuals
 chain    Linear networks with learnable cells as chains of matrix products, ready for kernels
 discs    Rigorous arithmetic with complex discs in double precision, for chains
 inputs  A recurrent net in its free inputs: few unknowns, no power of W
+inputs  A recurrent net in its free inputs: few unknowns, no power of W
 lanes/  Compiled kernels that work on many chains at once, in vector lanes
 """

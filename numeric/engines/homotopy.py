@@ -36,7 +36,7 @@ from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.engines.exact import ExactEngine
 from numeric.engines.multistart import MultistartEngine
 from numeric.instances import Instance
-from numeric.tracking.lines import detour
+from numeric.tracking.lines import detour, turned
 from numeric.tracking.monodromy import (
     GIVEN,
     INCOMPLETE,
@@ -237,22 +237,23 @@ class HomotopyEngine:
             job.take(
                 tracked.roots[mine], tracked.status[mine], self.root_count, tracked.reached[mine]
             )
-            if settings.lifted and not turn:
-                self._finish(job, self.start.parameters, tracked, mine)
+            if settings.lifted:
+                self._finish(job, turn, tracked, mine)
             job.seconds += shared + time.process_time() - then
 
-    def _finish(
-        self, job: _Job, parameters: np.ndarray, tracked: Tracked, mine: np.ndarray
-    ) -> None:
+    def _finish(self, job: _Job, turn: int, tracked: Tracked, mine: np.ndarray) -> None:
         """Follow paths that are stuck near the end in high precision."""
+        target = job.parameters
+        if turn:
+            target = turned(self.chain, target, np.random.default_rng(turn))
         stuck = np.flatnonzero(mine & (tracked.status != DONE) & (tracked.reached > _NEAR_END))
         for path in stuck[np.argsort(-tracked.reached[stuck])][:_MOST_FINISHED]:
             if len(job.pool) >= self.root_count:
                 break
             root = finish_path(
                 self.chain,
-                parameters,
-                job.parameters,
+                self.start.parameters,
+                target,
                 tracked.reached[path],
                 tracked.roots[path],
                 tracked.lifts[path],

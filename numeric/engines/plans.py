@@ -14,7 +14,7 @@ from functools import partial
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.matroid import candidate_bases
 from algebra.systems.root_count import (
     RootCountError,

@@ -17,10 +17,10 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from flint import fmpq_mat
 
 from algebra.certificates.certificate import MAXIMAL, MINIMAL
 from algebra.families import certify
+from algebra.linalg.rational import echelon
 from algebra.networks.normalization import NormNet
 from algebra.normalization.dense import norm_bound
 from algebra.normalization.lowering import target_rank
@@ -175,17 +175,7 @@ def realize_instance(instance: Instance) -> tuple[dict[str, np.ndarray] | None, 
 
 def _independent(columns: np.ndarray) -> np.ndarray:
     """A maximal set of independent columns, by exact elimination."""
-    rows, count = columns.shape
-    if not count:
-        return columns
-    reduced, rank = fmpq_mat(rows, count, columns.ravel().tolist()).rref()
-    pivots: list[int] = []
-    for r in range(rank):
-        c = pivots[-1] + 1 if pivots else 0
-        while reduced[r, c] == 0:
-            c += 1
-        pivots.append(c)
-    return columns[:, pivots]
+    return columns[:, echelon(columns, columns.shape[1])[1]]
 
 
 @engine(

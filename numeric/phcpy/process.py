@@ -12,8 +12,7 @@ import itertools
 import os
 import threading
 import weakref
-from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
@@ -26,7 +25,7 @@ from numeric.phcpy.channel import (
     PhcpyTimeout,
 )
 from numeric.phcpy.install import find_phcpy
-from numeric.phcpy.requests import Job, refine_job, solve_job, track_job
+from numeric.phcpy.requests import Job, solve_job, track_job
 from numeric.phcpy.solutions import PhcpyResult, PhcpySolution
 from numeric.phcpy.systems import PhcSystem, Terms
 
@@ -38,8 +37,6 @@ __all__ = [
     "PhcpyTimeout",
     "find_phcpy",
 ]
-
-_AHEAD = 16  # requests sent before the first of them is answered
 
 
 class PhcpyProcess:
@@ -72,7 +69,8 @@ class PhcpyProcess:
     Examples
     --------
     >>> with PhcpyProcess() as phcpy:  # doctest: +SKIP
-    ...     print(phcpy.solve(["x^2 - y - 1", "x*y - 2"], timeout=10))
+    ...     first, second = {(2, 0): 1, (0, 1): -1, (0, 0): -1}, {(1, 1): 1, (0, 0): -2}
+    ...     print(phcpy.solve([first, second], timeout=10))  # x² - y - 1 and x y - 2
     solved: 3 paths, 3 roots (1 real), 0 failed; precision d, seed 0, 0.00134 s
     """
 
@@ -93,7 +91,7 @@ class PhcpyProcess:
 
     def solve(
         self,
-        polynomials: Sequence[str | Terms],
+        polynomials: Sequence[Terms],
         variables: Sequence[str] | None = None,
         *,
         timeout: float,
@@ -105,11 +103,11 @@ class PhcpyProcess:
 
         Parameters
         ----------
-        polynomials : sequence of str or mapping
-            Texts such as ``"x0^2 - 2*x1"`` or exponents to coefficients; see
-            `PhcSystem.read`. Equations are scaled; constant ones are settled here.
+        polynomials : sequence of mapping
+            Exponents to coefficients; see `PhcSystem.read`. Equations are scaled; constant
+            ones are settled here.
         variables : sequence of str, optional
-            Order of the unknowns; by default the natural order of their names.
+            Names of the unknowns; by default ``x0, x1, …``.
         timeout : float
             Seconds; then the worker is killed.
         seed : int, optional
@@ -132,51 +130,12 @@ class PhcpyProcess:
             No result; the object can be used again at once.
         """
         job = solve_job(PhcSystem.read(polynomials, variables), seed, precision, newton)
-        return self._one(job, timeout)
-
-    def solve_many(
-        self,
-        systems: Iterable[Sequence[str | Terms]],
-        variables: Sequence[str] | None = None,
-        *,
-        timeout: float,
-        seeds: Iterable[int] | None = None,
-        precision: str = "d",
-        newton: int = 2,
-    ) -> list[PhcpyResult | PhcpyError]:
-        """The same for many systems; faster, for requests are sent ahead of the answers.
-
-        Parameters
-        ----------
-        systems : iterable of systems
-        variables, precision, newton
-            As for `solve`.
-        timeout : float
-            Seconds for each system.
-        seeds : iterable of int, optional
-            One a system; by default 0, 1, ….
-
-        Returns
-        -------
-        list of PhcpyResult or PhcpyError
-            In order. An error stands for its own system only.
-
-        Raises
-        ------
-        InputError
-            As for `solve`.
-        """
-        read = [PhcSystem.read(system, variables) for system in systems]
-        chosen = list(range(len(read)) if seeds is None else seeds)
-        if len(chosen) != len(read):
-            raise InputError(f"`seeds` has {len(chosen)} entries for {len(read)} systems")
-        jobs = [solve_job(s, seed, precision, newton) for s, seed in zip(read, chosen, strict=True)]
-        return self._run(jobs, timeout)
+        return self._ask(job, timeout)
 
     def track(
         self,
-        target: Sequence[str | Terms],
-        start: Sequence[str | Terms],
+        target: Sequence[Terms],
+        start: Sequence[Terms],
         start_solutions: ArrayLike,
         variables: Sequence[str] | None = None,
         *,
@@ -194,7 +153,7 @@ class PhcpyProcess:
 
         Parameters
         ----------
-        target, start : sequence of str or mapping
+        target, start : sequence of mapping
             Square systems in the same unknowns, as for `solve`.
         start_solutions : array_like
             (paths)×(unknowns), complex.
@@ -231,26 +190,7 @@ class PhcpyProcess:
         goal = PhcSystem.read(target, variables, scale=scale)
         begin = PhcSystem.read(start, variables, scale=scale)
         job = track_job(goal, begin, start_solutions, gamma, power, seed, precision, newton)
-        return self._one(job, timeout)
-
-    def refine(
-        self,
-        polynomials: Sequence[str | Terms],
-        points: ArrayLike,
-        variables: Sequence[str] | None = None,
-        *,
-        timeout: float,
-        precision: str = "dd",
-        newton: int = 2,
-    ) -> PhcpyResult:
-        """Newton steps from given points, in double-double arithmetic by default.
-
-        Coordinates come back correct to the last digit of a double where the root is
-        regular; `solve` in precision "d" gives 15 digits.  Parameters, result and errors
-        are those of `solve` and `track`.
-        """
-        system = PhcSystem.read(polynomials, variables)
-        return self._one(refine_job(system, points, precision, newton), timeout)
+        return self._ask(job, timeout)
 
     def start(self) -> PhcpyInstallation:
         """Start the worker if none is running, and say what it runs.
@@ -303,50 +243,29 @@ class PhcpyProcess:
                 self._finalizer.detach()
             channel.close(grace)
 
-    def _one(self, job: Job, timeout: float) -> PhcpyResult:
-        (result,) = self._run([job], timeout)
-        if isinstance(result, PhcpyError):
-            raise result
-        return result
-
-    def _run(self, jobs: Sequence[Job], timeout: float) -> list[PhcpyResult | PhcpyError]:
-        """Results of some jobs in order, requests being sent ahead of the answers."""
+    def _ask(self, job: Job, timeout: float) -> PhcpyResult:
+        """The result of one job; the worker is replaced where it did not answer."""
         if not timeout > 0:
             raise InputError(f"`timeout` ({timeout}) must be a positive number of seconds")
         if self._channel is not None and self._channel.owner != os.getpid():
             self._lock = threading.RLock()  # a thread of the parent may have held the old one
             self._discard()
-        results: dict[int, PhcpyResult | PhcpyError] = {}
-        for k, job in enumerate(jobs):
-            if job.system.status != "square":
-                results[k] = job.result(job.system.status, (), 0.0)
-            elif not job.system.variables:  # nothing asked of nothing: the empty point
-                point = PhcpySolution((), 1, 0.0, 1.0, 0.0, 1, 0.0)
-                results[k] = job.result("solved", (point,), 0.0)
-        waiting = deque(k for k in range(len(jobs)) if k not in results)
-        sent: deque[tuple[int, int]] = deque()  # number of the request and of the job
+        if job.system.status != "square":
+            return job.result(job.system.status, (), 0.0)
+        if not job.system.variables:  # nothing asked of nothing: the empty point
+            point = PhcpySolution((), 1, 0.0, 1.0, 0.0, 1, 0.0)
+            return job.result("solved", (point,), 0.0)
         with self._lock:
-            while waiting or sent:
-                channel = self._channel if sent and self._channel else self._running()
-                try:
-                    while waiting and len(sent) < _AHEAD:
-                        sent.append((next(self._numbers), waiting.popleft()))
-                        channel.post({"id": sent[-1][0], **jobs[sent[-1][1]].request})
-                    answer = channel.receive(timeout)
-                    if answer.get("id") != sent[0][0]:
-                        raise PhcpyCrashed(f"the phcpy process answered {str(answer)[:200]}")
-                except PhcpyError as error:
-                    results[sent.popleft()[1]] = error
-                    lost = True
-                except BaseException:  # a half-read answer must not be taken for the next
-                    self._discard()
-                    raise
-                else:
-                    k = sent.popleft()[1]
-                    results[k] = jobs[k].read(answer)
-                    lost = answer.get("memory", 0) > 1024 * self._memory_limit
-                if lost:
-                    self._discard()
-                    waiting.extendleft(k for _, k in reversed(sent))
-                    sent.clear()
-        return [results[k] for k in range(len(jobs))]
+            channel = self._running()
+            number = next(self._numbers)
+            try:
+                channel.post({"id": number, **job.request})
+                answer = channel.receive(timeout)
+                if answer.get("id") != number:
+                    raise PhcpyCrashed(f"the phcpy process answered {str(answer)[:200]}")
+            except BaseException:  # a half-read answer must not be taken for the next
+                self._discard()
+                raise
+            if answer.get("memory", 0) > 1024 * self._memory_limit:
+                self._discard()
+        return job.read(answer)

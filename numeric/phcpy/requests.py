@@ -23,7 +23,7 @@ MAX_SEED = 2**31 - 2  # with 2^31 - 1 PHCpack's random numbers are nan
 class Job:
     """One request and what is needed to read its answer.
 
-    Make one with `solve_job`, `track_job` or `refine_job`.
+    Make one with `solve_job` or `track_job`.
 
     Attributes
     ----------
@@ -47,16 +47,22 @@ class Job:
         variables = self.system.variables
         return PhcpyResult(variables, solutions, status, self.seed, self.precision, seconds)
 
-    def read(self, answer: dict[str, Any]) -> PhcpyResult | PhcpyError:
-        """The result in an answer of the worker, or the error that it is."""
+    def read(self, answer: dict[str, Any]) -> PhcpyResult:
+        """The result in an answer of the worker.
+
+        Raises
+        ------
+        PhcpyError
+            Where the answer is an error or cannot be read.
+        """
         if "error" in answer:
-            return PhcpyError(f"phcpy: {answer['error']}")
+            raise PhcpyError(f"phcpy: {answer['error']}")
         try:
             tracked = self.request["operation"] == "track"
             solutions = read_solutions(answer["solutions"], self.system, tracked)
             return self.result("solved", solutions, float(answer["seconds"]))
         except (KeyError, TypeError, ValueError) as error:
-            return PhcpyError(f"an answer of the phcpy process cannot be read: {error}")
+            raise PhcpyError(f"an answer of the phcpy process cannot be read: {error}") from None
 
 
 def solve_job(system: PhcSystem, seed: int, precision: str, newton: int) -> Job:
@@ -90,22 +96,12 @@ def track_job(
         "operation": "track",
         "target": target.lines(precision),
         "start": start.lines(precision),
-        "solutions": _points(start_solutions, len(start.variables), "start_solutions"),
+        "solutions": _points(start_solutions, len(start.variables)),
         "gamma": [gamma.real, gamma.imag],
         "power": power,
         **common,
     }
     return Job(target, request, seed, precision)
-
-
-def refine_job(system: PhcSystem, points: ArrayLike, precision: str, newton: int) -> Job:
-    """Request for Newton steps from given points; see `PhcpyProcess.refine`."""
-    if precision == "qd":
-        raise InputError("`precision` ('qd'): phcpy has no reliable Newton step in it; use 'dd'")
-    common = _common(0, precision, newton)
-    solutions = _points(points, len(system.variables), "points")
-    request = {"operation": "refine", "polynomials": system.lines(precision), **common}
-    return Job(system, request | {"solutions": solutions}, 0, precision)
 
 
 def _common(seed: int, precision: str, newton: int) -> dict[str, Any]:
@@ -120,11 +116,11 @@ def _common(seed: int, precision: str, newton: int) -> dict[str, Any]:
     return {"seed": 1 + seed % MAX_SEED, "precision": precision, "newton": newton}
 
 
-def _points(points: ArrayLike, size: int, name: str) -> list[str]:
+def _points(points: ArrayLike, size: int) -> list[str]:
     """Points as solution strings."""
     array = np.asarray(points, dtype=complex)
     if array.ndim != 2 or array.shape[1] != size or not np.isfinite(array).all():
         raise InputError(
-            f"`{name}` has shape {array.shape}; it must be (points)×{size}, finite numbers"
+            f"`start_solutions` has shape {array.shape}; it must be (points)×{size}, finite numbers"
         )
     return [write_solution(point) for point in array.tolist()]

@@ -94,9 +94,9 @@ class Phcpy:
             request["polynomials"], precision=request["precision"], **self._loud
         )
         request["solutions"] = _solutions(found)
-        return self.refine(request)
+        return self._refine(request)
 
-    def refine(self, request: Request) -> Texts:
+    def _refine(self, request: Request) -> Texts:
         """Newton steps on given solutions, singular or not.
 
         A solution that phcpy cannot read back or spoils stays as it was: fields that
@@ -138,7 +138,7 @@ class Phcpy:
             # Debian's phcpy 1.1.2: a return code nobody looks at, and the start points back.
             raise Refused("the tracker in precision " + request["precision"] + " does not move")
         request["polynomials"] = request["target"]
-        return self.refine(request)
+        return self._refine(request)
 
     def _newton(self, polynomials: Texts, solutions: Texts, precision: str) -> Any:
         if hasattr(self._solver, "newton_step"):
@@ -215,7 +215,7 @@ def main(arguments: Texts) -> None:
             "api": phcpy.api,
         }
     )
-    operations = {"solve": phcpy.solve, "refine": phcpy.refine, "track": phcpy.track}
+    operations = {"solve": phcpy.solve, "track": phcpy.track}
     for line in iter(requests.readline, b""):
         request = json.loads(line.decode("ascii"))
         answer = {"id": request["id"]}

@@ -18,9 +18,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 from scipy.optimize import linprog
 
+from algebra.linalg.rational import echelon
 from algebra.relu.arrangement import Refuter, allowed, arrangement_size
 from numeric.instances import Instance, to_double, to_rational
 
@@ -254,9 +255,8 @@ def _correction(
         own = program.inputs[column] / np.linalg.norm(program.inputs[column])
         ray = rays[int(np.abs(sizes - own).sum(axis=1).argmin())]
         W2 = system.W2[:, t]
-        rows += [value * ray[s] if ray[s] > 0 else zero for value in W2 for s in range(m)]
-    reduced, rank = fmpq_mat(len(tight), d * m, rows).rref()
-    leads = [next(j for j in range(d * m) if reduced[i, j] != 0) for i in range(rank)]
+        rows.append([value * ray[s] if ray[s] > 0 else zero for value in W2 for s in range(m)])
+    reduced, leads = echelon(rows, d * m)
     free = [j for j in range(d * m) if j not in leads]
 
     def correct(mu: np.ndarray) -> np.ndarray:

@@ -13,7 +13,8 @@ from algebra.linalg.modular import rank
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import all_cells, allocation_rank
+from algebra.ranks.generic_rank import allocation_rank
+from algebra.ranks.jacobian import all_cells
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 

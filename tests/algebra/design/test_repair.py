@@ -15,7 +15,8 @@ from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells
 
 RNN = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 CELLS = [c for c in all_cells(RNN) if c[0] == "W"]

@@ -12,7 +12,8 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells
 
 NETS = [
     LinearEstimator(q=3, d=2, m=2),

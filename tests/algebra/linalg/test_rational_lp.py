@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from algebra.errors import InputError
-from algebra.linalg.rational_lp import INFEASIBLE, OPTIMAL, UNBOUNDED, eliminate_free, maximize
+from algebra.linalg.rational_lp import INFEASIBLE, OPTIMAL, UNBOUNDED, maximize
 
 
 def rationals(values):
@@ -53,15 +53,6 @@ def test_redundant_rows():
     """A row given twice does no harm."""
     A, b = rationals([[1, 1], [1, 1]]), rationals([2, 2])
     assert maximize(A, b, rationals([1, 0])).x == (2, 0)
-
-
-def test_free_unknowns():
-    """x − u = 1, x + u = 3 with x free: u = 1 is left, and x is found from it."""
-    rows, constants, solved = eliminate_free(rationals([[1, -1], [1, 1]]), rationals([1, 3]), 1)
-    assert (rows, constants) == ([[1]], [1])
-    ((unknown, row, constant),) = solved
-    assert unknown == 0
-    assert constant - row[0] * 1 == 2
 
 
 def test_sizes_are_checked():

@@ -11,13 +11,8 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import (
-    allocation_rank,
-    jacobian,
-    network_rank,
-    random_point,
-    tangent_factors,
-)
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.jacobian import jacobian, random_point, tangent_factors
 from algebra.systems.root_count import RootCount, TraceEvidence
 
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)

@@ -9,7 +9,7 @@ from algebra.linear.recount import one_solution, prime_not_in, recount, sympy_de
 from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import (
     TRACE,

@@ -17,7 +17,8 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.symmetry import SymmetryGroup
 from algebra.ranks.budgets.cover import rank_bound
-from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import generic_root_count
 

@@ -14,7 +14,7 @@ from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.lowering import lowered_allocation, lowered_support, target_rank
 from algebra.normalization.scales import Unreachable, reconstruct
 from algebra.problems.problem import Distribution, Problem
-from algebra.ranks.jacobian import allocation_rank
+from algebra.ranks.generic_rank import allocation_rank
 from numeric.instances import draw_instance
 
 SCALES = ("g1", "b1", "b2")

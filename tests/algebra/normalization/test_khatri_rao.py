@@ -23,7 +23,7 @@ from algebra.normalization.khatri_rao import (
     width_needed,
 )
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import allocation_rank
+from algebra.ranks.generic_rank import allocation_rank
 
 
 def bits(rows, columns):

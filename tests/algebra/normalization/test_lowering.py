@@ -19,7 +19,7 @@ from algebra.normalization.lowering import (
     target_rank,
 )
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 
 
 def integers(rng, shape):

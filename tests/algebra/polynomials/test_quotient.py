@@ -14,7 +14,7 @@ def algebra_of(roots):
     w = nmod_poly([1], P)
     for root in roots:
         w *= nmod_poly([-root % P, 1], P)
-    return QuotientAlgebra(w, P)
+    return QuotientAlgebra(w)
 
 
 def random_element(rng, degree=4):
@@ -36,6 +36,7 @@ def test_units_and_separation_are_seen_at_the_roots():
         assert (inverse is None) == (0 in values)
         if inverse is not None:
             assert algebra.times(element, inverse) == algebra.constant(1)
+        assert algebra.distinct_values(element) == len(set(values))
         assert algebra.separates(element) == (len(set(values)) == len(values))
         assert algebra.power(element, 3)(7) == pow(values[1], 3, P)
 
@@ -64,3 +65,24 @@ def test_matrices_that_are_singular_at_one_root_are_seen():
     assert not algebra.is_injective(singular, rng)
     assert algebra.is_injective([*singular, [algebra.constant(1), algebra.constant(0)]], rng)
     assert not algebra.is_injective([[algebra.constant(1), algebra.constant(1)]], rng)
+
+
+def test_a_pivot_may_vanish_at_the_first_place():
+    """0·a + t·b = 2, t·a + b = 1 at both square roots of 2: b = t, a = (1 − t)/t."""
+    algebra = QuotientAlgebra(nmod_poly([-2 % 10007, 0, 1], 10007))
+    t, one, zero = nmod_poly([0, 1], 10007), algebra.constant(1), algebra.constant(0)
+    right = [algebra.constant(2), one]
+    a, b = algebra.solve([[zero, t], [t, one]], right, 2, random.Random(0))
+    assert b == t
+    assert algebra.times(a, t) == one - t
+
+
+def test_a_polynomial_is_evaluated_at_every_root():
+    """x² y − 3 at functions in place of x and y, root by root."""
+    rng = random.Random(4)
+    roots = [3, 8, 11]
+    algebra = algebra_of(roots)
+    x, y = (random_element(rng) % algebra.w for _ in range(2))
+    value = algebra.evaluate([((2, 1), 1), ((0, 0), -3)], [x, y])
+    for root in roots:
+        assert int(value(root)) == (int(x(root)) ** 2 * int(y(root)) - 3) % P

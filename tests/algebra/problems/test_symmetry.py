@@ -13,7 +13,7 @@ from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.symmetry import SymmetryGroup
-from algebra.ranks.jacobian import allocation_rank
+from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
 
 

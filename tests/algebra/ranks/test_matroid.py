@@ -4,7 +4,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import allocation_rank
+from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.matroid import candidate_bases, greedy_basis, smallest_circuit
 
 

@@ -5,7 +5,7 @@ import pytest
 from flint import fmpq
 
 from algebra.errors import InputError
-from algebra.relu.equations import U_ZERO, V_ZERO, relu_system, solve_rational
+from algebra.relu.equations import U_ZERO, V_ZERO, relu_system
 from numeric.instances import draw_instance
 from tests.numeric.relu.cases import brute_force, problem
 
@@ -54,20 +54,3 @@ def test_other_networks_are_refused():
     net = LinearEstimator(q=2, d=1, m=2)
     with pytest.raises(InputError, match="ReLU nets"):
         relu_system(Allocation.from_masks(net, W=[[1, 1]]), {}, np.zeros((2, 2)), np.zeros((1, 2)))
-
-
-@pytest.mark.parametrize(
-    ("rows", "right", "unknowns", "expected"),
-    [
-        ([[1, 1], [1, -1]], [3, 1], 2, [2, 1]),
-        ([[1, 1], [2, 2]], [1, 3], 2, None),
-        ([[1, 1]], [2], 2, [2, 0]),
-        ([], [], 2, [0, 0]),
-        ([[]], [1], 0, None),
-        ([[]], [0], 0, []),
-    ],
-)
-def test_rational_equations(rows, right, unknowns, expected):
-    """Square, dependent, inconsistent and empty systems."""
-    rows = [[fmpq(x) for x in row] for row in rows]
-    assert solve_rational(rows, [fmpq(x) for x in right], unknowns) == expected

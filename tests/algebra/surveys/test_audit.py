@@ -10,7 +10,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.surveys.audit import _selections, audit
 from algebra.theorems.statements import what_theorems_say
 

@@ -15,7 +15,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.elimination import eliminate
 from algebra.systems.forms import forms
 from algebra.systems.instances import modular_core

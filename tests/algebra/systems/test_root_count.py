@@ -21,7 +21,8 @@ from algebra.polynomials.msolve.solver import (
 )
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import all_cells, allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells
 from algebra.systems import root_count as rootcount
 from algebra.systems.forms import forms, preferred_forms
 from algebra.systems.instances import modular_core

@@ -8,7 +8,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
-from algebra.ranks.jacobian import allocation_rank
+from algebra.ranks.generic_rank import allocation_rank
 from algebra.surveys.audit import audit
 from algebra.systems.root_count import generic_root_count
 from algebra.theorems.corrected import CORRECTED, rows_of_Tb_suffice, what_is_true

@@ -10,7 +10,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budget_violations
-from algebra.ranks.jacobian import allocation_rank, network_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.root_count import generic_root_count
 from algebra.theorems.statements import what_theorems_say
 

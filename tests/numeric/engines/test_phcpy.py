@@ -111,15 +111,15 @@ def test_contradictions_are_no_solution():
 
 
 class Broken(PhcpyProcess):
-    """A worker that crashes on its second call."""
+    """A worker that fails at the instance of index 1, the first `times` times."""
 
-    def __init__(self, error):
+    def __init__(self, error, times=100):
         super().__init__()
-        self.error, self.calls = error, 0
+        self.error, self.times = error, times
 
     def solve(self, *args, **kwargs):
-        self.calls += 1
-        if self.calls == 2:
+        if kwargs["seed"] % 7919 == 1 and self.times:
+            self.times -= 1
             raise self.error
         return super().solve(*args, **kwargs)
 
@@ -131,6 +131,14 @@ def test_a_crash_costs_one_instance(error):
     with PhcpyEngine(DIAGONAL, 2, process=Broken(error)) as engine:
         found = [engine.count(draw_instance(DIAGONAL, 0, k)).status for k in range(4)]
     assert found == ["complete", "undetermined", "complete", "complete"]
+
+
+def test_a_single_crash_costs_nothing():
+    """The instance at which phcpy dies once is asked again of a new worker."""
+    need_phcpy()
+    with PhcpyEngine(DIAGONAL, 2, process=Broken(PhcpyCrashed("signal 11"), 1)) as engine:
+        found = [engine.count(draw_instance(DIAGONAL, 0, k)).status for k in range(3)]
+    assert found == ["complete"] * 3
 
 
 def test_killed_worker_is_replaced():

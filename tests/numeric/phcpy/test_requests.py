@@ -6,11 +6,11 @@ import pytest
 
 from algebra.errors import InputError
 from numeric.phcpy.channel import PhcpyError
-from numeric.phcpy.requests import refine_job, solve_job, track_job
+from numeric.phcpy.requests import solve_job, track_job
 from numeric.phcpy.solutions import write_solution
 from numeric.phcpy.systems import PhcSystem
 
-SYSTEM = PhcSystem.read(["x^2 - 2"])
+SYSTEM = PhcSystem.read([{(2,): 1, (0,): -2}], ["x"])
 
 
 def test_solve_request():
@@ -34,27 +34,24 @@ def test_track_request():
 
 
 def test_read():
-    """An answer becomes a result in the job's unknowns; an error stays one."""
-    job = refine_job(SYSTEM, [[1.4]], "dd", 1)
+    """An answer becomes a result in the job's unknowns; an error is raised."""
+    job = solve_job(SYSTEM, 0, "dd", 1)
     answer = {"id": 1, "solutions": [write_solution([2**0.5])], "seconds": 0.5}
     result = job.read(answer)
     assert result.variables == ("x",)
     assert result.roots[0, 0] == 2**0.5
     assert result.seconds == 0.5
-    error = job.read({"id": 1, "error": "ValueError: why"})
-    assert isinstance(error, PhcpyError)
-    assert str(error) == "phcpy: ValueError: why"
+    with pytest.raises(PhcpyError, match=r"^phcpy: ValueError: why$"):
+        job.read({"id": 1, "error": "ValueError: why"})
 
 
 def test_no_newton_in_quad_double():
     """phcpy's Newton step in quad-double precision is never used."""
     assert solve_job(SYSTEM, 0, "qd", 3).request["newton"] == 0
-    with pytest.raises(InputError, match="'dd'"):
-        refine_job(SYSTEM, [[1.0]], "qd", 1)
 
 
 @pytest.mark.parametrize("points", [[1.0], [[1.0, 2.0]], [[float("nan")]]])
 def test_bad_points(points):
     """Points of another shape or not finite are refused."""
-    with pytest.raises(InputError, match="`points`"):
-        refine_job(SYSTEM, points, "d", 1)
+    with pytest.raises(InputError, match="`start_solutions`"):
+        track_job(SYSTEM, SYSTEM, points, None, 2, 0, "d", 0)

@@ -17,6 +17,8 @@ from numeric.phcpy.solutions import (
 )
 from numeric.phcpy.systems import PhcSystem
 
+PAIR = PhcSystem.read([{(1, 1): 1, (0, 0): -1}, {(1, 0): 1, (0, 1): -1}])  # xy = 1, x = y
+
 DOUBLE = """t :  1.00000000000000E+00   0.00000000000000E+00
 m : 2
 the solution for t :
@@ -38,7 +40,7 @@ GOOD = PhcpySolution((1.5 + 0j, -2j), 1 + 0j, 1e-15, 0.1, 1e-15, 1, 1e-16)
 
 def test_read_double():
     """Coordinates come in the order of the unknowns, with every quality number."""
-    (found,) = read_solutions([DOUBLE], PhcSystem.read(["x*y - 1", "x - y"]))
+    (found,) = read_solutions([DOUBLE], PAIR)
     assert found.values == (
         -2.30277563773199 + 1.07386419553388j,
         1.30277563773199 - 6.83855593534374e-134j,
@@ -50,14 +52,14 @@ def test_read_double():
 
 def test_read_double_double():
     """Strings of 32 digits and trailing blanks are rounded to doubles."""
-    (found,) = read_solutions([DOUBLE_DOUBLE], PhcSystem.read(["x - 2e5"]))
+    (found,) = read_solutions([DOUBLE_DOUBLE], PhcSystem.read([{(1,): 1, (0,): -2e5}]))
     assert found.values[0].real == 1.99999666666111109259251543173869e05
     assert abs(found.t - 1) < 1e-15
 
 
 def test_read_failed():
     """Fields of stars are nan, never a number, and such a solution is not accepted."""
-    (found,) = read_solutions([FAILED], PhcSystem.read(["x - 1"]))
+    (found,) = read_solutions([FAILED], PhcSystem.read([{(1,): 1, (0,): -1}]))
     assert math.isnan(found.values[0].real)
     assert math.isnan(found.rco)
     assert found.backward == math.inf
@@ -66,7 +68,7 @@ def test_read_failed():
 
 def test_read_coinciding_path():
     """The text that phcpy gives for a path that ends where another did is a failed path."""
-    (found,) = read_solutions(["X"], PhcSystem.read(["x*y - 1", "x - y"]))
+    (found,) = read_solutions(["X"], PAIR)
     assert len(found.values) == 2
     assert not accepted(found)
 
@@ -75,7 +77,7 @@ def test_read_coinciding_path():
 def test_read_errors(text):
     """A text that is no solution in the unknowns is an error."""
     with pytest.raises(ValueError, match="in the solution"):
-        read_solutions([text], PhcSystem.read(["x*y - 1", "x - y"]))
+        read_solutions([text], PAIR)
 
 
 numbers = st.complex_numbers(allow_nan=False, allow_infinity=False, max_magnitude=1e300)
@@ -84,7 +86,7 @@ numbers = st.complex_numbers(allow_nan=False, allow_infinity=False, max_magnitud
 @given(st.lists(numbers, min_size=2, max_size=2))
 def test_write_and_read(values):
     """What is written is read back to the last digit."""
-    (found,) = read_solutions([write_solution(values)], PhcSystem.read(["x*y - 1", "x - y"]))
+    (found,) = read_solutions([write_solution(values)], PAIR)
     assert found.values == tuple(values)
 
 

@@ -112,7 +112,14 @@ def test_no_phcpy(fake_phcpy):
 def test_starred_fields_are_not_refined(fake_phcpy):
     """A solution with overflowing fields is passed on as it is: phcpy cannot read it back."""
     starred = "t : 0.0 0.0\nm : 1\nthe solution for t :\n x0 : NaN**** NaN****\n== err :"
-    request = {"operation": "refine", "polynomials": ["x0;"], "solutions": [starred]}
+    request = {
+        "operation": "track",
+        "target": ["x0;"],
+        "start": ["x0-1;"],
+        "solutions": [starred],
+        "gamma": [0.6, 0.8],
+        "power": 2,
+    }
     answers, _ = converse(fake_phcpy("old"), request)
     assert answers[1]["solutions"] == [starred]
 

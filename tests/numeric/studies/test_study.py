@@ -15,7 +15,7 @@ from algebra.errors import InputError
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from algebra.ranks.jacobian import allocation_rank
+from algebra.ranks.generic_rank import allocation_rank
 from numeric.instances import draw_instance
 from numeric.statistics.intervals import proportion_interval
 from numeric.studies.store import Store

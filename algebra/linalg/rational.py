@@ -1,0 +1,194 @@
+r"""Rational matrices: from rows and to texts, echelon form, rank, kernel, linear equations.
+
+Rows are sequences of rationals (`flint.fmpq`, `flint.fmpz` or int) or two-dimensional NumPy
+arrays of them (dtype object, "Rationals"); the work is FLINT's (`flint.fmpq_mat`).  A matrix
+without rows must be told its width.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from algebra.errors import InputError
+
+Rationals = np.ndarray
+Rows = Sequence[Sequence[Any]] | Rationals
+
+_ZERO, _ONE = fmpq(0), fmpq(1)
+
+
+def matrix(rows: Rows, columns: int | None = None) -> fmpq_mat:
+    """A matrix of FLINT from its rows.
+
+    Parameters
+    ----------
+    rows : sequence of sequences of rationals, or ndarray of them
+    columns : int, optional
+        The width; by default that of the first row, 0 without rows.
+
+    Examples
+    --------
+    >>> matrix([[1, 2], [3, 4]]).det()
+    -2
+    >>> matrix([], 3).ncols()
+    3
+    """
+    width = (len(rows[0]) if len(rows) else 0) if columns is None else columns
+    return fmpq_mat(len(rows), width, [entry for row in rows for entry in row])
+
+
+def column(values: Sequence[Any] | Rationals) -> fmpq_mat:
+    """A matrix of one column."""
+    return fmpq_mat(len(values), 1, list(values))
+
+
+def array(rows: Iterable[Sequence[Any]], columns: int) -> Rationals:
+    """A two-dimensional array of rows, which may be none.
+
+    Examples
+    --------
+    >>> array([], 3).shape
+    (0, 3)
+    """
+    rows = list(rows)
+    out = np.empty((len(rows), columns), dtype=object)
+    for i, row in enumerate(rows):
+        out[i] = list(row)
+    return out
+
+
+def texts(rows: Rows) -> list[list[str]]:
+    """The entries as texts, "3" or "-3/4": how files keep them.
+
+    Examples
+    --------
+    >>> texts([[fmpq(1, 2), fmpq(3)]])
+    [['1/2', '3']]
+    """
+    return [[str(entry) for entry in row] for row in rows]
+
+
+def rank(rows: Rows, columns: int | None = None) -> int:
+    """The rank."""
+    return int(matrix(rows, columns).rank())
+
+
+def echelon(rows: Rows, columns: int | None = None) -> tuple[fmpq_mat, list[int]]:
+    """The reduced row echelon form and its pivots.
+
+    Returns
+    -------
+    reduced : fmpq_mat
+        As many rows as there were; those after the last pivot's are 0.
+    pivots : list of int
+        The pivot's column of each row that is not 0.
+
+    Examples
+    --------
+    >>> echelon([[0, 2, 4], [0, 1, 2]])[1]
+    [1]
+    """
+    reduced, found = matrix(rows, columns).rref()
+    pivots: list[int] = []
+    at = 0
+    for r in range(found):
+        while reduced[r, at] == 0:
+            at += 1
+        pivots.append(at)
+        at += 1
+    return reduced, pivots
+
+
+def kernel(rows: Rows, columns: int | None = None) -> list[list[fmpq]]:
+    """A basis of {x : rows · x = 0}: one vector a column without pivot, which is 1 in it.
+
+    Examples
+    --------
+    >>> kernel([[1, 2]])
+    [[-2, 1]]
+    """
+    reduced, pivots = echelon(rows, columns)
+    basis = []
+    for free in sorted(set(range(reduced.ncols())) - set(pivots)):
+        vector = [_ZERO] * reduced.ncols()
+        vector[free] = _ONE
+        for r, pivot in enumerate(pivots):
+            vector[pivot] = -reduced[r, free]
+        basis.append(vector)
+    return basis
+
+
+def solve(rows: Rows, right: Sequence[Any] | Rationals, columns: int) -> list[fmpq] | None:
+    """One solution of the linear equations rows · x = right; None where there is none.
+
+    Parameters
+    ----------
+    rows : equations
+    right : sequence of rationals
+    columns : int
+        Unknowns.
+
+    Returns
+    -------
+    list of fmpq or None
+        Unknowns that the equations leave free are 0.
+
+    Examples
+    --------
+    >>> solve([[1, 1]], [2], 2), solve([[1, 1], [1, 1]], [0, 1], 2)
+    ([2, 0], None)
+    """
+    if len(rows) == columns:
+        try:
+            return list(matrix(rows, columns).solve(column(right)).entries())
+        except ZeroDivisionError:
+            # Singular: elimination tells whether there is a solution all the same.
+            pass
+    joined = [(*row, value) for row, value in zip(rows, right, strict=True)]
+    reduced, pivots = echelon(joined, columns + 1)
+    if pivots and pivots[-1] == columns:
+        return None
+    solution = [_ZERO] * columns
+    for r, pivot in enumerate(pivots):
+        solution[pivot] = reduced[r, columns]
+    return solution
+
+
+def eliminate_free(
+    A: Rows, b: Sequence[Any], free: int
+) -> tuple[list[list[fmpq]], list[fmpq], list[tuple[int, list[fmpq], fmpq]]]:
+    """Equations A x = b without the first `free` unknowns, and how to find those.
+
+    Parameters
+    ----------
+    A, b : rows of fmpq
+        At least one row.
+    free : int
+        Leading unknowns to eliminate.
+
+    Returns
+    -------
+    rows, constants : the equations left in the other unknowns
+    solved : list of (unknown, row, constant)
+        Unknown = constant − row·(other unknowns); free ones that no equation fixes are 0.
+    """
+    if not len(A):
+        raise InputError("`A` has no rows: there is nothing to eliminate from")
+    columns = len(A[0])
+    joined = [(*row, value) for row, value in zip(A, b, strict=True)]
+    reduced, pivots = echelon(joined, columns + 1)
+    rows: list[list[fmpq]] = []
+    constants: list[fmpq] = []
+    solved: list[tuple[int, list[fmpq], fmpq]] = []
+    for r, pivot in enumerate(pivots):
+        rest = [reduced[r, c] for c in range(free, columns)]
+        if pivot < free:
+            solved.append((pivot, rest, reduced[r, columns]))
+        else:
+            rows.append(rest)
+            constants.append(reduced[r, columns])
+    return rows, constants, solved

@@ -1,0 +1,116 @@
+"""Compile the kernels ahead of their first use: ``python -m numeric.warm_up``.
+
+numba compiles a kernel where it is first called and keeps the result beside the package, or
+where that cannot be written in the user's cache folder.  `make setup` calls this module, so that
+the first count does not wait.  Each group compiles in a process of its own, as many at a time as
+there are processors; a group that is kept already costs a second.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from numeric.instances import draw_instance
+
+
+def _chain() -> None:
+    """The tracker of chains, by one count of a small net."""
+    from numeric.chains.chain import make_chain
+    from numeric.tracking.tracker import track
+
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    chain = make_chain(Allocation.from_cells(net, [("W", 0, 0), ("W", 1, 1)]))
+    parameters, root = chain.random(np.random.default_rng(0))
+    one = np.zeros(1, np.int64)
+    track(chain, parameters[None], parameters[None], one, one, root[None])
+
+
+def _inputs() -> None:
+    """The tracker in the free inputs."""
+    from numeric.chains.chain import make_chain
+    from numeric.chains.inputs import inputs_form
+    from numeric.tracking.tracker import track
+
+    net = LinearRNN(n=4, T=2, b=1, d=1, m=2)
+    chain = make_chain(Allocation.from_cells(net, [("W", 0, 1), ("W", 1, 2)]))
+    assert inputs_form(chain) is not None
+    parameters, root = chain.random(np.random.default_rng(0))
+    one = np.zeros(1, np.int64)
+    track(chain, parameters[None], parameters[None], one, one, root[None])
+
+
+def _certification() -> None:
+    """Krawczyk's tests; what is no number fails the first and goes through the second."""
+    from numeric.certification.krawczyk import RootPool, certify, make_target
+    from numeric.chains.chain import make_chain
+
+    problem = Problem.of(
+        Allocation.from_cells(LinearRNN(n=2, T=2, b=1, d=1, m=2), [("W", 0, 0), ("W", 1, 1)])
+    )
+    instance = draw_instance(problem, 0, 0)
+    chain = make_chain(problem.allocation)
+    root = [instance.teacher["W"][i, i] for i in range(2)]
+    certified = certify(chain, make_target(chain, instance), np.array([root, [np.nan, 1.0]]))
+    pool = RootPool(chain)
+    pool.add(certified)
+    pool.owners(certified)
+
+
+def _relu() -> None:
+    """Both searches for shallow ReLU networks."""
+    from numeric.engines.counter import Counter
+
+    for q, n in ((2, 2), (2, 3)):
+        network = ShallowReLU(q=q, n=n, d=1, m=2)
+        problem = Problem.of(Allocation.from_cells(network, [("W1", 0, 0), ("W1", 1, 0)]))
+        with Counter(problem, "complementarity") as counter:
+            counter.count_many([draw_instance(problem, 0, k) for k in range(2)])
+
+
+GROUPS: dict[str, Callable[[], None]] = {
+    "inputs": _inputs,
+    "chain": _chain,
+    "certification": _certification,
+    "relu": _relu,
+}
+
+
+def warm_up(groups: list[str]) -> list[str]:
+    """Compile groups in processes of their own; returns what went wrong, a line for each."""
+
+    def run(group: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "numeric.warm_up", group], capture_output=True, text=True
+        )
+        return f"{group}: {done.stderr.strip()[-200:]}" if done.returncode else ""
+
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        return [line for line in pool.map(run, groups) if line]
+
+
+def main(arguments: list[str]) -> int:
+    """Compile one group here, or all of them in processes."""
+    if arguments and arguments[0] in GROUPS and len(arguments) == 1:
+        GROUPS[arguments[0]]()
+        return 0
+    if arguments:
+        print(f"groups: {', '.join(GROUPS)}", file=sys.stderr)
+        return 2
+    failed = warm_up(list(GROUPS))
+    for line in failed:
+        print(line, file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

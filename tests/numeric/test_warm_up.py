@@ -1,0 +1,37 @@
+"""Compiling ahead: what can be asked for, and what failed."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from numeric import warm_up
+
+
+@pytest.mark.parametrize("group", ["inputs", "certification"])
+def test_a_group_compiles_here(group, capsys):
+    """Asked for by name a group runs in this process, silently."""
+    assert warm_up.main([group]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_unknown_groups_are_refused(capsys):
+    """With the names there are, and the status of bad input."""
+    assert warm_up.main(["nothing"]) == 2
+    assert "inputs, chain, certification, relu" in capsys.readouterr().err
+
+
+def test_each_group_has_its_process(monkeypatch, capsys):
+    """All groups are started; one that fails is named with its reason, the others go on."""
+    seen = []
+
+    def run(command, **_):
+        seen.append(command[-1])
+        failed = command[-1] == "relu"
+        return subprocess.CompletedProcess(command, int(failed), "", "no room\n" * failed)
+
+    monkeypatch.setattr(warm_up.subprocess, "run", run)
+    assert warm_up.main([]) == 1
+    assert sorted(seen) == sorted(warm_up.GROUPS)
+    assert capsys.readouterr().err == "relu: no room\n"
