@@ -15,7 +15,7 @@ def test_a_count_is_shared_out():
     everything = mp.audit(NET, count=10_000)
     assert {a.matrix: a.checked for a in everything} == {"D": 15, "W": 126, "B": 15}
     data = found.to_dict()
-    assert (data["checked"], data["seed"]) == (60, 3)
+    assert (data["checked"], data["seed"]) == (60, 0)
     assert data["agree"] + data["silent"] <= sum(t.checked for a in found for t in a.theorems)
 
 
