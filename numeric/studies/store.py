@@ -21,7 +21,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -326,7 +326,8 @@ class Store:
             names = {}
             if there.fetchone()[0]:
                 names = dict(self._db.execute("SELECT study, name FROM names"))
-        return [StudyInfo(r[0], r[1], json.loads(r[2]), *r[3:], names.get(r[0], "")) for r in rows]
+        found = [StudyInfo(r[0], r[1], json.loads(r[2]), *r[3:]) for r in rows]
+        return [replace(info, name=names.get(info.id, "")) for info in found]
 
     def find(self, name: str) -> StudyInfo:
         """The study with that number, name, or beginning of a key."""
