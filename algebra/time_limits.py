@@ -55,6 +55,8 @@ _FRAGILE = frozenset(
     }
 )
 _AGAIN = 0.05
+# Seconds (thirty years) from which on a limit is none.
+_FOREVER = 1e9
 # The moment of the monotonic clock at which the work must end.
 _END: ContextVar[float] = ContextVar("end", default=math.inf)
 
@@ -128,9 +130,12 @@ def within(seconds: float) -> Iterator[None]:
     seconds : float
     """
     before = _END.get()
-    token = _END.set(min(before, time.monotonic() + seconds))
-    armed = _END.get() < before and _arm()
+    # Clocks overflow at times that nobody will see.
+    end = time.monotonic() + seconds if seconds < _FOREVER else math.inf
+    token = _END.set(min(before, end))
+    armed = False
     try:
+        armed = _END.get() < before and _arm()
         yield
     finally:
         if armed:
