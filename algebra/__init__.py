@@ -16,6 +16,7 @@ polynomials/    Polynomial rings, ideals and their points; it knows no network
 problems/       A network, what learns in it, structural zeros and laws: the problem, its file,
                 its symmetries
 ranks/          Generic ranks: MP = 0 decided, and why, in counts
+results         What every verb returns: its facts, its rows, and what follows from these
 relu/           The family of shallow ReLU networks: patterns, decisions with proofs, verdicts
 surveys/        Many allocations of a network at once
 systems/        The equations of an allocation, their incidence, their core, and the generic root

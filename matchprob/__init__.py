@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from algebra.networks.relu import ShallowReLU as ShallowReLU
     from algebra.networks.sequence import SequenceRNN as SequenceRNN
     from algebra.problems.allocation import Allocation as Allocation
+    from algebra.problems.constraints import Constraints as Constraints
     from algebra.problems.files import load_problem as load_problem
     from algebra.problems.problem import Distribution as Distribution
     from algebra.problems.problem import Problem as Problem
@@ -94,6 +95,7 @@ _HOMES = {
     "algebra.networks.relu": ("ShallowReLU",),
     "algebra.networks.sequence": ("SequenceRNN",),
     "algebra.problems.allocation": ("Allocation",),
+    "algebra.problems.constraints": ("Constraints",),
     "algebra.problems.files": ("load_problem",),
     "algebra.problems.problem": ("Distribution", "Problem"),
     "algebra.problems.random_cells": ("RandomCells",),
@@ -147,6 +149,11 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME)
 
 
+def _paint(result: Any, ax: Any) -> Any:
+    # matplotlib is loaded for the first picture.
+    return importlib.import_module("matchprob.report.paint").paint(result, ax)
+
+
 def __getattr__(name: str) -> Any:
     module = _HOME.get(name)
     if module is None:
@@ -180,3 +187,5 @@ if _text := _in_the_way():
         sys.stderr.write(f"matchprob: {_text}\n")
         raise SystemExit(2)
     raise ImportError(_text)
+
+importlib.import_module("algebra.results").paint_with(_paint)

@@ -36,8 +36,9 @@ class Instance:
     seed, index : int
         Together they determine the instance.
     weights : dict of str to ndarray
-        The student's weights, float64; those of learnable cells are drawn too (so that
-        instances do not depend on the allocation) and carry no meaning.
+        The student's weights, float64; those of learnable cells are drawn too, so that
+        instances do not depend on the allocation: they are the values before learning, which
+        constraints speak of and matches do not depend on.
     teacher : dict of str to ndarray
         The teacher's weights.
     X : ndarray

@@ -50,14 +50,15 @@ from algebra.linalg.modular import echelon, inverses, random_prime
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import columns_at, random_point
+from algebra.results import Result
 
 _ORDERS = 24
 # Points tried where a set turns out not to be fatal after all: bad luck at one of them.
 _POINTS = 4
 
 
-@dataclass(frozen=True)
-class Robustness:
+@dataclass(frozen=True, repr=False)
+class Robustness(Result):
     """How many weights may be lost.
 
     Attributes
@@ -102,6 +103,30 @@ class Robustness:
             "coloops": [list(cell) for cell in self.coloops],
             "lines": list(self.lines),
             "error_bound": float_text(self.error),
+        }
+
+    picture = "robustness"
+
+    def facts(self) -> dict[str, Any]:
+        """What is survived, and what is fatal."""
+        return {
+            "learnable": self.allocation.size,
+            "equations": self.equations,
+            "survives": self.survives,
+            "fatal": len(self.fatal),
+            "exact": self.is_exact,
+            "coloops": len(self.coloops),
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each learnable weight."""
+        cells = self.allocation.cells
+        return {
+            "matrix": [name for name, _, _ in cells],
+            "row": [i for _, i, _ in cells],
+            "column": [j for _, _, j in cells],
+            "in_fatal_set": [cell in self.fatal for cell in cells],
+            "fatal_alone": [cell in self.coloops for cell in cells],
         }
 
     def __str__(self) -> str:

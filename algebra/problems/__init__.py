@@ -2,8 +2,9 @@ r"""A network, what learns in it, structural zeros and laws: the problem, its fi
 symmetries.
 
 allocation    Allocations: which cells of which weight matrices may learn
-problem       A question: a network, what learns in it, its structural zeros, its distribution
+problem       A question: a network, what learns in it, its structural zeros, laws, constraints
 files         Problem files: TOML, with matrices in CSV or NPY files beside it
+constraints   Bounds, largest changes and signs: what the weights of a match must obey
 random_cells  Random allocations: 0/1 matrices drawn uniformly under row and column caps
 reachability  Paths through the weights that exist: whether any input reaches an output
 symmetry      Symmetries of a network that preserve the match probability

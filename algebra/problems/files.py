@@ -15,14 +15,15 @@ The format is in docs/problem-files.md::
 
 A matrix is a list of rows, the name of a ``.csv`` or ``.npy`` file beside the problem
 file, ``"all"`` (every weight of it learns), or ``{ random = { budget = …, rows = … } }``
-(see `algebra.problems.random_cells`).
+(see `algebra.problems.random_cells`).  Bounds and signs of ``[constraints]``
+(`algebra.problems.constraints`) are numbers, words, or matrices in the same forms.
 """
 
 from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -31,10 +32,11 @@ import numpy as np
 
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
+from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.problem import ALL, Distribution, Problem
 from algebra.problems.random_cells import RandomCells
 
-_TABLES = {"network", "learnable", "support", "distribution"}
+_TABLES = {"network", "learnable", "support", "distribution", "constraints"}
 
 
 def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
@@ -43,7 +45,8 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     Parameters
     ----------
     data : mapping
-        Tables ``network``, ``learnable`` and, optionally, ``support``, ``distribution``.
+        Tables ``network``, ``learnable`` and, optionally, ``support``, ``distribution``,
+        ``constraints``.
     folder : Path, optional
         Where matrices given by file name lie.
 
@@ -72,7 +75,10 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
             raise InputError(f"support.{one_line(name)} is random: a support must be fixed")
     laws = data.get("distribution", {})
     _no_unknown(laws, {f.name for f in fields(Distribution)}, "[distribution]", "key")
-    return Problem(network, learnable, support, Distribution(**laws))
+    rules = data.get("constraints", {})
+    _no_unknown(rules, {f.name for f in fields(Constraints)}, "[constraints]", "key")
+    constraints = Constraints(**{key: _rule(value, key, folder) for key, value in rules.items()})
+    return Problem(network, learnable, support, Distribution(**laws), constraints)
 
 
 def network_from_dict(data: Mapping[str, Any]) -> Network:
@@ -163,20 +169,35 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
         except InputError as error:
             raise InputError(f"{name}: {error}") from None
     if isinstance(value, str) and value != ALL:
-        return _matrix_file(value, name, folder or Path())
+        return _matrix_file(value, name, folder or Path(), "rows of 0 and 1", _entry)
     return value
 
 
-def _matrix_file(text: str, name: str, folder: Path) -> Any:
+def _rule(value: Any, key: str, folder: Path | None) -> Any:
+    """A value of [constraints] with its files read; what it says is checked later."""
+    name = f"constraints.{key}"
+    if isinstance(value, Mapping):
+        return {k: _rule_entry(v, f"{name}.{one_line(k)}", folder) for k, v in value.items()}
+    return _rule_entry(value, name, folder)
+
+
+def _rule_entry(value: Any, name: str, folder: Path | None) -> Any:
+    if not isinstance(value, str) or value in (*SIGN_WORDS, "inf"):
+        return value
+    what = "a number, " if ".sign" not in name else '"keep", "+", "-", '
+    return _matrix_file(value, name, folder or Path(), f"{what}rows of numbers", _number)
+
+
+def _matrix_file(text: str, name: str, folder: Path, what: str, entry: Callable[[str], Any]) -> Any:
     path = folder / text
     if path.suffix not in (".csv", ".npy"):
         raise InputError(
-            f"`{name}` ({shown(text)}) must be rows of 0 and 1, or the name of a .csv or .npy file"
+            f"`{name}` ({shown(text)}) must be {what}, or the name of a .csv or .npy file"
         )
     try:
         if path.suffix == ".csv":
             with path.open(newline="", encoding="utf-8-sig") as file:
-                return [[_entry(cell) for cell in row] for row in csv.reader(file) if row]
+                return [[entry(cell) for cell in row] for row in csv.reader(file) if row]
         with path.open("rb") as binary:
             return np.lib.format.read_array(binary, allow_pickle=False)
     except FileNotFoundError:
@@ -193,3 +214,10 @@ def _entry(cell: str) -> Any:
     # A word stays a word, so that the mask check can echo it.
     text = cell.strip()
     return {"0": 0, "1": 1, "0.0": 0, "1.0": 1}.get(text, text)
+
+
+def _number(cell: str) -> Any:
+    try:
+        return float(cell)
+    except ValueError:
+        return cell.strip()

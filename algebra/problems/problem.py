@@ -1,4 +1,4 @@
-"""A question: a network, what learns in it, its structural zeros, its distribution.
+"""A question: a network, what learns in it, its structural zeros, its laws, its constraints.
 
 Files of problems are read in `algebra.problems.files`.
 """
@@ -9,7 +9,7 @@ import hashlib
 import json
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, as_mask
+from algebra.problems.constraints import Constraints
 from algebra.problems.random_cells import RandomCells
 
 # Instead of a mask: every weight of the matrix that exists.
@@ -62,6 +63,8 @@ class Problem:
     support : mapping of str to mask, optional
         Structural zeros: cells outside are 0 in student and teacher.
     distribution : Distribution, optional
+    constraints : Constraints, optional
+        What the learnable weights of a match must obey.
 
     Examples
     --------
@@ -75,11 +78,14 @@ class Problem:
     learnable: Mapping[str, Any]
     support: Mapping[str, Any] = field(default_factory=dict)
     distribution: Distribution = field(default_factory=Distribution)
+    constraints: Constraints = field(default_factory=Constraints)
 
     def __post_init__(self) -> None:
         shapes = self.network.shapes
         if not isinstance(self.distribution, Distribution):
             raise InputError(f"`distribution` ({shown(self.distribution)}) must be a Distribution")
+        if not isinstance(self.constraints, Constraints):
+            raise InputError(f"`constraints` ({shown(self.constraints)}) must be Constraints")
         for table in ("learnable", "support"):
             masks = getattr(self, table)
             if not isinstance(masks, Mapping):
@@ -121,6 +127,12 @@ class Problem:
                 mask.setflags(write=False)
         object.__setattr__(self, "support", support)
         object.__setattr__(self, "learnable", learnable)
+        masks = {
+            name: value if isinstance(value, np.ndarray) else support.get(name)
+            for name, value in learnable.items()
+        }
+        constraints = self.constraints.on(self.network, masks, fixed=bool(learnable))
+        object.__setattr__(self, "constraints", constraints)
 
     @classmethod
     def of(cls, allocation: Allocation, **more: Any) -> Problem:
@@ -162,8 +174,19 @@ class Problem:
         return Allocation.from_masks(self.network, masks)
 
     def with_allocation(self, allocation: Allocation) -> Problem:
-        """The same problem with a fixed allocation."""
-        return Problem.of(allocation, support=self.support, distribution=self.distribution)
+        """The same problem with a fixed allocation, whose cells keep their constraints."""
+        return Problem.of(
+            allocation,
+            support=self.support,
+            distribution=self.distribution,
+            constraints=self.constraints.restricted(allocation),
+        )
+
+    def without_constraints(self) -> Problem:
+        """The same problem, with any real weights for a match."""
+        if not self.constraints:
+            return self
+        return replace(self, constraints=Constraints())
 
     def to_dict(self) -> dict[str, Any]:
         """The problem as plain data, the same tables as in a problem file."""
@@ -184,6 +207,8 @@ class Problem:
             data["distribution"] = {
                 f.name: getattr(self.distribution, f.name) for f in fields(self.distribution)
             }
+        if self.constraints:
+            data["constraints"] = self.constraints.to_dict()
         return data
 
     def to_toml(self) -> str:

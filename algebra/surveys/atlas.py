@@ -27,6 +27,7 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.problems.symmetry import SymmetryGroup
+from algebra.results import Result
 
 # Allocations gone through one by one.
 LARGEST = 2_000_000
@@ -82,8 +83,8 @@ class AtlasEntry:
         )
 
 
-@dataclass(frozen=True)
-class Atlas:
+@dataclass(frozen=True, repr=False)
+class Atlas(Result):
     """All allocations of a budget.
 
     Attributes
@@ -125,14 +126,43 @@ class Atlas:
             "seed": self.seed,
         }
 
+    picture = "atlas"
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the work was interrupted: there are more orbits than entries."""
+        return len(self.entries) < self.orbits
+
+    def facts(self) -> dict[str, Any]:
+        """How many allocations have which verdict."""
+        done = f"{len(self.entries)} of {self.orbits}, partial" if self.is_partial else self.orbits
+        return {
+            "network": str(self.network),
+            "budget": self.budget,
+            "allocations": sum(e.orbit for e in self.entries),
+            "orbits": done,
+            **self.totals,
+            "seed": self.seed,
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each orbit."""
+        return {
+            "cells": [" ".join(f"{n}[{i},{j}]" for n, i, j in e.cells) for e in self.entries],
+            "orbit": [e.orbit for e in self.entries],
+            "verdict": [e.verdict for e in self.entries],
+            "rule": [e.rule for e in self.entries],
+            "rank": [e.rank for e in self.entries],
+            "generic_root_count": [e.root_count for e in self.entries],
+        }
+
     def to_csv(self) -> str:
         """A table, one orbit a line."""
         out = io.StringIO()
         table = csv.writer(out, lineterminator="\n")
-        table.writerow(["cells", "orbit", "verdict", "rule", "rank", "generic_root_count"])
-        for e in self.entries:
-            cells = " ".join(f"{n}[{i},{j}]" for n, i, j in e.cells)
-            table.writerow([cells, e.orbit, e.verdict, e.rule, e.rank, e.root_count])
+        columns = self.columns()
+        table.writerow(columns)
+        table.writerows(zip(*columns.values(), strict=True))
         return out.getvalue()
 
     def __str__(self) -> str:

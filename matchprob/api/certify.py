@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from algebra import families
-from algebra.certificates.certificate import Certificate
+from algebra.certificates.certificate import INTERMEDIATE, MINIMAL, Certificate
 from algebra.certificates.checks import Verification
 from algebra.certificates.reading import MOST_CHARACTERS, as_text
 from algebra.errors import InputError, whole_number
@@ -86,7 +87,9 @@ def certify(
     Certificate
         See `algebra.certificates.certificate` and `algebra.families`.
     """
-    problem = as_problem(question)
+    asked = as_problem(question)
+    # A verdict is about any real weights; so is its evidence, which must not name constraints.
+    problem = asked.without_constraints()
 
     # Compiled kernels are loaded only where counting and algebra leave something open.
     def guess(root_count: int) -> Iterator[int]:
@@ -99,7 +102,7 @@ def certify(
 
         return refuted_instance(problem, seed, search)
 
-    return families.certify(
+    found = families.certify(
         problem,
         seed=seed,
         timeout=timeout,
@@ -107,6 +110,21 @@ def certify(
         candidates=guess,
         fallback=_root_counter(timeout / 2),
         refuted=refuted,
+    )
+    if asked.constraints:
+        found = replace(found, notes=(*found.notes, under_constraints(found.verdict)))
+    return found
+
+
+def under_constraints(verdict: str) -> str:
+    """What a verdict about any real weights says of matches that obey constraints."""
+    if verdict == MINIMAL:
+        return "the problem has constraints: minimal without them, so minimal with them too"
+    if verdict == INTERMEDIATE:
+        return "the problem has constraints: with them MP is below 1, too, and may be 0"
+    return (
+        "the problem has constraints, and this verdict is about matches without them: it settles "
+        "nothing about matches that obey them (ask `estimate`)"
     )
 
 
@@ -131,7 +149,13 @@ def decide(
     """
     from numeric.relu.decide import decide as decide_relu
 
-    return decide_relu(draw_instance(as_problem(question), seed, index), certify=certify)
+    problem = as_problem(question)
+    if problem.constraints:
+        raise InputError(
+            "`decide` does not know [constraints]: a match it finds may break them, and a proof "
+            "that there is none says nothing of them; take them out of the problem file"
+        )
+    return decide_relu(draw_instance(problem, seed, index), certify=certify)
 
 
 def verify(

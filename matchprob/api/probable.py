@@ -135,18 +135,14 @@ def most_probable(
     designs are raced if they are few (up to renaming of units); otherwise the cheapest ones,
     the most spread, those on the fewest neurons, and cheapest ones for random costs.
     """
-    fallback = partial(monodromy_root_count, timeout=timeout)
-    try:
-        best = cheapest_maximal(
-            asked, relaxation=linear_relaxation, seconds=_SHARE * seconds, timeout=timeout,
-            fallback=fallback,
-        )  # fmt: skip
-    except (NoneMaximal, SearchUnfinished):
-        pass
-    else:
+    # A maximal design has matches that break constraints, too.
+    best = None if problem.constraints else _certified(asked, seconds, timeout)
+    if best is not None:
         proof = f"{best.certificate}; no match probability is above 1"
         return _probable(best, proof, Fraction(1), pool=1, exhaustive=True)
-    pool, exhaustive = gather(asked, candidates, _SHARE * seconds)
+    pool, exhaustive = gather(
+        asked, candidates, _SHARE * seconds, symmetric=problem.constraints.is_uniform
+    )
     race = successive_halving(
         [problem.with_allocation(a) for a in pool], most=trials, confidence=confidence,
         seed=asked.seed, workers=workers, advance=advance,
@@ -162,6 +158,17 @@ def most_probable(
     )  # fmt: skip
 
 
+def _certified(asked: Demand, seconds: float, timeout: float) -> Design | None:
+    """The cheapest certified maximal design; None where none is found."""
+    try:
+        return cheapest_maximal(
+            asked, relaxation=linear_relaxation, seconds=_SHARE * seconds, timeout=timeout,
+            fallback=partial(monodromy_root_count, timeout=timeout),
+        )  # fmt: skip
+    except (NoneMaximal, SearchUnfinished):
+        return None
+
+
 def _probable(design: Design, proof: str, value: Fraction, **more: Any) -> ProbableDesign:
     known = {f.name: getattr(design, f.name) for f in fields(Design)}
     known.update(
@@ -171,11 +178,16 @@ def _probable(design: Design, proof: str, value: Fraction, **more: Any) -> Proba
     return ProbableDesign(**known, **more)
 
 
-def gather(asked: Demand, count: int, seconds: float) -> tuple[list[Allocation], bool]:
-    """Different designs up to renaming of units, at most `count`; whether these are all."""
+def gather(
+    asked: Demand, count: int, seconds: float, *, symmetric: bool = True
+) -> tuple[list[Allocation], bool]:
+    """Different designs, at most `count`; whether these are all.
+
+    Where the laws and constraints are `symmetric`, different up to renaming of units.
+    """
     if count < 1:
         raise InputError(f"`candidates` ({count}) must be at least 1")
-    group = renamings(asked)
+    group = renamings(asked) if symmetric else None
     found: dict[tuple[Any, ...], Allocation] = {}
 
     def keep(allocation: Allocation) -> None:

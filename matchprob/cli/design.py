@@ -105,7 +105,6 @@ def design(
     from matchprob.io import costs as tables
     from matchprob.io import files
     from matchprob.report import design as design_report
-    from matchprob.report import pictures
 
     files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, proof, plot=plot)
     if proof and goal in GOALS and not GOALS[goal].proof:
@@ -142,7 +141,9 @@ def design(
         files.write_text(proof, json.dumps(found.proof()) + "\n")
         say(f"wrote {proof}")
     if plot:
-        pictures.save(design_report.draw(found), plot)
+        from matchprob.report import paint, pictures
+
+        pictures.save(paint.figure_of(found), plot)
         say(f"wrote {plot}")
 
 

@@ -45,7 +45,6 @@ def count(
     from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.io.progress import progress
-    from matchprob.report import pictures
     from matchprob.report.estimate import print_counts
 
     files.check_outputs([problem], plot=plot)
@@ -65,7 +64,9 @@ def count(
     else:
         print_counts(console(), found)
     if plot:
-        pictures.save(pictures.histogram(found.histogram, str(question.network)), plot)
+        from matchprob.report import paint, pictures
+
+        pictures.save(paint.figure_of(found), plot)
         say(f"wrote {plot}")
     finish(len(found), instances, "instances", "count")
 
@@ -97,8 +98,7 @@ def estimate(
     from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.io.progress import progress
-    from matchprob.report import pictures
-    from matchprob.report.estimate import percent, print_estimate
+    from matchprob.report.estimate import print_estimate
 
     files.check_outputs([problem], plot=plot, store=store)
     question = as_problem(problem)
@@ -124,8 +124,9 @@ def estimate(
     else:
         print_estimate(console(), found)
     if plot:
-        title = f"MP {percent(found)}" if found.trials else ""
-        pictures.save(pictures.histogram(found.histogram, str(question.network), title), plot)
+        from matchprob.report import paint, pictures
+
+        pictures.save(paint.figure_of(found), plot)
         say(f"wrote {plot}")
     if found.trouble or found.trials < found.requested:
         finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)

@@ -59,7 +59,6 @@ def repair(
     from matchprob.api import repair as repairs
     from matchprob.io import costs as tables
     from matchprob.io import files
-    from matchprob.report import pictures
     from matchprob.report import repair as repair_report
 
     files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, plot=plot)
@@ -86,7 +85,9 @@ def repair(
         files.write_text(out, found.after.to_json())
         say(f"wrote {out}: {found.after.verdict}, {found.after.rule}")
     if plot:
-        pictures.save(repair_report.draw_repair(found), plot)
+        from matchprob.report import paint, pictures
+
+        pictures.save(paint.figure_of(found), plot)
         say(f"wrote {plot}")
 
 

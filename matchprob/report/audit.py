@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Console
 from rich.text import Text
 
 from algebra.problems.allocation import Allocation
 from algebra.surveys.atlas import Atlas
-from algebra.surveys.audit import AuditResult, Counterexample
+from algebra.surveys.audit import Audit, Counterexample
 from matchprob.report.tables import STYLES, WIDEST, mask_text, table
 
 
-def print_audit(out: Console, found: Sequence[AuditResult]) -> None:
+def print_audit(out: Console, found: Audit) -> None:
     """Where the theorems agree, are silent, or are wrong."""
     for result in found:
         share = f" of {result.total}" if result.checked < result.total else ""

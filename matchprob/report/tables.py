@@ -43,4 +43,5 @@ def learns(problem: Problem) -> str:
             parts.append(f"{value.budget} random cells of {name}")
         else:
             parts.append(f"{int(value.sum())} cells of {name}")
-    return ", ".join(parts) or "nothing"
+    text = ", ".join(parts) or "nothing"
+    return f"{text} ({problem.constraints})" if problem.constraints else text

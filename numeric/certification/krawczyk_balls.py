@@ -7,6 +7,8 @@ python-flint's ball arithmetic (`acb`), with the precision doubled until it succ
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from flint import acb, arb, ctx
 
@@ -61,10 +63,63 @@ def certify_exact(
     return Certified(kind, roots, radii)
 
 
+def ask_real_root(
+    chain: Chain,
+    instance: Instance,
+    root: np.ndarray,
+    ask: Callable[[list[arb]], bool | None],
+    bits: int = 128,
+    most_bits: int = 1024,
+) -> bool | None:
+    """A question about a real root, answered at the first precision that suffices.
+
+    Parameters
+    ----------
+    chain : Chain
+    instance : Instance
+    root : ndarray of float, shape (r,)
+        An approximation.
+    ask : callable
+        From balls that hold the weights of a certified real root near `root` to True, False or
+        None (the balls are too wide); called with flint's precision set to that of the balls.
+    bits, most_bits : int, optional
+        First and last precision tried; it doubles in between.
+
+    Returns
+    -------
+    bool or None
+        None where no precision was enough.
+    """
+    chosen = chain.independent_samples(instance.X)
+    weights, X, Y = instance.exact
+    vector = chain.raw(weights, X[:, chosen], chain.label_columns(Y, chosen))
+    saved = ctx.prec
+    try:
+        precision = bits
+        while precision <= most_bits:
+            ctx.prec = precision
+            found = _Test(chain, [acb(arb(x)) for x in vector]).enclose(root.astype(complex))
+            if found is not None and found[0] == REAL:
+                _, centre, radii = found
+                balls = [arb(z.real.mid(), q) for z, q in zip(centre, radii, strict=True)]
+                answer = ask(balls)
+                if answer is not None:
+                    return answer
+            precision *= 2
+    finally:
+        ctx.prec = saved
+    return None
+
+
 class _Test(BallSystem):
     """Krawczyk's test at the current precision."""
 
     def test(self, root: np.ndarray) -> tuple[int, np.ndarray, np.ndarray] | None:
+        """Kind, centre and radii as doubles of the certified root near an approximate one."""
+        found = self.enclose(root)
+        return None if found is None else (found[0], *_rounded(found[1], found[2]))
+
+    def enclose(self, root: np.ndarray) -> tuple[int, list[acb], list[arb]] | None:
         """Kind, centre and radii of the certified root near an approximate one, or None."""
         x = [acb(float(z.real), float(z.imag)) for z in root]
         if not np.isfinite(root).all():
@@ -98,7 +153,7 @@ class _Test(BallSystem):
                 continue
             apart = any(abs(z.imag) > q for z, q in zip(centre, rho, strict=True))
             if as_real or apart:
-                return (REAL if as_real else NONREAL), *_rounded(centre, rho)
+                return (REAL if as_real else NONREAL), centre, rho
         return None
 
     def krawczyk(self, x: list[acb]) -> list[arb] | None:

@@ -56,9 +56,9 @@ class Counter:
         `complete`, maximal ones by an odd root count.  Never done for discrete laws, where
         generic verdicts say nothing of an instance.
     complete : bool, optional
-        Whether every solution is wanted.  Otherwise one that is certain is enough: it
-        decides the match, and where each trial has an allocation of its own it saves the
-        root count and the start system.
+        Whether every solution is wanted; it is where the problem has constraints.  Otherwise
+        one that is certain is enough: it decides the match, and where each trial has an
+        allocation of its own it saves the root count and the start system.
     root_timeout : float, optional
         Seconds for one root count.
 
@@ -83,7 +83,13 @@ class Counter:
         self.info = engine_info(engine)
         self.timeout = positive_seconds(timeout, "timeout")
         self.certify = certify and problem.distribution.is_continuous
-        self.complete = complete
+        # The one solution that comes first may not obey.
+        self.complete = complete or bool(problem.constraints)
+        if problem.constraints and not self.info.plans:
+            raise InputError(
+                f"engine {engine!r} does not know [constraints]: they are obeyed for linear, "
+                "recurrent and feed-forward linear networks"
+            )
         self.root_timeout = positive_seconds(root_timeout, "root_timeout")
         self._plans: dict[Allocation, Plan] = {}
         self._counted: set[Allocation] = set()
@@ -205,12 +211,13 @@ class Counter:
     def _solve(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
         engine = self._engine(plan, self.problem.with_allocation(plan.allocation))
         if not plan.is_part:
-            counts = engine.count_many(instances)
+            counts = self._obeying(plan, instances, engine.count_many(instances))
             if plan.is_lost:
                 # Without a root count, which a dead child process kept from us: not to be kept.
                 counts = [_lost(c) for c in counts]
             return [_marked(c) for c in counts] if plan.is_numerical else counts
         counts = engine.count_many([replace(i, allocation=plan.allocation) for i in instances])
+        counts = self._obeying(plan, instances, counts)
         note = "surplus weights kept fixed"
         # There are infinitely many solutions: their number means nothing, a match does.
         return [
@@ -220,6 +227,27 @@ class Counter:
             )
             for c in counts
         ]  # fmt: skip
+
+    def _obeying(
+        self, plan: Plan, instances: Sequence[Instance], counts: Sequence[InstanceCount]
+    ) -> list[InstanceCount]:
+        """The counts of solutions that obey the problem's constraints."""
+        if not self.problem.constraints:
+            return list(counts)
+        # Loaded here: compiled kernels, which problems without constraints do not need for it.
+        from numeric.certification.constraints import ConstrainedCounts, box_of
+
+        judge = ConstrainedCounts(
+            plan.allocation, self.problem.support, searching=not self.info.complete
+        )
+        return [
+            judge.obeying(
+                count,
+                replace(instance, allocation=plan.allocation),
+                box_of(instance),
+            )
+            for instance, count in zip(instances, counts, strict=True)
+        ]
 
     def _engine(self, plan: Plan, problem: Problem) -> InstanceEngine:
         """The engine of an allocation, made once; for engines without plans one for all."""

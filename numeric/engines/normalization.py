@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from algebra.errors import InputError
 from algebra.networks.normalization import NormNet
 from algebra.normalization.certify import student_rank
 from algebra.normalization.lowering import (
@@ -114,6 +115,11 @@ class LoweredCounter(Counter):
     def __init__(self, problem: Problem, engine: str | None = None, **settings: Any) -> None:
         network = problem.network
         assert isinstance(network, NormNet)
+        if problem.constraints:
+            raise InputError(
+                "[constraints] are obeyed for linear, recurrent and feed-forward linear networks, "
+                "not for normalization networks"
+            )
         self.original = problem
         whole, target = student_rank(problem).rank, target_rank(network).rank
         self._narrow = whole < target

@@ -11,6 +11,7 @@ from algebra.design.demand import demand
 from algebra.errors import InputError
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
+from algebra.problems.constraints import Constraints
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from matchprob import design, estimate
@@ -34,6 +35,24 @@ def test_a_certified_maximal_design_needs_no_race():
     print_design(Console(file=out, width=200), found.design)
     assert "MP = 1, certified: N = 1" in out.getvalue()
     assert "interval" not in out.getvalue()
+
+
+def test_under_constraints_even_maximal_designs_are_raced():
+    """A maximal design has matches that break a bound, so no certificate ends the search."""
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    bound = Problem(net, {}, constraints=Constraints(max_abs=1.0))
+    found = design(bound, goal="probable", matrices=["W"], trials=64)
+    assert found.to_dict()["certified"] is False
+    assert found.problem.constraints == bound.constraints
+    assert 0 < found.value < 1
+    again = estimate(found.problem, 64)
+    assert again.matched == found.value * 64
+    # Bounds of their own tell units apart: designs that differ by renaming are all kept.
+    asked = demand(net, allowed=[c for c in all_cells(net) if c[0] == "W"])
+    alike, _ = gather(asked, 100, 5.0)
+    apart, exhaustive = gather(asked, 100, 5.0, symmetric=False)
+    assert exhaustive
+    assert len(apart) > len(alike)
 
 
 def test_the_race_finds_what_long_runs_find():

@@ -1,0 +1,330 @@
+"""What a match may look like: bounds, largest changes and signs of the learnable weights.
+
+The match probability asks whether *any* real weights match.  A synapse is bounded and keeps its
+sign (Dale's law), a weight is stored in sixteen bits.  Each constraint here says of one
+learnable weight w, with v its value before learning (the drawn weight that it replaces), that it
+lies in a closed interval:
+
+* ``max_abs``: −b ≤ w ≤ b;
+* ``max_change``: v − b ≤ w ≤ v + b;
+* ``sign``: w ≥ 0 or w ≤ 0; "keep" means the sign of v (where v = 0: either).
+
+Bounds and drawn weights are binary fractions, so the intervals are exact rationals.  A weight of
+0 goes with either sign.  Together they say that the learnable weights lie in a box (`Interval` by
+`Interval`), which is all that an engine needs to know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from math import inf, isnan
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from algebra.errors import InputError, one_line, shown
+from algebra.networks.base import Network
+from algebra.problems.allocation import Allocation, Cell
+
+KEEP = "keep"
+SIGNS = {"+": 1, "-": -1}
+SIGN_WORDS = (KEEP, *SIGNS)
+
+# One number or word for a whole matrix, or rows of numbers.
+Entry = float | int | str | tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A closed interval of rationals.
+
+    Attributes
+    ----------
+    low, high : fmpq or None
+        None where it has no end; empty where `low` exceeds `high`.
+    """
+
+    low: fmpq | None = None
+    high: fmpq | None = None
+
+    def __contains__(self, value: fmpq) -> bool:
+        below = self.low is not None and value < self.low
+        return not below and (self.high is None or value <= self.high)
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What every learnable weight of a match must obey.
+
+    Parameters
+    ----------
+    max_abs, max_change : float, mapping or matrix, optional
+        A bound (at least 0; infinity for none) for all learnable weights, or for the matrices
+        named: one for the matrix, or one for each of its cells.  A matrix alone is that of the
+        only matrix that learns.
+    sign : str, mapping or matrix, optional
+        "keep", "+" or "-", for all or by matrix; as a matrix 1, −1 and 0 (free).
+
+    Raises
+    ------
+    InputError
+        Naming the entry that is wrong.
+
+    Notes
+    -----
+    What depends on a network (names, shapes, which cells learn) is checked by `on`, which
+    `algebra.problems.problem.Problem` calls.  Cells that do not learn need no bound: theirs in
+    a matrix of bounds are not looked at.
+
+    Examples
+    --------
+    >>> bounds = Constraints(max_abs=3.0, sign={"W": "keep"})
+    >>> bounds.interval(("W", 0, 0), fmpq(-1, 2))
+    Interval(low=-3, high=0)
+    >>> bool(bounds), bool(Constraints())
+    (True, False)
+    """
+
+    max_abs: Any = None
+    max_change: Any = None
+    sign: Any = None
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            where = f"constraints.{f.name}"
+            if isinstance(value, Mapping):
+                table = {
+                    str(name): _entry(entry, f.name, f"{where}.{one_line(name)}")
+                    for name, entry in value.items()
+                }
+                value = table or None
+            elif value is not None:
+                value = _entry(value, f.name, where)
+            object.__setattr__(self, f.name, value)
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, f.name) is not None for f in fields(self))
+
+    def __hash__(self) -> int:
+        return hash(json.dumps(self.to_dict(), sort_keys=True))
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether renaming units changes nothing: no cell is told from another of its matrix."""
+        return not any(isinstance(e, tuple) for f in fields(self) for e in self._entries(f.name))
+
+    def _entries(self, key: str) -> list[Entry]:
+        value = getattr(self, key)
+        if value is None:
+            return []
+        return list(value.values()) if isinstance(value, dict) else [value]
+
+    def on(
+        self, network: Network, learning: Mapping[str, np.ndarray | None], fixed: bool
+    ) -> Constraints:
+        """The same constraints, checked against a network, matrices standing under their name.
+
+        Parameters
+        ----------
+        network : Network
+        learning : mapping of str to ndarray or None
+            For each matrix that learns its mask; None where cells are drawn.
+        fixed : bool
+            Whether nothing else will ever learn; otherwise (a network without an allocation)
+            only names and shapes are checked.
+        """
+        found: dict[str, Any] = {}
+        for f in fields(self):
+            key, value = f.name, getattr(self, f.name)
+            if isinstance(value, tuple):
+                if len(learning) != 1:
+                    raise InputError(
+                        f"constraints.{key} is a matrix, and {len(learning)} matrices learn: name "
+                        f"the one it is for, as in {key} = {{ {next(iter(network.shapes))} = … }}"
+                    )
+                value = {next(iter(learning)): value}
+            if isinstance(value, dict):
+                for name, entry in value.items():
+                    _check_table(network, learning, fixed, key, name, entry)
+            found[key] = value
+        return Constraints(**found)
+
+    def restricted(self, allocation: Allocation) -> Constraints:
+        """The constraints as far as they concern an allocation's cells."""
+        found: dict[str, Any] = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, dict):
+                value = {
+                    name: _masked(entry, allocation.masks[name]) if f.name == "sign" else entry
+                    for name, entry in value.items()
+                    if name in allocation.matrices
+                }
+            found[f.name] = value or None if isinstance(value, dict) else value
+        return Constraints(**found)
+
+    def interval(self, cell: Cell, before: fmpq) -> Interval:
+        """Where the weight of a learnable cell may lie, exactly.
+
+        Parameters
+        ----------
+        cell : (str, int, int)
+        before : fmpq
+            Its value before learning.
+        """
+        lows: list[fmpq] = []
+        highs: list[fmpq] = []
+        size, change = self._at("max_abs", cell), self._at("max_change", cell)
+        for middle, bound in ((fmpq(0), size), (before, change)):
+            if bound is not None and bound != inf:
+                radius = fmpq(*bound.as_integer_ratio())
+                lows.append(middle - radius)
+                highs.append(middle + radius)
+        sign = self._at("sign", cell)
+        if sign == KEEP:
+            sign = (before > 0) - (before < 0)
+        sign = SIGNS.get(sign, sign)
+        if sign == 1:
+            lows.append(fmpq(0))
+        elif sign == -1:
+            highs.append(fmpq(0))
+        return Interval(max(lows, default=None), min(highs, default=None))
+
+    def _at(self, key: str, cell: Cell) -> Any:
+        value = getattr(self, key)
+        if isinstance(value, dict):
+            value = value.get(cell[0])
+        return value[cell[1]][cell[2]] if isinstance(value, tuple) else value
+
+    def __str__(self) -> str:
+        def words(entry: Any) -> str:
+            if isinstance(entry, dict):
+                return ", ".join(f"{name}: {words(e)}" for name, e in entry.items())
+            if isinstance(entry, tuple):
+                return "by cell"
+            return f"{entry:g}" if isinstance(entry, float) else str(entry)
+
+        parts = [
+            f"{f.name} {words(v)}" for f in fields(self) if (v := getattr(self, f.name)) is not None
+        ]
+        return "; ".join(parts) or "no constraints"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table of a problem file; infinity as a word, which JSON has no number for."""
+
+        def plain(entry: Any) -> Any:
+            if isinstance(entry, dict):
+                return {name: plain(e) for name, e in entry.items()}
+            if isinstance(entry, tuple):
+                return [plain(e) for e in entry]
+            return "inf" if entry == inf else entry
+
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {key: plain(value) for key, value in values.items() if value is not None}
+
+
+def _entry(value: Any, key: str, where: str) -> Entry:
+    """One value of a table, checked as far as it can be without a network."""
+    if isinstance(value, np.ndarray) or (
+        isinstance(value, (list, tuple)) and not isinstance(value, str)
+    ):
+        return _rows(value, key, where)
+    if key == "sign":
+        if not isinstance(value, str) or value not in SIGN_WORDS:
+            raise InputError(
+                f'`{where}` ({shown(value)}) must be "keep", "+", "-", or a matrix of 1, -1 and 0'
+            )
+        return value
+    return _bound(value, f"`{where}` ({shown(value)})")
+
+
+def _rows(value: Any, key: str, where: str) -> tuple[tuple[float, ...], ...]:
+    rows = value.tolist() if isinstance(value, np.ndarray) else list(value)
+    if not rows or not all(isinstance(row, (list, tuple)) and row for row in rows):
+        raise InputError(f"`{where}` ({shown(value)}) must be a matrix: a list of rows")
+    lengths = {len(row) for row in rows}
+    if len(lengths) > 1:
+        raise InputError(f"`{where}`: its rows have lengths {shown([len(r) for r in rows])}")
+    out = []
+    for i, row in enumerate(rows):
+        line: list[float] = []
+        for j, entry in enumerate(row):
+            name = f"`{where}`[{i}, {j}]"
+            if key == "sign":
+                if not _is_number(entry) or entry not in (-1, 0, 1):
+                    raise InputError(
+                        f"{name} is {shown(entry)}: a matrix of signs holds only 1, -1 and 0"
+                    )
+                line.append(int(entry))
+            else:
+                line.append(_bound(entry, f"{name} ({shown(entry)})"))
+        out.append(tuple(line))
+    return tuple(out)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_, np.timedelta64))
+
+
+def _bound(value: Any, name: str) -> float:
+    if value == "inf":
+        return inf
+    if not _is_number(value) or value < 0:
+        raise InputError(f"{name} must be a bound: a number, at least 0")
+    try:
+        bound = float(value)
+    except OverflowError:
+        raise InputError(f"{name} must be a bound that fits a double") from None
+    if isnan(bound):
+        raise InputError(f"{name} must be a bound: a number, at least 0")
+    return bound
+
+
+def _check_table(
+    network: Network,
+    learning: Mapping[str, np.ndarray | None],
+    fixed: bool,
+    key: str,
+    name: str,
+    entry: Entry,
+) -> None:
+    where = f"constraints.{key}"
+    if name not in network.shapes:
+        raise InputError(
+            f"`{where}` names `{one_line(name)}`, but a {network.title} has "
+            + ", ".join(network.shapes)
+        )
+    if fixed and name not in learning:
+        raise InputError(f"`{where}` names {name}, in which nothing learns")
+    if not isinstance(entry, tuple):
+        return
+    rows, columns = network.shapes[name]
+    if (len(entry), len(entry[0])) != (rows, columns):
+        raise InputError(
+            f"`{where}.{name}` is {len(entry)}×{len(entry[0])} but the network's matrix is "
+            f"{rows}×{columns}"
+        )
+    mask = learning.get(name)
+    if key != "sign" or mask is None:
+        return
+    for i, row in enumerate(entry):
+        for j, sign in enumerate(row):
+            if sign and not mask[i, j]:
+                raise InputError(
+                    f"`{where}.{name}`[{i}, {j}] is {sign}, but {name}[{i},{j}] does not learn: "
+                    "write 0"
+                )
+
+
+def _masked(entry: Entry, mask: np.ndarray) -> Entry:
+    if not isinstance(entry, tuple):
+        return entry
+    return tuple(
+        tuple(sign if mask[i, j] else 0 for j, sign in enumerate(row))
+        for i, row in enumerate(entry)
+    )

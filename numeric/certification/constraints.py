@@ -1,0 +1,231 @@
+"""Which real solutions of an instance certainly obey the constraints, and which certainly do not.
+
+An engine counts real solutions and gives each as doubles.  Here they are certified once more,
+whatever engine they come from, and their discs held against the box of allowed weights
+(`algebra.problems.constraints`): a solution obeys where its disc lies inside, it does not where
+the disc lies outside in some weight.  A disc on a bound is replaced by balls of more and more
+digits; what they cannot tell, either, is undetermined, as is a solution that is not certified or
+not told from another one.  So a count stays complete only where every real solution is certainly
+on one side.  An instance with one complex solution that elimination finds is decided over Q,
+bounds that are met exactly included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from flint import arb, fmpq
+
+from algebra.errors import InputError
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.constraints import Interval
+from algebra.systems.instances import rational_core
+from numeric.certification.krawczyk import FAILED, REAL, Certified, RootPool, certify, make_target
+from numeric.certification.krawczyk_balls import ask_real_root, certify_exact
+from numeric.chains.chain import Chain, make_chain
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.instances import Instance
+
+Box = Mapping[Cell, Interval]
+# Many times what subtracting two doubles, one of them rounded from a rational, can be off by.
+_SLACK = 1e-15
+
+
+def box_of(instance: Instance) -> dict[Cell, Interval]:
+    """Where each learnable weight of an instance may lie, exactly."""
+    rules = instance.problem.constraints
+    return {c: rules.interval(c, _before(instance, c)) for c in instance.allocation.cells}
+
+
+def _before(instance: Instance, cell: Cell) -> fmpq:
+    """The value before learning: the drawn weight that the learnable one replaces."""
+    name, i, j = cell
+    return fmpq(*float(instance.weights[name][i, j]).as_integer_ratio())
+
+
+class ConstrainedCounts:
+    """Counts of one allocation's instances, held against boxes.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        Whose weights were solved for.
+    support : mapping of str to ndarray
+    searching : bool, optional
+        Whether the counts come from a search that cannot show that there is no solution.
+    """
+
+    def __init__(
+        self,
+        allocation: Allocation,
+        support: Mapping[str, np.ndarray],
+        *,
+        searching: bool = False,
+    ) -> None:
+        self.allocation = allocation
+        self.support = support
+        self.searching = searching
+
+    @cached_property
+    def chain(self) -> Chain | None:
+        """The equations; None where there is no square system to certify solutions of."""
+        try:
+            return make_chain(self.allocation, self.support)
+        except InputError:
+            return None
+
+    def obeying(self, count: InstanceCount, instance: Instance, box: Box) -> InstanceCount:
+        """The count of those real solutions that obey.
+
+        Parameters
+        ----------
+        count : InstanceCount
+            Of all real solutions.
+        instance : Instance
+            Of the allocation that was solved.
+        box : mapping of cell to Interval
+            Of all learnable weights; those that were not solved for keep their values.
+        """
+        if not count.real:
+            return count
+        if not self._kept_obey(instance, box):
+            note = "weights that were kept fixed break the constraints"
+            return replace(
+                count, real=None, status=UNDETERMINED, note=note, solutions=(),
+                reason=Reason.SEARCHED,
+            )  # fmt: skip
+        inside, unclear, solutions = self._exactly(count, instance, box) or self._by_discs(
+            count, instance, box
+        )
+        note = f"{inside} of {count.real} real solutions obey the constraints"
+        if count.status == COMPLETE and not unclear:
+            note = "; ".join(part for part in (note, count.note) if part)
+            return replace(count, real=inside, note=note, solutions=solutions)
+        if unclear:
+            note += f", {unclear} undetermined"
+        note = "; ".join(part for part in (note, count.note) if part)
+        if inside:
+            reason = Reason.FOUND_ONE
+        else:
+            reason = Reason.SEARCHED if self.searching else Reason.FAILED
+        return replace(
+            count, real=inside, status=UNDETERMINED, note=note, solutions=solutions, reason=reason
+        )
+
+    def _kept_obey(self, instance: Instance, box: Box) -> bool:
+        kept = box.keys() - set(self.allocation.cells)
+        return all(_before(instance, cell) in box[cell] for cell in kept)
+
+    def _exactly(
+        self, count: InstanceCount, instance: Instance, box: Box
+    ) -> tuple[int, int, tuple[tuple[float, ...], ...]] | None:
+        """A single solution that elimination gives over Q; None where it does not."""
+        if count.status != COMPLETE or count.complex != 1:
+            return None
+        core = rational_core(self.allocation, *instance.exact)
+        if not core.consistent or core.equations or core.unknowns:
+            return None
+        weights = core.back_substitute(())
+        if weights is None:
+            return None
+        good = all(w in box[cell] for cell, w in zip(self.allocation.cells, weights, strict=True))
+        return (1, 0, count.solutions) if good else (0, 0, ())
+
+    def _by_discs(
+        self, count: InstanceCount, instance: Instance, box: Box
+    ) -> tuple[int, int, tuple[tuple[float, ...], ...]]:
+        assert count.real is not None
+        chain = self.chain
+        if chain is None or not count.solutions:
+            return 0, count.real, ()
+        try:
+            pool = _pooled(chain, instance, np.array(count.solutions))
+        except InputError:  # the instance is special: dependent samples
+            return 0, count.real, ()
+        intervals = [box[cell] for cell in self.allocation.cells]
+        middles, radii = pool.roots.real, pool.radii
+        verdicts = _compare(middles, radii, intervals)
+        for k in np.flatnonzero(verdicts == UNCLEAR):
+            answer = ask_real_root(
+                chain, instance, middles[k],
+                _Question(middles[k], radii[k], intervals),
+            )  # fmt: skip
+            if answer is not None:
+                verdicts[k] = INSIDE if answer else OUTSIDE
+        good = middles[verdicts == INSIDE]
+        order: Any = np.lexsort(good.T[::-1]) if len(good) else []
+        solutions = tuple(tuple(float(x) for x in good[k]) for k in order)
+        decided = int((verdicts != UNCLEAR).sum())
+        return len(good), max(0, count.real - decided), solutions
+
+
+INSIDE, OUTSIDE, UNCLEAR = 1, 0, -1
+
+
+def _pooled(chain: Chain, instance: Instance, solutions: np.ndarray) -> RootPool:
+    """The solutions that are certified, real and distinct."""
+    certified = certify(chain, make_target(chain, instance), solutions.astype(complex))
+    left = certified.kind == FAILED
+    pool = RootPool(chain)
+    pool.add(_real(certified))
+    if left.any():
+        pool.add(_real(certify_exact(chain, instance, solutions[left].astype(complex))))
+    return pool
+
+
+def _real(certified: Certified) -> Certified:
+    kind = np.where(certified.kind == REAL, REAL, FAILED)
+    return Certified(kind, certified.roots, certified.radii)
+
+
+def _compare(middles: np.ndarray, radii: np.ndarray, intervals: list[Interval]) -> np.ndarray:
+    """For each polydisc whether it is in the box, out of it, or neither for certain."""
+    low = np.array([_double(i.low, -np.inf) for i in intervals])
+    high = np.array([_double(i.high, np.inf) for i in intervals])
+    inside = np.ones(len(middles), bool)
+    outside = np.zeros(len(middles), bool)
+    for end, sign in ((low, -1.0), (high, 1.0)):
+        there = np.isfinite(end)
+        room = sign * (end[there] - middles[:, there])
+        margin = radii[:, there] * (1 + 1e-12) + 1e-300
+        margin = margin + _SLACK * (np.abs(end[there]) + np.abs(middles[:, there]))
+        inside &= (room >= margin).all(axis=1)
+        outside |= (room < -margin).any(axis=1)
+    return np.where(inside, INSIDE, np.where(outside, OUTSIDE, UNCLEAR))
+
+
+def _double(value: fmpq | None, otherwise: float) -> float:
+    """The nearest double; infinite where there is none, as an end beyond all doubles is."""
+    if value is None:
+        return otherwise
+    try:
+        return int(value.p) / int(value.q)
+    except OverflowError:
+        return otherwise
+
+
+class _Question:
+    """Whether the root in a polydisc obeys, asked of balls about it."""
+
+    def __init__(self, middle: np.ndarray, radii: np.ndarray, intervals: list[Interval]) -> None:
+        self.middle, self.radii, self.intervals = middle, radii, intervals
+
+    def __call__(self, balls: list[arb]) -> bool | None:
+        # In the polydisc there is one root: balls inside it hold that one and no other.
+        for ball, x, radius in zip(balls, self.middle, self.radii, strict=True):
+            if not abs(ball - float(x)) <= float(radius):
+                return None
+        inside = True
+        for ball, interval in zip(balls, self.intervals, strict=True):
+            for end, sign in ((interval.low, -1), (interval.high, 1)):
+                if end is None:
+                    continue
+                room = sign * (arb(end) - ball)
+                if room < 0:
+                    return False
+                inside = inside and bool(room >= 0)
+        return True if inside else None

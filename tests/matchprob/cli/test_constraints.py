@@ -1,0 +1,83 @@
+"""Problem files with constraints on the command line."""
+
+import json
+
+import pytest
+
+from matchprob.cli import app, run
+
+NETWORK = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+ROW = NETWORK + "[learnable]\nW = [[1, 1], [0, 0]]\n"
+MINIMAL = NETWORK + "[learnable]\nW = [[1, 0], [0, 0]]\n"
+RELU = '[network]\nkind = "relu"\nq = 2\nn = 2\nd = 1\nm = 2\n[learnable]\nW1 = "all"\n'
+
+
+@pytest.fixture
+def write(tmp_path):
+    def problem(text, name="P.toml"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return problem
+
+
+def call(*words):
+    return run(lambda: app([str(w) for w in words], standalone_mode=False))
+
+
+def test_estimates_under_a_bound(write, capsys, tmp_path):
+    """A certified maximal row matches less often under a bound; a store keeps both apart."""
+    free = write(ROW, "free.toml")
+    bound = write(ROW + "[constraints]\nmax_abs = 1.0\n", "bound.toml")
+    store = tmp_path / "s.sqlite"
+    found = {}
+    for path in (free, bound, bound):
+        assert call("estimate", path, "--trials", 30, "--store", store, "--json") == 0
+        found[path] = json.loads(capsys.readouterr().out)
+    assert found[free]["estimate"] == 1
+    assert 0 < found[bound]["matched"] < 30
+    assert found[bound]["undetermined"] == 0
+    assert call("count", bound, "--instances", 5, "--json") == 0
+    counts = json.loads(capsys.readouterr().out)["instances"]
+    assert {c["real"] for c in counts} <= {0, 1}
+    assert {c["complex"] for c in counts} == {1}
+    assert call("compare", free, bound, "--trials", 20) == 0
+    assert "max_abs 1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("text", "word"), [(ROW, "settles nothing"), (MINIMAL, "minimal with")])
+def test_certify_says_what_its_verdict_means(text, word, write, capsys, tmp_path):
+    """The note says what follows under constraints; the certificate verifies."""
+    path, cert = write(text + '[constraints]\nsign = "keep"\n'), tmp_path / "c.json"
+    assert call("certify", path, "--out", cert, "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert any(word in note for note in data["notes"])
+    assert "constraints" not in data["problem"]
+    assert call("verify", cert) == 0
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "max_abs = -1.0",
+        "max_abs = nan",
+        "sign = { W = [[1, 0]] }",
+        "sign = { W = [[0, 0], [1, 0]] }",
+    ],
+)
+def test_wrong_constraints_end_with_status_2(rule, write, capsys):
+    """A wrong bound or sign is one line on stderr, status 2."""
+    assert call("estimate", write(f"{ROW}[constraints]\n{rule}\n"), "--trials", 3) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.strip().splitlines()) == 1
+    assert "constraints" in captured.err
+
+
+def test_relu_networks_refuse_constraints(write, capsys):
+    """No verb that would overlook constraints answers."""
+    path = write(RELU + "[constraints]\nmax_abs = 1.0\n")
+    for words in (("estimate", path, "--trials", 3), ("count", path), ("decide", path)):
+        assert call(*words) == 2
+        assert "does not know [constraints]" in capsys.readouterr().err

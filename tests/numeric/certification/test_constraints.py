@@ -1,0 +1,292 @@
+"""Matches that obey constraints: counts against closed forms, and what must always hold."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from flint import arb, fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra.errors import InputError
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.normalization import NormNet
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.constraints import Constraints, Interval
+from algebra.problems.problem import Distribution, Problem
+from matchprob.api.estimate import compare, count, estimate
+from numeric.certification.constraints import ConstrainedCounts, box_of
+from numeric.counts import InstanceCount, Reason
+from numeric.engines.counter import Counter
+from numeric.engines.normalization import make_counter
+from numeric.instances import draw_instance
+from numeric.phcpy.install import find_phcpy
+from tests.numeric.certification import closed_form
+
+B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+KINDS = (
+    {"max_abs": 3.0},
+    {"max_abs": 1.0},
+    {"max_change": 1.0},
+    {"sign": "keep"},
+    {"sign": "+"},
+    {"sign": "-"},
+    {"max_abs": 2.0, "max_change": 2.5, "sign": "keep"},
+)
+
+
+def b11(name, **rules):
+    return Problem(B11, {"W": closed_form.MASKS[name]}, constraints=Constraints(**rules))
+
+
+def by_formula(problem, name, trials, rules, seed=0):
+    """Of the first trials whether they match, and whether rounding leaves no doubt of it."""
+    drawn = [draw_instance(problem, seed, k) for k in range(trials)]
+    D, W = (np.array([i.weights[k] for i in drawn]) for k in ("D", "W"))
+    B = np.array([i.weights["B"][:, 0] for i in drawn])
+    teachers = [np.array([i.teacher[k] for i in drawn]) for k in ("D", "W", "B")]
+    D = D[:, 0]
+    f1, f2 = closed_form.products(teachers[0][:, 0], teachers[1], teachers[2][:, :, 0])
+    found = closed_form.solutions(name, D, W, B, f1, f2)
+    space = closed_form.room(found, closed_form.learnable(name, W), **rules)
+    return (space >= 0).any(axis=1), (np.abs(space) > 1e-9).all(axis=1)
+
+
+@pytest.mark.parametrize("rules", KINDS, ids=str)
+@pytest.mark.parametrize("name", closed_form.MASKS)
+def test_closed_form_trial_by_trial(name, rules):
+    """Each trial of the smallest nets is decided as the quadratic formula decides it."""
+    problem = b11(name, **rules)
+    expected, clear = by_formula(problem, name, 150, rules)
+    found = estimate(problem, 150)
+    assert found.undetermined == 0
+    outcomes = np.array([c.outcome == "matched" for c in found.counts])
+    assert (outcomes == expected)[clear].all()
+    assert clear.sum() > 145
+
+
+@pytest.mark.parametrize(
+    ("name", "rules", "value"),
+    [
+        ("diagonal", {"max_abs": 3.0}, 0.53),
+        ("off-diagonal", {"max_abs": 3.0}, 0.55),
+        ("row", {"max_abs": 3.0}, 0.554),
+        ("diagonal", {"max_abs": 1.0}, 0.24),
+        ("off-diagonal", {"max_abs": 1.0}, 0.20),
+        ("row", {"max_abs": 1.0}, 0.249),
+        ("diagonal", {"max_change": 1.0}, None),
+        ("off-diagonal", {"sign": "keep"}, None),
+        ("row", {"sign": "+"}, None),
+    ],
+    ids=str,
+)
+def test_estimates_agree_with_a_million_trials(name, rules, value):
+    """The interval of an estimate holds the share of 10^6 trials of the closed form."""
+    D, W, B, f1, f2 = closed_form.draw(1_000_000, 7)
+    found = closed_form.solutions(name, D, W, B, f1, f2)
+    space = closed_form.room(found, closed_form.learnable(name, W), **rules)
+    share = float((space >= 0).any(axis=1).mean())
+    if value is not None:
+        assert share == pytest.approx(value, abs=0.006)
+    interval = estimate(b11(name, **rules), 200, seed=3, confidence=0.9999).interval()
+    # The share itself is off by at most 0.0025, but for one case in a million.
+    assert interval.low - 0.0025 <= share <= interval.high + 0.0025
+
+
+@pytest.mark.parametrize("engine", ["exact", "phcpy", "multistart"])
+def test_engines_agree(engine):
+    """Other engines' solutions are held against the constraints with the same outcome."""
+    if engine == "phcpy":
+        try:
+            find_phcpy()
+        except InputError:
+            pytest.skip("phcpy is not installed")
+    for name in ("diagonal", "row"):
+        problem = b11(name, max_abs=3.0, sign="keep")
+        ours = estimate(problem, 25)
+        theirs = estimate(problem, 25, engine=engine)
+        for a, b in zip(ours.counts, theirs.counts, strict=True):
+            if engine == "multistart":
+                assert a.real >= (b.real or 0)
+            else:
+                assert (a.real, a.complex, a.status) == (b.real, b.complex, b.status)
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    name=st.sampled_from(sorted(closed_form.MASKS)),
+    key=st.sampled_from(["max_abs", "max_change"]),
+    bounds=st.tuples(st.floats(0, 5), st.floats(0, 5)),
+    sign=st.sampled_from([None, "keep", "+"]),
+)
+def test_tighter_never_matches_more(name, key, bounds, sign):
+    """Trial by trial: what matches under tight constraints matches under looser ones."""
+    low, high = sorted(bounds)
+    instances = [draw_instance(b11(name), 5, k) for k in range(20)]
+    kept = []
+    for rules in ({key: low, "sign": sign}, {key: high, "sign": sign}, {"sign": sign}, {}):
+        problem = b11(name, **rules)
+        with Counter(problem) as counter:
+            kept.append(counter.count_many([replace(i, problem=problem) for i in instances]))
+    for tight, loose in pairwise(kept):
+        for a, b in zip(tight, loose, strict=True):
+            assert a.outcome != "undetermined"
+            assert a.real <= b.real
+
+
+def test_a_huge_bound_is_none():
+    """`max_abs = 1e9` gives the counts of no constraint, trial by trial, where all is complete."""
+    net = LinearRNN(n=4, T=2, b=2, d=2, m=4)
+    masks = {"W": [[1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 0]]}
+    free = count(Problem(net, masks), 10)
+    bound = count(Problem(net, masks, constraints=Constraints(max_abs=1e9)), 10)
+    assert free.generic_root_count == bound.generic_root_count > 2
+    for a, b in zip(free.instances, bound.instances, strict=True):
+        assert (a.real, a.complex, a.status) == (b.real, b.complex, "complete")
+        np.testing.assert_allclose(a.solutions, b.solutions, rtol=1e-9)
+    infinite = Problem(net, masks, constraints=Constraints(max_abs={"W": float("inf")}))
+    assert [c.real for c in count(infinite, 10)] == [c.real for c in free]
+
+
+def test_solutions_are_those_that_obey():
+    """The solutions of a constrained count are the unconstrained ones inside the bounds."""
+    found = 0
+    for k in range(30):
+        free, bound = b11("diagonal"), b11("diagonal", max_abs=2.0)
+        with Counter(free) as a, Counter(bound) as b:
+            whole = a.count(draw_instance(free, 1, k))
+            part = b.count(draw_instance(bound, 1, k))
+        inside = [s for s in whole.solutions if max(map(abs, s)) <= 2.0]
+        assert part.real == len(part.solutions) == len(inside)
+        np.testing.assert_allclose(part.solutions, inside, rtol=1e-9)
+        assert part.complex == whole.complex
+        found += len(inside) != len(whole.solutions)
+    assert found
+
+
+def test_maximal_no_longer_settles_and_minimal_does():
+    """A maximal allocation is computed under constraints; a minimal one still needs nothing."""
+    assert estimate(b11("row"), 5).certified == 1
+    bound = estimate(b11("row", max_abs=1.0), 40)
+    assert bound.certified is None
+    assert 0 < bound.matched < 40
+    assert bound.undetermined == 0
+    minimal = Problem(B11, {"W": [[1, 0], [0, 0]]}, constraints=Constraints(max_abs=1.0))
+    assert estimate(minimal, 5).certified == 0
+
+
+def test_compare_on_common_instances():
+    """A problem with a bound and the same without it meet on the same instances."""
+    found = compare(b11("diagonal"), b11("diagonal", max_abs=1.0), 60)
+    assert found.table[1, 0] == 0
+    assert found.table[0, 1] > 0
+
+
+def test_bounds_are_met_exactly_over_the_rationals():
+    """Discrete laws: a weight equal to its bound obeys, by rational arithmetic."""
+    law = Distribution("rademacher", "rademacher", "rademacher")
+    net = LinearEstimator(q=1, d=1, m=1)
+    problem = Problem(
+        net, {"W": [[1]]}, distribution=law, constraints=Constraints(max_abs=1.0, sign="keep")
+    )
+    counts = count(problem, 40).instances
+    for k, found in enumerate(counts):
+        instance = draw_instance(problem, 0, k)
+        same = float(instance.weights["W"][0, 0]) == float(instance.teacher["W"][0, 0])
+        # |w| = 1 is the bound itself: only the sign can be wrong.
+        assert (found.real, found.status) == (int(same), "complete")
+    assert {c.real for c in counts} == {0, 1}
+
+
+@pytest.mark.parametrize("shift", [0.0, 2.0**-60, -(2.0**-60), 2.0**-200, -(2.0**-200)])
+def test_more_digits_decide_what_doubles_cannot(shift):
+    """A bound 2^-200 beside an irrational weight is told from it; the very weight is not."""
+    problem = b11("diagonal")
+    index = next(k for k in range(20) if count_of(problem, k).real == 2)
+    instance = draw_instance(problem, 0, index)
+    whole = count_of(problem, index)
+    judge = ConstrainedCounts(problem.allocation, {})
+    # Far inside everything, then a bound on the first weight of the first solution.
+    from flint import ctx
+
+    from numeric.certification.krawczyk_balls import ask_real_root
+
+    target: list[arb] = []
+
+    def take(balls):
+        target[:] = balls
+        return True if balls[0].rad() < arb(2) ** -400 else None
+
+    assert ask_real_root(judge.chain, instance, np.array(whole.solutions[0]), take)
+    saved = ctx.prec
+    ctx.prec = 900
+    try:
+        middle = target[0].mid()
+        man, exp = middle.man_exp()
+        exact = fmpq(int(man)) * (fmpq(2) ** int(exp))
+    finally:
+        ctx.prec = saved
+    high = exact + fmpq(*shift.as_integer_ratio())
+    cells = problem.allocation.cells
+    box = {cells[0]: Interval(None, high), cells[1]: Interval()}
+    found = judge.obeying(whole, instance, box)
+    others = int(whole.solutions[1][0] <= float(whole.solutions[0][0]))
+    if shift == 0.0:
+        # The middle of the widest ball known is the root to 400 digits and more.
+        assert found.real in (others, others + 1)
+    else:
+        assert found.status == "complete"
+        assert found.real == others + (shift > 0)
+
+
+def count_of(problem, k):
+    with Counter(problem) as counter:
+        return counter.count(draw_instance(problem, 0, k))
+
+
+def test_what_is_not_certified_is_undetermined():
+    """Solutions that are wrong, missing or the same twice leave a count undetermined."""
+    problem = b11("diagonal", max_abs=1e6)
+    index = next(k for k in range(20) if count_of(b11("diagonal"), k).real == 2)
+    instance = draw_instance(problem, 0, index)
+    whole = count_of(b11("diagonal"), index)
+    judge = ConstrainedCounts(problem.allocation, {})
+    box = box_of(instance)
+    assert judge.obeying(whole, instance, box).real == 2
+    for wrong in ((), (whole.solutions[0],) * 2, (whole.solutions[0], (1e3, -1e4))):
+        found = judge.obeying(replace(whole, solutions=wrong), instance, box)
+        assert found.status == "undetermined"
+        assert (found.real or 0) <= 1
+        assert found.reason in (Reason.FOUND_ONE, Reason.FAILED)
+    narrow = draw_instance(b11("diagonal", max_abs=0.0), 0, index)
+    none = judge.obeying(replace(whole, solutions=()), narrow, box_of(narrow))
+    assert none.outcome == "undetermined"
+    assert judge.obeying(InstanceCount(0, 0, 2, "complete"), instance, box).outcome == "unmatched"
+
+
+def test_surplus_weights_keep_their_values_inside():
+    """With more weights than equations a match is a match; none found is undetermined."""
+    problem = Problem(B11, {"W": [[1, 1], [1, 1]]}, constraints=Constraints(max_abs=1.5))
+    free = Problem(B11, {"W": [[1, 1], [1, 1]]})
+    bound, whole = estimate(problem, 60), estimate(free, 60, certify=False)
+    assert 0 < bound.matched < whole.matched
+    assert bound.unmatched == 0
+    for a, b in zip(bound.counts, whole.counts, strict=True):
+        assert (a.outcome, b.outcome) != ("matched", "undetermined")
+    kept = Constraints(sign={"W": [[1, 1], [1, 1]]})
+    signs = estimate(Problem(B11, {"W": [[1, 1], [1, 1]]}, constraints=kept), 30)
+    assert any("kept fixed" in c.note for c in signs.counts)
+
+
+def test_networks_without_constraints_say_so():
+    """Networks whose engines cannot hold a match against constraints refuse them."""
+    rules = Constraints(max_abs=3.0)
+    relu = Problem(ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [0, 0]]}, constraints=rules)
+    with pytest.raises(InputError, match="does not know"):
+        estimate(relu, 3)
+    net = NormNet(widths=(2, 2), hidden=(2,), m=2, activation="linear")
+    norm = Problem(net, {"g1": [[1], [1]]}, constraints=rules)
+    with pytest.raises(InputError, match="not for normalization"):
+        make_counter(norm)
