@@ -100,7 +100,7 @@ class Study:
         Of the study in its store, where it has none yet; see `rename`.
     **settings
         ``timeout`` (of one trial), ``certify``, ``complete``, ``root_timeout``: see
-        `numeric.studies.trials.Settings`.
+        `numeric.studies.trials.TrialOptions`.
 
     Examples
     --------
