@@ -196,8 +196,7 @@ def _matrix_file(text: str, name: str, folder: Path, what: str, entry: Callable[
         )
     try:
         if path.suffix == ".csv":
-            with path.open(newline="", encoding="utf-8-sig") as file:
-                return [[entry(cell) for cell in row] for row in csv.reader(file) if row]
+            return [[entry(cell) for cell in row] for row in csv_rows(path)]
         with path.open("rb") as binary:
             return np.lib.format.read_array(binary, allow_pickle=False)
     except FileNotFoundError:
@@ -210,14 +209,25 @@ def _matrix_file(text: str, name: str, folder: Path, what: str, entry: Callable[
         ) from None
 
 
+def csv_rows(path: Path) -> list[list[str]]:
+    """Cells of a CSV table without the spaces around them; empty lines are left out.
+
+    Raises
+    ------
+    OSError, UnicodeDecodeError, csv.Error
+        Where the file cannot be read.
+    """
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return [[cell.strip() for cell in row] for row in csv.reader(file) if row]
+
+
 def _entry(cell: str) -> Any:
     # A word stays a word, so that the mask check can echo it.
-    text = cell.strip()
-    return {"0": 0, "1": 1, "0.0": 0, "1.0": 1}.get(text, text)
+    return {"0": 0, "1": 1, "0.0": 0, "1.0": 1}.get(cell, cell)
 
 
 def _number(cell: str) -> Any:
     try:
         return float(cell)
     except ValueError:
-        return cell.strip()
+        return cell

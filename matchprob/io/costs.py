@@ -10,6 +10,7 @@ from pathlib import Path
 from algebra.design.demand import exact_price
 from algebra.errors import InputError
 from algebra.problems.allocation import Cell
+from algebra.problems.files import csv_rows
 
 
 def read_table(entries: Sequence[str], option: str) -> list[tuple[str, Path, list[list[str]]]]:
@@ -21,11 +22,9 @@ def read_table(entries: Sequence[str], option: str) -> list[tuple[str, Path, lis
             raise InputError(f"{option} {entry!r}: give MATRIX=FILE, as in W={option[2:]}.csv")
         path = Path(file)
         try:
-            with path.open(newline="", encoding="utf-8-sig") as stream:
-                rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if row]
+            out.append((name, path, csv_rows(path)))
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise InputError(f"{option} {path}: {error}") from None
-        out.append((name, path, rows))
     return out
 
 
