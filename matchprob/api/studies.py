@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +34,12 @@ def estimate_of(store: Store, name: str | None) -> tuple[StudyInfo, Estimate]:
 
 
 def columns_of(store: Store, name: str | None) -> dict[str, list[Any]]:
-    """All trials of a study, column by column."""
+    """All trials of a study, column by column; their real solutions as lists in JSON."""
     records = store.records(_find(store, name).id).values()
     fields = ("index", "outcome", "real", "complex", "status", "note", "seconds")
-    return {field: [getattr(c, field) for c in records] for field in fields}
+    columns: dict[str, list[Any]] = {f: [getattr(c, f) for c in records] for f in fields}
+    columns["solutions"] = [json.dumps(c.solutions) if c.solutions else "" for c in records]
+    return columns
 
 
 def write_parquet(columns: dict[str, list[Any]], path: Path) -> None:

@@ -3,7 +3,8 @@
 One row for each study (problem, seed, engine and settings), one for each trial.  The file is
 in WAL mode and every chunk of trials is one transaction: a process killed at any moment loses
 the trials in flight and nothing else.  A trial is written once; a second process that computes
-it again leaves it, unless its count is complete and the one there is not.
+it again leaves it, unless its count is complete and the one there is not.  With a trial go its
+real solutions: 4 bytes, and 8 for each weight of each.
 
 Processes that work on one study at the same time tell each other which trials they are at
 (`claim`).  Claims only save double work: those of a process that is gone count for nothing,
@@ -16,6 +17,7 @@ import json
 import os
 import socket
 import sqlite3
+import struct
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,11 +28,11 @@ from typing import Any
 from algebra.errors import InputError, Unfinished
 from numeric.counts import InstanceCount, Reason
 from numeric.studies.trials import Work, contradict, record, says_more
-from numeric.studies.upgrade import from_version_2
+from numeric.studies.upgrade import UPGRADES
 
 # "mprb": what SQLite files of ours carry in their header.
 APPLICATION_ID = 0x6D707262
-SCHEMA = 3
+SCHEMA = 4
 # A process that has not said anything for so long is taken to be gone (seconds).
 _STALE = 3600.0
 _NO_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
@@ -57,6 +59,7 @@ CREATE TABLE trials (
     seconds REAL NOT NULL,
     paper_match INTEGER,
     reason TEXT NOT NULL,
+    solutions BLOB,
     PRIMARY KEY (study, number)
 ) WITHOUT ROWID;
 CREATE TABLE claims (
@@ -68,16 +71,17 @@ CREATE TABLE claims (
 ) WITHOUT ROWID;
 """
 _COLUMNS = (
-    "number, real, complex, status, note, paths, retried, certified, seconds, paper_match, reason"
+    "number, real, complex, status, note, paths, retried, certified, seconds, paper_match, reason, "
+    "solutions"
 )
 # A trial is written once, unless the new count says more: it is complete, or finds more.
 _UPSERT = f"""
-    INSERT INTO trials (study, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO trials (study, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (study, number) DO UPDATE SET
         real = excluded.real, complex = excluded.complex, status = excluded.status,
         note = excluded.note, paths = excluded.paths, retried = excluded.retried,
         certified = excluded.certified, seconds = excluded.seconds,
-        paper_match = excluded.paper_match, reason = excluded.reason
+        paper_match = excluded.paper_match, reason = excluded.reason, solutions = excluded.solutions
     WHERE trials.status != 'complete'
         AND (excluded.status = 'complete' OR coalesce(excluded.real, 0) > coalesce(trials.real, 0))
 """
@@ -226,15 +230,14 @@ class Store:
                     for statement in _TABLES.split(";"):
                         db.execute(statement)
         (schema,) = db.execute("PRAGMA user_version").fetchone()
-        if schema == 2:
+        if schema in UPGRADES:
             with self._transaction():
                 # Another process may have been first.
-                if db.execute("PRAGMA user_version").fetchone()[0] == 2:
-                    from_version_2(db)
-            (schema,) = db.execute("PRAGMA user_version").fetchone()
+                while (schema := db.execute("PRAGMA user_version").fetchone()[0]) in UPGRADES:
+                    UPGRADES[schema](db)
         if schema != SCHEMA:
             raise InputError(
-                f"{self.path}: a store of version {schema}, this code reads versions 2 and {SCHEMA}"
+                f"{self.path}: a store of version {schema}, this code reads versions 2 to {SCHEMA}"
             )
 
     def close(self) -> None:
@@ -312,7 +315,7 @@ class Store:
         rows = [
             (
                 study, c.index, c.real, c.complex, c.status, c.note, c.paths, c.retried,
-                c.certified, c.seconds, c.paper_match, c.reason,
+                c.certified, c.seconds, c.paper_match, c.reason, packed(c.solutions),
             )
             for c in counts
             if not c.is_transient
@@ -408,12 +411,34 @@ class Store:
 
 
 def _count(row: Sequence[Any]) -> InstanceCount:
-    number, real, complex_, status, note, paths, retried, certified, seconds, paper, why = row
+    number, real, complex_, status, note, paths, retried, certified, seconds, paper, why, kept = row
     return InstanceCount(
         number, real, complex_, status, note,
         paths=paths, retried=retried, certified=certified, seconds=seconds,
         paper_match=None if paper is None else bool(paper), reason=Reason(why),
+        solutions=unpacked(kept),
     )  # fmt: skip
+
+
+def packed(solutions: Sequence[Sequence[float]]) -> bytes | None:
+    """Solutions as a store keeps them: the number of weights, then all weights as doubles."""
+    if not solutions:
+        return None
+    width = len(solutions[0])
+    weights = [w for solution in solutions for w in solution]
+    return struct.pack(f"<I{len(weights)}d", width, *weights)
+
+
+def unpacked(kept: bytes | None) -> tuple[tuple[float, ...], ...]:
+    """The solutions that `packed` made bytes of; none where none are kept."""
+    if not kept:
+        return ()
+    (width,) = struct.unpack_from("<I", kept)
+    if not width:
+        return ((),)
+    if (len(kept) - 4) % (8 * width):
+        raise InputError(f"a trial's solutions are damaged: {len(kept)} bytes, {width} weights")
+    return tuple(struct.iter_unpack(f"<{width}d", kept[4:]))
 
 
 def _started(pid: int) -> str:
