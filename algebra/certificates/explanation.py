@@ -7,10 +7,11 @@ sentences.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from algebra.certificates.certificate import (
+    DISCRETE,
     INTERMEDIATE,
     MAXIMAL,
     MINIMAL,
@@ -86,6 +87,11 @@ def explain(
     >>> print(explain(certify(Problem(net, {"W": [[1, 1], [0, 0]]}))).known[0])
     Not minimal: the 2 learnable weights reach all 2 independent equations (rank 2).
     """
+    why = _explained(found, file, timeout, search)
+    return replace(why, known=(DISCRETE, *why.known)) if DISCRETE in found.notes else why
+
+
+def _explained(found: Certificate, file: str, timeout: float, search: float) -> Explanation:
     more = f"--timeout {max(600.0, 5 * timeout):g}"
     longer = f"--search {max(60.0, 5 * search):g}"
     inner: Mapping[str, Any] = found.evidence.get("lowered", {}).get("evidence", found.evidence)
@@ -116,9 +122,9 @@ def explain(
     if found.learnable > found.equations:
         return Explanation(
             tuple(known),
-            f"whether MP = 1: {found.learnable} weights for {found.equations} equations, so matches "
-            "form families that cannot be counted, and no part of the allocation with as many "
-            "weights as equations was found maximal",
+            f"whether MP = 1: {found.learnable} weights for {found.equations} equations, so "
+            "matches form families that cannot be counted, and no part of the "
+            "allocation with as many weights as equations was found maximal",
             f"{found.equations} of the weights with an odd number of complex solutions (then MP = "
             "1), or one instance without a real solution (then MP < 1)",
             (
@@ -168,7 +174,7 @@ def _reaches(found: Certificate) -> str:
 def _minimal(found: Certificate, file: str, is_plain: bool) -> Explanation:
     lacking = found.equations - found.rank
     known = [
-        f"MP = 0: the labels obey {found.equations} independent equations, and the "
+        f"MP = 0: a match has to satisfy {found.equations} independent equations, and the "
         f"{found.learnable} learnable weights change the outputs in {found.rank} independent "
         f"directions only. {lacking} {'is' if lacking == 1 else 'are'} missing, so the labels of "
         "almost no teacher are reached."

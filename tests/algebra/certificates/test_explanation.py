@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import pytest
 
+from algebra.certificates.certificate import DISCRETE
 from algebra.certificates.explanation import explain
-from algebra.families import certify
+from algebra.families import certify, verify
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
-from algebra.problems.problem import Problem
+from algebra.problems.problem import Distribution, Problem
 from algebra.systems.root_count import RootCountError
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -26,7 +27,7 @@ def no_count(*_):
 def test_minimal_says_how_many_are_missing():
     """Two equations, one weight: one direction is missing; a repair is what to try."""
     why = explain(certify(Problem(NET, {"W": [[1, 0], [0, 0]]})), "net.toml")
-    assert "2 independent equations" in why.known[0]
+    assert "satisfy 2 independent equations" in why.known[0]
     assert "1 is missing" in why.known[0]
     assert "At least 1 more weight must learn." in why.known
     assert why.commands[0][0] == "matchprob repair net.toml"
@@ -97,3 +98,18 @@ def test_commands_are_words_a_shell_takes(mask):
         assert words[0] == "matchprob"
         assert "x.toml" in words
         assert purpose
+
+
+def test_discrete_laws_are_no_claims_about_mp():
+    """For discrete weights the first line says what the verdict is about."""
+    problem = Problem(NET, {"W": [[1, 1], [0, 0]]}, distribution=Distribution(weights="rademacher"))
+    assert explain(certify(problem)).known[0] == DISCRETE
+
+
+def test_what_json_prints_still_verifies():
+    """An explanation beside a certificate is words: unchecked, and in nobody's way."""
+    found = certify(DIAGONAL)
+    data = {**found.to_dict(), "explanation": explain(found).to_dict()}
+    checked = verify(data)
+    assert checked.holds
+    assert any("explanation" in c.text for c in checked.checks if c.status == "unchecked")
