@@ -13,6 +13,7 @@ levenberg_marquardt  Damped Gauss–Newton from many real starts at once
 normalization/  Scales and shifts in doubles: construction, training, sparse masks
 phcpy/          PHCpack behind phcpy, in a worker process
 relu/           Shallow ReLU instances in floating point: trees that search, programs that bound
+solutions       What each match costs: sizes, changes, signs, what rounding leaves
 statistics/     From trials to statements: intervals, confidence sequences, comparisons
 studies/        Trials kept, shared among processes and machines, and taken up again
 tracking/       Paths from one instance's solutions to another's, and how many there are

@@ -243,4 +243,4 @@ def _number(cell: str) -> Any:
     try:
         return float(cell)
     except ValueError:
-        return cell.strip()
+        return cell

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -281,15 +282,12 @@ def atlas(
     known = _open_store(store, header) if store else {}
     entries: list[AtlasEntry] = []
 
-    def judge(problem: Problem) -> Certificate:
-        return decide(problem) if decide else certify(problem, seed=seed)
-
     try:
         for allocation, size in wanted:
             entry = known.get(allocation.cells)
             if entry is None:
                 problem = Problem.of(allocation, support=dict(support or {}))
-                verdict = judge(problem)
+                verdict = decide(problem) if decide else certify(problem, seed=seed)
                 entry = AtlasEntry(
                     allocation.cells,
                     size,
@@ -299,8 +297,7 @@ def atlas(
                     verdict.generic_root_count,
                 )
                 if store:
-                    with store.open("a", encoding="utf-8") as file:
-                        file.write(json.dumps(entry.to_dict()) + "\n")
+                    _keep(store, entry)
             entries.append(entry)
             if progress is not None:
                 progress(len(entries), len(wanted))
@@ -313,12 +310,12 @@ def _open_store(store: Path, header: dict[str, Any]) -> dict[tuple[Cell, ...], A
     """Entries already there; a new file is begun with the header."""
     if not store.exists():
         try:
-            store.write_text(json.dumps(header) + "\n", encoding="utf-8")
+            store.write_bytes((json.dumps(header) + "\n").encode())
         except OSError as error:
             raise InputError(f"{store}: cannot be written: {error}") from None
         return {}
     try:
-        text = store.read_text(encoding="utf-8")
+        text = store.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{store}: cannot be read: {error}") from None
     lines = list(_whole_lines(text))
@@ -336,8 +333,20 @@ def _open_store(store: Path, header: dict[str, Any]) -> dict[tuple[Cell, ...], A
         raise InputError(f"{store} is not an atlas file: {error!r}") from None
     if not text.endswith("\n"):
         # A run was killed while it wrote: its last line is cut off and done again.
-        store.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        # Only that line is cut: the others are not written anew, so that nothing can lose them.
+        os.truncate(store, sum(len(line.encode()) + 1 for line in lines))
     return {entry.cells: entry for entry in entries}
+
+
+def _keep(store: Path, entry: AtlasEntry) -> None:
+    """Add an entry to the file, on the disk before the next one is worked on."""
+    try:
+        with store.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(json.dumps(entry.to_dict()) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise InputError(f"{store}: cannot be written: {error}") from None
 
 
 def _whole_lines(text: str) -> Iterator[str]:

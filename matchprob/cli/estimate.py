@@ -37,6 +37,9 @@ def count(
     engine: EngineName = None,
     timeout: Timeout = math.inf,
     trial_timeout: TrialTimeout = 600.0,
+    solutions: Annotated[
+        bool, typer.Option("--solutions", help="Show each real solution and what it costs.")
+    ] = False,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
@@ -45,7 +48,7 @@ def count(
     from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.io.progress import progress
-    from matchprob.report.estimate import print_counts
+    from matchprob.report.estimate import print_counts, print_solutions
 
     files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
@@ -59,10 +62,20 @@ def count(
             trial_timeout=trial_timeout,
             advance=advance,
         )
+    data = found.to_dict()
+    costs = None
+    if solutions:
+        from numeric.solutions import costs_of_counts
+
+        costs = costs_of_counts(found.instances, question, seed)
+        for entry, own in zip(data["instances"], costs, strict=True):
+            entry["solutions"] = [cost.to_dict() for cost in own]
     if as_json:
-        print_json(found.to_dict())
+        print_json(data)
     else:
         print_counts(console(), found)
+        if costs is not None:
+            print_solutions(console(), found, costs)
     if plot:
         from matchprob.report import paint, pictures
 

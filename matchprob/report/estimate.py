@@ -11,6 +11,7 @@ from rich.text import Text
 from algebra.problems.files import problem_from_dict
 from matchprob.report.tables import learns, table
 from numeric.counts import CountResult
+from numeric.solutions import FORMATS, SolutionCost
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import StudyInfo
@@ -35,6 +36,23 @@ def print_counts(out: Console, found: CountResult) -> None:
             shown = ["–" if v is None else str(v) for v in (c.real, c.complex)]
             grid.add_row(str(c.index), *shown, c.status, Text(c.note))
         out.print(grid)
+
+
+def print_solutions(
+    out: Console, found: CountResult, costs: Sequence[Sequence[SolutionCost]]
+) -> None:
+    """One line for each real solution: what it costs."""
+    numbers = ("instance", "largest |w|", "largest change", "distance", "signs kept", *FORMATS)
+    grid = table(*numbers, right=numbers)
+    for count, own in zip(found.instances, costs, strict=True):
+        for c in own:
+            grid.add_row(
+                str(count.index), f"{c.size:.4g}", f"{c.change:.4g}", f"{c.distance:.4g}",
+                f"{c.signs_kept}/{len(c.weights)}",
+                *(f"{c.residuals[name]:.1e}" for name in FORMATS),
+            )  # fmt: skip
+    out.print("real solutions; the last columns are the relative errors of labels after rounding")
+    out.print(grid)
 
 
 def print_estimate(out: Console, found: Estimate) -> None:

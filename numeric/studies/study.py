@@ -98,7 +98,7 @@ class Study:
     confidence : float, optional
     **settings
         ``timeout`` (of one trial), ``certify``, ``complete``, ``root_timeout``: see
-        `numeric.studies.trials.Settings`.
+        `numeric.studies.trials.TrialOptions`.
 
     Examples
     --------

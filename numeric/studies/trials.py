@@ -22,7 +22,7 @@ from algebra.problems.problem import Problem
 from algebra.time_limits import positive_seconds
 from numeric.counts import COMPLETE, InstanceCount
 from numeric.engines.base import chosen_engine
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.engines.normalization import make_counter
 from numeric.instances import draw_instance
 
@@ -31,7 +31,7 @@ RECORDS_VERSION = 1
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrialOptions:
     """How trials are decided.
 
     Attributes
@@ -66,17 +66,17 @@ class Work:
     ----------
     problem : Problem
     seed : int
-    settings : Settings
+    settings : TrialOptions
     """
 
     problem: Problem
     seed: int
-    settings: Settings = field(default_factory=lambda: Settings("homotopy"))
+    settings: TrialOptions = field(default_factory=lambda: TrialOptions("homotopy"))
 
     @classmethod
     def of(cls, problem: Problem, seed: int = 0, engine: str | None = None, **more: Any) -> Work:
         """Work with the network's default engine where none is named."""
-        return cls(problem, seed, Settings(chosen_engine(problem.network, engine), **more))
+        return cls(problem, seed, TrialOptions(chosen_engine(problem.network, engine), **more))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which `from_dict` makes the same work."""
@@ -95,7 +95,9 @@ class Work:
                 f"records of version {data.get('records')!r}, this code makes version "
                 f"{RECORDS_VERSION}: use the same matchprob on all machines"
             )
-        return cls(problem_from_dict(data["problem"]), data["seed"], Settings(**data["settings"]))
+        return cls(
+            problem_from_dict(data["problem"]), data["seed"], TrialOptions(**data["settings"])
+        )
 
     @cached_property
     def key(self) -> str:
@@ -103,7 +105,7 @@ class Work:
         text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def counter(self) -> Counter:
+    def counter(self) -> InstanceCounter:
         """A counter with these settings."""
         s = self.settings
         return make_counter(
@@ -121,7 +123,7 @@ class _Kept(threading.local):
 
     key: str = ""
     work: Work
-    counter: Counter
+    counter: InstanceCounter
 
 
 _kept = _Kept()
@@ -143,7 +145,7 @@ def compute(data: dict[str, Any], key: str, indices: Sequence[int]) -> list[Inst
     return counter.count_many([draw_instance(work.problem, work.seed, k) for k in indices])
 
 
-def kept_counter(data: dict[str, Any], key: str) -> Counter:
+def kept_counter(data: dict[str, Any], key: str) -> InstanceCounter:
     """The counter of a work, kept for the next call of this thread; see `compute`."""
     if _kept.key != key:
         forget()
