@@ -12,6 +12,7 @@ linear/         The family of networks that are chains of matrices: inspect, cer
 matroids/       Least-cost bases of linear matroids under caps; it knows no network
 networks/       Network kinds, one file each: sizes, matrices and the map they compute
 normalization/  The family of networks whose normalization layers learn
+phases          What a long call is at, by name, for whoever watches it
 polynomials/    Polynomial rings, ideals and their points; it knows no network
 problems/       A network, what learns in it, structural zeros and laws: the problem, its file,
                 its symmetries

@@ -55,6 +55,8 @@ _FRAGILE = frozenset(
     }
 )
 _AGAIN = 0.05
+# Seconds (thirty years) from which on a limit is none.
+_FOREVER = 1e9
 # How much of the time left a part of the work may take.
 _OF_REST = 0.9
 # The moment of the monotonic clock at which the work must end.
@@ -130,9 +132,12 @@ def within(seconds: float) -> Iterator[None]:
     seconds : float
     """
     before = _END.get()
-    token = _END.set(min(before, time.monotonic() + seconds))
-    armed = _END.get() < before and _arm()
+    # Clocks overflow at times that nobody will see.
+    end = time.monotonic() + seconds if seconds < _FOREVER else math.inf
+    token = _END.set(min(before, end))
+    armed = False
     try:
+        armed = _END.get() < before and _arm()
         yield
     finally:
         if armed:

@@ -315,6 +315,12 @@ def _open_store(store: Path, header: dict[str, Any]) -> dict[tuple[Cell, ...], A
             raise InputError(f"{store}: cannot be written: {error}") from None
         return {}
     try:
+        with store.open("rb") as file:
+            if file.read(16).startswith(b"SQLite format 3"):
+                raise InputError(
+                    f"{store} holds trials, as `estimate` keeps them; an atlas is kept in a file "
+                    "of its own"
+                )
         text = store.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{store}: cannot be read: {error}") from None

@@ -103,21 +103,23 @@ def estimate(
     store: StoreOption = None,
     workers: WorkersOption = 1,
     scheduler: Scheduler = None,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Name of the study in the store; the problem file's by default."),
+    ] = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Estimate the match probability, with an honest interval."""
     from matchprob.api import estimate as verbs
-    from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_estimate
 
     files.check_outputs([problem], plot=plot, store=store)
-    question = as_problem(problem)
     with progress("estimating", trials, confidence) as advance:
         found = verbs.estimate(
-            question,
+            problem,
             trials,
             seed=seed,
             engine=engine,
@@ -130,6 +132,7 @@ def estimate(
             store=store,
             workers=workers,
             scheduler=scheduler,
+            name=name,
             advance=advance,
         )
     if as_json:

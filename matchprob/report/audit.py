@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
 from algebra.surveys.atlas import Atlas
 from algebra.surveys.audit import Audit, Counterexample
@@ -17,7 +18,8 @@ def print_audit(out: Console, found: Audit) -> None:
         share = f" of {result.total}" if result.checked < result.total else ""
         out.print(
             Text(
-                f"{result.network}; {result.budget} weights of {result.matrix}: "
+                f"{result.network}; {plural(result.budget, f'{result.budget} weight')} of "
+                f"{result.matrix}: "
                 f"{result.checked}{share} allocations, {result.minimal} minimal",
                 style="bold",
             )
@@ -78,4 +80,5 @@ def print_atlas(out: Console, found: Atlas) -> None:
     out.print(grid)
     totals = ", ".join(f"{v} {k}" for k, v in found.totals.items())
     allocations = sum(e.orbit for e in found.entries)
-    out.print(f"{allocations} allocations in {len(found.entries)} orbits: {totals}")
+    orbits = plural(len(found.entries), f"{len(found.entries)} orbit")
+    out.print(f"{plural(allocations, f'{allocations} allocation')} in {orbits}: {totals}")

@@ -11,6 +11,7 @@ from rich.text import Text
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
 from algebra.certificates.explanation import Explanation
+from algebra.networks.limits import plural
 from matchprob.report.tables import STYLES, table
 
 
@@ -19,7 +20,10 @@ def print_certificate(out: Console, found: Certificate, why: Explanation | None 
     out.print(Text(found.verdict, style=STYLES[found.verdict]), Text(f"  {found.rule}"), sep="")
     rows: list[tuple[str, Any]] = [
         ("equations", f"{found.equations} (generic rank of the network's Jacobian)"),
-        ("rank", f"{found.rank} of {found.learnable} learnable weights"),
+        (
+            "rank",
+            f"{found.rank} of " + plural(found.learnable, f"{found.learnable} learnable weight"),
+        ),
     ]
     if found.generic_root_count is not None:
         rows.append(("generic root count", found.generic_root_count))

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from algebra.design.result import Design, float_text
+from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
 from matchprob.api.probable import ProbableDesign
 from matchprob.report.tables import mask_text
@@ -27,7 +28,7 @@ def print_design(out: Console, found: Design) -> None:
     """The chosen weights, what they cost, and how sure the optimum is."""
     allocation = found.allocation
     caps = "".join(f", at most {number} in a {line}" for line, number in found.caps)
-    title = f"{allocation.size} weights at cost {found.cost}{caps}"
+    title = f"{plural(allocation.size, f'{allocation.size} weight')} at cost {found.cost}{caps}"
     if isinstance(found, ProbableDesign):
         title = f"{title}, for the highest match probability"
     elif found.measure:

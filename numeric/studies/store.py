@@ -9,6 +9,8 @@ real solutions: 4 bytes, and 8 for each weight of each.
 Processes that work on one study at the same time tell each other which trials they are at
 (`claim`).  Claims only save double work: those of a process that is gone count for nothing,
 and when nothing else is left to do claimed trials are computed all the same.
+
+A store that is only read needs no right to write: neither to the file nor to its folder.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ import sqlite3
 import struct
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,8 @@ CREATE TABLE claims (
     PRIMARY KEY (study, number)
 ) WITHOUT ROWID;
 """
+# Beside the studies and not in them, so that stores and code from before names get on.
+_NAMES = "CREATE TABLE IF NOT EXISTS names (study INTEGER PRIMARY KEY, name TEXT NOT NULL)"
 _COLUMNS = (
     "number, real, complex, status, note, paths, retried, certified, seconds, paper_match, reason, "
     "solutions"
@@ -105,6 +109,8 @@ class StudyInfo:
         Seconds since 1970.
     trials, matched, unmatched : int
         Trials there, and their outcomes.
+    name : str
+        Given by the user, or the problem file's; may be empty.
     """
 
     id: int
@@ -116,6 +122,7 @@ class StudyInfo:
     trials: int
     matched: int
     unmatched: int
+    name: str = ""
 
     @property
     def undetermined(self) -> int:
@@ -126,6 +133,7 @@ class StudyInfo:
         """Plain data."""
         return {
             "id": self.id,
+            "name": self.name,
             "key": self.key,
             "problem": self.work["problem"],
             "seed": self.work["seed"],
@@ -154,6 +162,8 @@ class Store:
     path : str or Path
     create : bool, optional
         Whether a missing file is made.
+    write : bool, optional
+        Whether it is written to.
 
     Raises
     ------
@@ -161,8 +171,10 @@ class Store:
         Where the file is missing, damaged, or something else than a store.
     """
 
-    def __init__(self, path: str | Path, *, create: bool = True) -> None:
+    def __init__(self, path: str | Path, *, create: bool = True, write: bool = True) -> None:
         self.path = Path(path)
+        self._write = write
+        create = create and write
         if not self.path.exists():
             if not create:
                 raise InputError(f"{self.path}: no such store")
@@ -171,14 +183,31 @@ class Store:
         elif self.path.is_dir():
             raise InputError(f"{self.path}: a folder, not a store")
         with self._honest():
-            self._db = sqlite3.connect(self.path, timeout=60.0, isolation_level=None)
+            self._db = self._connect()
         try:
             with self._honest():
                 self._open()
-        except InputError:
+        except (InputError, Unfinished):
             self._db.close()
             raise
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
+
+    def _connect(self) -> sqlite3.Connection:
+        """The database, or a view of it that writes nothing."""
+        if self._write:
+            return sqlite3.connect(self.path, timeout=60.0, isolation_level=None)
+        where = self.path.absolute().as_uri() + "?mode=ro"
+        log = self.path.with_name(self.path.name + "-wal")
+        if not log.exists():
+            # Nobody is writing; else SQLite would make a log beside it, and leave it there.
+            where += "&immutable=1"
+        db = sqlite3.connect(where, uri=True, timeout=60.0, isolation_level=None)
+        if db.execute("PRAGMA user_version").fetchone()[0] == 2:
+            copy = sqlite3.connect(":memory:", isolation_level=None)
+            db.backup(copy)
+            db.close()
+            return copy
+        return db
 
     @contextmanager
     def _honest(self) -> Iterator[None]:
@@ -193,7 +222,7 @@ class Store:
                     f"{self.path}: {text}; what it took before is kept: make room and go on"
                 ) from None
             if "not a database" in text or "malformed" in text:
-                hint = "damaged, or not a matchprob store; move it away or name another file"
+                hint = _what_it_is(self.path)
             elif "locked" in text:
                 hint = "another process has held it for a minute; try again"
             else:
@@ -219,8 +248,11 @@ class Store:
         (mark,) = db.execute("PRAGMA application_id").fetchone()
         if not empty and mark != APPLICATION_ID:
             raise InputError(f"{self.path}: an SQLite file, but not a matchprob store")
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
+        if empty and not self._write:
+            raise InputError(f"{self.path}: empty, no store yet")
+        if self._write:
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=NORMAL")
         if empty:
             with self._transaction():
                 # Another process may have been first.
@@ -257,8 +289,8 @@ class Store:
         if text != "ok":
             raise InputError(f"{self.path}: damaged: {text}")
 
-    def study(self, work: Work, version: str = "") -> int:
-        """Number of the study of that work, made where it is new."""
+    def study(self, work: Work, version: str = "", name: str = "") -> int:
+        """Number of the study of that work, made and named where it is new."""
         with self._transaction() as db:
             db.execute(
                 "INSERT OR IGNORE INTO studies (key, work, toml, version, created)"
@@ -272,7 +304,16 @@ class Store:
                 ),
             )
             (number,) = db.execute("SELECT id FROM studies WHERE key = ?", (work.key,)).fetchone()
+        if name:
+            self.rename(int(number), name, keep=True)
         return int(number)
+
+    def rename(self, study: int, name: str, *, keep: bool = False) -> None:
+        """Give a study a name; with `keep` only where it has none."""
+        how = "INSERT OR IGNORE" if keep else "INSERT OR REPLACE"
+        with self._transaction() as db:
+            db.execute(_NAMES)
+            db.execute(f"{how} INTO names (study, name) VALUES (?, ?)", (study, name))
 
     def studies(self) -> list[StudyInfo]:
         """All studies, oldest first."""
@@ -284,12 +325,19 @@ class Store:
         """
         with self._honest():
             rows = self._db.execute(query).fetchall()
-        return [StudyInfo(r[0], r[1], json.loads(r[2]), *r[3:]) for r in rows]
+            there = self._db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'names'")
+            names = {}
+            if there.fetchone()[0]:
+                names = dict(self._db.execute("SELECT study, name FROM names"))
+        found = [StudyInfo(r[0], r[1], json.loads(r[2]), *r[3:]) for r in rows]
+        return [replace(info, name=names.get(info.id, "")) for info in found]
 
     def find(self, name: str) -> StudyInfo:
-        """The study with that number or beginning of a key."""
-        found = [s for s in self.studies() if str(s.id) == name]
-        found = found or [s for s in self.studies() if s.key.startswith(name)]
+        """The study with that number, name, or beginning of a key."""
+        known = self.studies()
+        found = [s for s in known if str(s.id) == name]
+        found = found or [s for s in known if s.name == name]
+        found = found or [s for s in known if name and s.key.startswith(name)]
         if len(found) != 1:
             what = "several studies" if found else "no study"
             raise InputError(f"{self.path}: {what} {name!r}; `matchprob study list` shows them")
@@ -406,8 +454,18 @@ class Store:
                     )  # fmt: skip
                     query = "SELECT id FROM studies WHERE key = ?"
                     known[study.key] = int(db.execute(query, (study.key,)).fetchone()[0])
+                if study.name:
+                    self.rename(known[study.key], study.name, keep=True)
             new["trials"] += self.add(known[study.key], counts)
         return new
+
+
+def _what_it_is(path: Path) -> str:
+    """Of a file that is no database."""
+    with suppress(OSError), path.open("rb") as file:
+        if b"matchprob-atlas" in file.read(100):
+            return "the store of an atlas; trials are kept in a file of their own"
+    return "damaged, or not a matchprob store; move it away or name another file"
 
 
 def _count(row: Sequence[Any]) -> InstanceCount:

@@ -118,12 +118,15 @@ class Work:
         )
 
 
-class _Kept(threading.local):
-    """The last counter of this thread: plans and start systems are worth keeping."""
+# Two allocations that are compared take turns.
+_MOST_KEPT = 2
 
-    key: str = ""
-    work: Work
-    counter: InstanceCounter
+
+class _Kept(threading.local):
+    """The last counters of this thread: plans and start systems are worth keeping."""
+
+    def __init__(self) -> None:
+        self.counters: dict[str, tuple[Work, InstanceCounter]] = {}
 
 
 _kept = _Kept()
@@ -140,26 +143,31 @@ def compute(data: dict[str, Any], key: str, indices: Sequence[int]) -> list[Inst
         Its `Work.key`: the same key keeps plans and engines for the next call.
     indices : sequence of int
     """
-    counter = kept_counter(data, key)
-    work = _kept.work
+    work, counter = _keep(data, key)
     return counter.count_many([draw_instance(work.problem, work.seed, k) for k in indices])
 
 
 def kept_counter(data: dict[str, Any], key: str) -> InstanceCounter:
     """The counter of a work, kept for the next call of this thread; see `compute`."""
-    if _kept.key != key:
-        forget()
-        _kept.work = Work.from_dict(data)
-        _kept.counter = _kept.work.counter()
-        _kept.key = key
-    return _kept.counter
+    return _keep(data, key)[1]
+
+
+def _keep(data: dict[str, Any], key: str) -> tuple[Work, InstanceCounter]:
+    found = _kept.counters.pop(key, None)
+    if found is None:
+        while len(_kept.counters) >= _MOST_KEPT:
+            # The one that was not asked for the longest time.
+            _kept.counters.pop(next(iter(_kept.counters)))[1].close()
+        work = Work.from_dict(data)
+        found = work, work.counter()
+    _kept.counters[key] = found
+    return found
 
 
 def forget() -> None:
     """Close what this thread keeps."""
-    if _kept.key:
-        _kept.counter.close()
-        _kept.key = ""
+    while _kept.counters:
+        _kept.counters.popitem()[1][1].close()
 
 
 def record(count: InstanceCount) -> tuple[Any, ...]:
