@@ -55,6 +55,9 @@ class Certificate(Result):
         For an undecided one, what was tried.
     evidence : mapping
         Plain data, see `Certificate.to_dict`.
+    root_count_at_least : int or None
+        Complex solutions found where their number could not be: numerical, no evidence, and not
+        in the file.
     """
 
     problem: Problem
@@ -72,6 +75,7 @@ class Certificate(Result):
     evidence: Mapping[str, Any] = field(default_factory=dict, repr=False)
     seed: int = 0
     seconds: float = 0.0
+    root_count_at_least: int | None = field(default=None, compare=False)
 
     def __hash__(self) -> int:
         return hash((self.problem, self.verdict, self.rule))

@@ -150,7 +150,11 @@ def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> C
             if reached is not None:
                 return reached
         tried = (f"generic root count: {problem_met}",)
-        return conclude(UNDECIDED, "not minimal, root count out of reach", error, tried=tried)
+        least = problem_met.at_least if isinstance(problem_met, RootCountError) else None
+        return conclude(
+            UNDECIDED, "not minimal, root count out of reach", error, tried=tried,
+            root_count_at_least=least,
+        )  # fmt: skip
     evidence["root_count"] = root_evidence(roots)
     how = f" ({NUMERICAL})" if roots.is_numerical else ""
     if roots.is_numerical:

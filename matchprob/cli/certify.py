@@ -68,6 +68,7 @@ def certify(
     as_json: Json = False,
 ) -> None:
     """Decide whether an allocation is maximal, minimal or in between."""
+    from algebra.certificates.explanation import explain
     from matchprob.api import certify as exact
     from matchprob.api.question import as_problem
     from matchprob.io import files
@@ -76,10 +77,11 @@ def certify(
     files.check_outputs([problem], out)
     question = as_problem(problem)
     found = exact.certify(question, seed=seed, timeout=timeout, search=search)
+    why = explain(found, str(problem), timeout, search)
     if as_json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), "explanation": why.to_dict()})
     else:
-        print_certificate(console(), found)
+        print_certificate(console(), found, why)
     if out:
         files.write_text(out, found.to_json())
         say(f"wrote {out}")

@@ -57,17 +57,20 @@ def repair(
 ) -> None:
     """Move the fewest weights so that MP > 0, or so that MP = 1."""
     from matchprob.api import repair as repairs
+    from matchprob.api.question import as_problem
     from matchprob.io import costs as tables
     from matchprob.io import files
     from matchprob.report import repair as repair_report
 
     files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, plot=plot)
+    question = as_problem(problem)
+    shapes = question.network.shapes
     found = repairs.repair(
-        problem,
+        question,
         goal=goal,
-        costs=dict(tables.read_costs(costs or [])),
-        must=tables.read_cells(must or []),
-        forbidden=tables.read_cells(forbid or [], "--forbid"),
+        costs=dict(tables.read_costs(costs or [], shapes)),
+        must=tables.read_cells(must or [], shapes),
+        forbidden=tables.read_cells(forbid or [], shapes, "--forbid"),
         matrices=matrix or [],
         caps=caps_of(row_cap, column_cap, matrix_cap),
         seconds=seconds,
