@@ -12,10 +12,12 @@ linear/         The family of networks that are chains of matrices: inspect, cer
 matroids/       Least-cost bases of linear matroids under caps; it knows no network
 networks/       Network kinds, one file each: sizes, matrices and the map they compute
 normalization/  The family of networks whose normalization layers learn
+phases          What a long call is at, by name, for whoever watches it
 polynomials/    Polynomial rings, ideals and their points; it knows no network
 problems/       A network, what learns in it, structural zeros and laws: the problem, its file,
                 its symmetries
 ranks/          Generic ranks: MP = 0 decided, and why, in counts
+results         What every verb returns: its facts, its rows, and what follows from these
 relu/           The family of shallow ReLU networks: patterns, decisions with proofs, verdicts
 surveys/        Many allocations of a network at once
 systems/        The equations of an allocation, their incidence, their core, and the generic root

@@ -1,14 +1,16 @@
 """The families of networks; inspecting, certifying and verifying go through the one that fits.
 
 Nothing else asks what family a network belongs to.  A new family is a folder with these three
-functions, and one more entry here.
+functions, and one more entry here.  A family's modules are loaded when it is first asked: one
+verb of one family needs few of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,23 +20,16 @@ from algebra.certificates.claim import read_network, read_version
 from algebra.certificates.family import Effort, Family, Limits, Tools, WrittenEquations
 from algebra.certificates.fields import Fields
 from algebra.errors import InputError
-from algebra.linear.certify import certify_linear
-from algebra.linear.inspect import inspect_linear, linear_equations
-from algebra.linear.verify import verify_linear
 from algebra.networks.base import Network
 from algebra.networks.normalization import NormNet
 from algebra.networks.relu import ShallowReLU
-from algebra.normalization.certify import certify_normnet
-from algebra.normalization.inspect import inspect_normnet, normnet_equations
-from algebra.normalization.verify import verify_normnet
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.relu.certify import certify_relu
-from algebra.relu.inspect import inspect_relu
-from algebra.relu.verify import verify_relu
-from algebra.systems.inspection import Inspection
-from algebra.systems.root_count import RootCounter
 from algebra.time_limits import within
+
+if TYPE_CHECKING:
+    from algebra.systems.inspection import Inspection
+    from algebra.systems.root_count import RootCounter
 
 
 @dataclass(frozen=True)
@@ -49,31 +44,40 @@ class _Entry:
     equations: Callable[[Inspection, Mapping[str, np.ndarray]], WrittenEquations | None]
 
 
+def _later(module: str, name: str) -> Callable[..., Any]:
+    """A function of a module that is loaded when it is called."""
+
+    def call(*arguments: Any, **options: Any) -> Any:
+        return getattr(import_module(module), name)(*arguments, **options)
+
+    return call
+
+
 FAMILIES: tuple[Family, ...] = (
     _Entry(
         "normalization",
         lambda network: isinstance(network, NormNet),
-        certify_normnet,
-        verify_normnet,
-        inspect_normnet,
-        normnet_equations,
+        _later("algebra.normalization.certify", "certify_normnet"),
+        _later("algebra.normalization.verify", "verify_normnet"),
+        _later("algebra.normalization.inspect", "inspect_normnet"),
+        _later("algebra.normalization.inspect", "normnet_equations"),
     ),
     _Entry(
         "relu",
         lambda network: isinstance(network, ShallowReLU),
-        certify_relu,
-        verify_relu,
-        inspect_relu,
+        _later("algebra.relu.certify", "certify_relu"),
+        _later("algebra.relu.verify", "verify_relu"),
+        _later("algebra.relu.inspect", "inspect_relu"),
         # Those of one activation pattern at a time only.
         lambda found, support: None,
     ),
     _Entry(
         "linear",
         lambda network: network.chain() is not None,
-        certify_linear,
-        verify_linear,
-        inspect_linear,
-        linear_equations,
+        _later("algebra.linear.certify", "certify_linear"),
+        _later("algebra.linear.verify", "verify_linear"),
+        _later("algebra.linear.inspect", "inspect_linear"),
+        _later("algebra.linear.inspect", "linear_equations"),
     ),
 )
 

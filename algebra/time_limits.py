@@ -55,6 +55,10 @@ _FRAGILE = frozenset(
     }
 )
 _AGAIN = 0.05
+# Seconds (thirty years) from which on a limit is none.
+_FOREVER = 1e9
+# How much of the time left a part of the work may take.
+_OF_REST = 0.9
 # The moment of the monotonic clock at which the work must end.
 _END: ContextVar[float] = ContextVar("end", default=math.inf)
 
@@ -128,9 +132,12 @@ def within(seconds: float) -> Iterator[None]:
     seconds : float
     """
     before = _END.get()
-    token = _END.set(min(before, time.monotonic() + seconds))
-    armed = _END.get() < before and _arm()
+    # Clocks overflow at times that nobody will see.
+    end = time.monotonic() + seconds if seconds < _FOREVER else math.inf
+    token = _END.set(min(before, end))
+    armed = False
     try:
+        armed = _END.get() < before and _arm()
         yield
     finally:
         if armed:
@@ -201,6 +208,41 @@ def time_left(most: float = math.inf) -> float:
     most : float, optional
     """
     return max(0.0, min(most, _END.get() - time.monotonic()))
+
+
+def end_of_part(seconds: float) -> float:
+    """The moment at which a part of the work should end by itself, with what it has by then.
+
+    Parameters
+    ----------
+    seconds : float
+        For the part; inf for no limit of its own.
+
+    Returns
+    -------
+    float
+        Of the monotonic clock, for `has_passed` and `seconds_until`; inf without any limit.  Of
+        the time left for the whole call a tenth is kept to put together what was found.
+
+    Examples
+    --------
+    >>> with within(10.0):
+    ...     seconds_until(end_of_part(60.0)) < 9.1
+    True
+    >>> has_passed(end_of_part(math.inf))
+    False
+    """
+    return time.monotonic() + min(seconds, _OF_REST * time_left())
+
+
+def has_passed(moment: float) -> bool:
+    """Whether a moment of the monotonic clock is over."""
+    return time.monotonic() > moment
+
+
+def seconds_until(moment: float) -> float:
+    """Seconds until a moment of the monotonic clock; 0 where it is over."""
+    return max(0.0, moment - time.monotonic())
 
 
 def is_over() -> bool:

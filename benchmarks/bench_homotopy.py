@@ -6,9 +6,9 @@ Run from the top folder::
     python benchmarks/bench_homotopy.py --nets rows5 rows6 --instances 1000 --cap 600
     python benchmarks/bench_homotopy.py --nets --growth --plot growth.png
 
-Every engine is used as a user would: through `numeric.engines.counter.Counter`.  Each counts one
-instance beforehand, which is not timed: it compiles, and makes the start system.  Then it
-counts instances 0, 1, 2, … until all are done or its time (``--cap``) is up.  Ratios are
+Every engine is used as a user would: through `numeric.engines.counter.InstanceCounter`.  Each
+counts one instance beforehand, which is not timed: it compiles, and makes the start system.  Then
+it counts instances 0, 1, 2, … until all are done or its time (``--cap``) is up.  Ratios are
 medians of an engine's times over the median of ours on the very same instances.  The process
 and its children (phcpy, msolve) are bound to one core.
 
@@ -43,7 +43,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.counts import COMPLETE, InstanceCount
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import Instance, draw_instance
 
@@ -118,7 +118,7 @@ def run(
 ) -> Run:
     """Count instances by one engine for `cap` seconds; our own may be told N."""
     done = Run(engine)
-    with Counter(problem, engine, timeout=cap) as counter:
+    with InstanceCounter(problem, engine, timeout=cap) as counter:
         then = time.perf_counter()
         count_many: Callable[[Sequence[Instance]], list[InstanceCount]] = counter.count_many
         try:
@@ -151,7 +151,7 @@ def root_count(problem: Problem, name: str) -> int | None:
     """N, listed or from algebra."""
     if name in KNOWN:
         return KNOWN[name]
-    with Counter(problem, "homotopy") as counter:
+    with InstanceCounter(problem, "homotopy") as counter:
         return counter.plan(problem.allocation).root_count
 
 

@@ -41,7 +41,7 @@ from numeric.chains.chain import IN_D, IN_M, IN_S0, Chain, make_chain
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, Resources, engine
 from numeric.engines.exact import exact_core, settled_by_elimination
-from numeric.engines.phcpy import judge
+from numeric.engines.phcpy import audited_count
 from numeric.instances import Instance, draw_instance
 from numeric.phcpy.floating_core import FloatingCore, Terms
 from numeric.phcpy.process import PhcpyCrashed, PhcpyError, PhcpyProcess
@@ -263,7 +263,7 @@ class PhcpyTracker:
             scale=False,
         )
         r = self.chain.unknowns
-        return judge(instance, result, lambda root: root[:r], self.root_count)
+        return audited_count(instance, result, lambda root: root[:r], self.root_count)
 
     def _core(self, instance: Instance, attempt: int) -> InstanceCount:
         core = exact_core(instance)
@@ -285,7 +285,7 @@ class PhcpyTracker:
             timeout=self.timeout,
             seed=instance.index + 7919 * attempt,
         )
-        return judge(instance, result, rounded.weights, self.root_count)
+        return audited_count(instance, result, rounded.weights, self.root_count)
 
 
 def complex_points(points: Parametrization, digits: int = 60) -> np.ndarray:

@@ -149,6 +149,11 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME)
 
 
+def _paint(result: Any, ax: Any) -> Any:
+    # matplotlib is loaded for the first picture.
+    return importlib.import_module("matchprob.report.paint").paint(result, ax)
+
+
 def __getattr__(name: str) -> Any:
     module = _HOME.get(name)
     if module is None:
@@ -182,3 +187,5 @@ if _text := _in_the_way():
         sys.stderr.write(f"matchprob: {_text}\n")
         raise SystemExit(2)
     raise ImportError(_text)
+
+importlib.import_module("algebra.results").paint_with(_paint)

@@ -6,11 +6,15 @@ and status 3, never in a traceback; so does SIGTERM, which is taken for Ctrl-C.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from typing import Any
+import threading
+from types import FrameType
 
 UNFINISHED = 3
+# Seconds after which an interrupt is tried again.
+_AGAIN = 0.02
 
 
 class Interrupted(KeyboardInterrupt):
@@ -22,7 +26,15 @@ class Interrupted(KeyboardInterrupt):
     """
 
 
-def _interrupt(*_: Any) -> None:
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    # An exception in a callback of the compiler would be printed there, and forgotten.
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).startswith("llvmlite."):
+            again = threading.Timer(_AGAIN, os.kill, (os.getpid(), number))
+            again.daemon = True
+            again.start()
+            return
+        frame = frame.f_back
     raise Interrupted
 
 

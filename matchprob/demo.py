@@ -14,6 +14,7 @@ from itertools import combinations
 from pathlib import Path
 
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from rich.console import Console
 from rich.text import Text
 
@@ -30,6 +31,7 @@ from matchprob.io import files
 from matchprob.io.progress import progress
 from matchprob.report import pictures
 from matchprob.report.estimate import percent
+from matchprob.report.palette import ABSENT, VERDICTS
 from matchprob.report.tables import STYLES, mask_text, table
 from numeric.statistics.estimate import Estimate
 
@@ -103,13 +105,11 @@ def draw(rows: list[Row]) -> Figure:
     grid = figure.add_gridspec(2, len(rows), height_ratios=(1, 2.4), hspace=0.32)
     below = figure.add_subplot(grid[1, :])
     for k, (name, structure, verdict, estimate) in enumerate(rows):
-        colour = pictures.VERDICT_COLOURS[verdict.verdict]
+        colour = VERDICTS[verdict.verdict]
         axes = figure.add_subplot(grid[0, k])
         for (i, j), value in _entries(structure.allocation):
             axes.add_patch(
-                pictures.Rectangle(
-                    (j, -i), 0.92, -0.92, facecolor=colour if value else "#eeeeee", lw=0
-                )
+                Rectangle((j, -i), 0.92, -0.92, facecolor=colour if value else ABSENT, lw=0)
             )
         axes.set_xlim(-0.04, 1.96)
         axes.set_ylim(-1.96, 0.04)

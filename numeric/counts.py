@@ -9,10 +9,12 @@ words, for people only.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from algebra.results import Result
 
 COMPLETE = "complete"
 UNDETERMINED = "undetermined"
@@ -126,8 +128,8 @@ class InstanceCount:
         return data
 
 
-@dataclass(frozen=True)
-class CountResult:
+@dataclass(frozen=True, repr=False)
+class CountResult(Result):
     """Counts of many instances of one problem.
 
     Attributes
@@ -151,6 +153,30 @@ class CountResult:
     root_count_source: str = ""
     seconds: float = 0.0
     requested: int = 0
+
+    picture = "real solutions"
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the work ended before all instances asked for were counted."""
+        return len(self.instances) < self.requested
+
+    def facts(self) -> dict[str, Any]:
+        """How many instances have how many real solutions."""
+        done = f"{len(self)} of {self.requested}, partial" if self.is_partial else len(self)
+        tally = ", ".join(f"{k}: {v}" for k, v in self.histogram.items())
+        return {
+            "instances": done,
+            "real_solutions": f"{{{tally}}}",
+            "undetermined": self.undetermined,
+            "generic_root_count": self.generic_root_count,
+            "engine": self.engine,
+            "seed": self.seed,
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each instance."""
+        return count_columns(self.instances)
 
     def __iter__(self) -> Iterator[InstanceCount]:
         return iter(self.instances)
@@ -195,6 +221,20 @@ class CountResult:
             if total:
                 lines.append(f"  {label:<19} {total}")
         return "\n".join(lines)
+
+
+def count_columns(counts: Sequence[InstanceCount]) -> dict[str, list[Any]]:
+    """A table of counts, one row for each."""
+    return {
+        "index": [c.index for c in counts],
+        "outcome": [c.outcome for c in counts],
+        "real": [c.real for c in counts],
+        "complex": [c.complex for c in counts],
+        "status": [c.status for c in counts],
+        "reason": [str(c.reason) for c in counts],
+        "note": [c.note for c in counts],
+        "seconds": [c.seconds for c in counts],
+    }
 
 
 def real_root_histogram(counts: Iterable[InstanceCount]) -> dict[int, int]:

@@ -68,12 +68,12 @@ def _certification() -> None:
 
 def _relu() -> None:
     """Both searches for shallow ReLU networks."""
-    from numeric.engines.counter import Counter
+    from numeric.engines.counter import InstanceCounter
 
     for q, n in ((2, 2), (2, 3)):
         network = ShallowReLU(q=q, n=n, d=1, m=2)
         problem = Problem.of(Allocation.from_cells(network, [("W1", 0, 0), ("W1", 1, 0)]))
-        with Counter(problem, "complementarity") as counter:
+        with InstanceCounter(problem, "complementarity") as counter:
             counter.count_many([draw_instance(problem, 0, k) for k in range(2)])
 
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from algebra.problems.problem import Problem
+from algebra.results import Result
 
 FORMAT, VERSION = "matchprob-certificate", 1
 
@@ -24,8 +25,8 @@ VERDICTS = (MINIMAL, MAXIMAL, INTERMEDIATE, UNDECIDED)
 DISCRETE = "the law is discrete: this is a statement about generic instances, not about MP"
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Result):
     """A verdict and its evidence.
 
     Attributes
@@ -54,6 +55,9 @@ class Certificate:
         For an undecided one, what was tried.
     evidence : mapping
         Plain data, see `Certificate.to_dict`.
+    root_count_at_least : int or None
+        Complex solutions found where their number could not be: numerical, no evidence, and not
+        in the file.
     """
 
     problem: Problem
@@ -71,9 +75,23 @@ class Certificate:
     evidence: Mapping[str, Any] = field(default_factory=dict, repr=False)
     seed: int = 0
     seconds: float = 0.0
+    root_count_at_least: int | None = field(default=None, compare=False)
 
     def __hash__(self) -> int:
         return hash((self.problem, self.verdict, self.rule))
+
+    picture = "certificate"
+
+    def facts(self) -> dict[str, Any]:
+        """The verdict and what it rests on."""
+        return {
+            "verdict": self.verdict,
+            "rule": self.rule,
+            "rank": self.rank,
+            "equations": self.equations,
+            "learnable": self.learnable,
+            "generic_root_count": self.generic_root_count,
+        }
 
     @property
     def learnable(self) -> int:

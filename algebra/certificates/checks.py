@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from algebra.results import Result
+
 PROVED, PROBABLE, TRUSTED, FAILED = "proved", "probable", "trusted", "failed"
 UNCHECKED = "unchecked"
 # A limit was met: nothing is said of the statement.
@@ -51,8 +53,8 @@ class Check:
     text: str
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Result):
     """All checks of a certificate.
 
     Attributes
@@ -64,6 +66,25 @@ class Verification:
 
     verdict: str
     checks: tuple[Check, ...]
+
+    picture = "checks"
+
+    def facts(self) -> dict[str, Any]:
+        """The verdict that was checked, whether it holds, and the checks by their status."""
+        statuses = [check.status for check in self.checks]
+        return {
+            "verdict": self.verdict,
+            "outcome": self._outcome,
+            **{status: statuses.count(status) for status in dict.fromkeys(statuses)},
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each check."""
+        return {
+            "place": [c.place for c in self.checks],
+            "status": [c.status for c in self.checks],
+            "text": [c.text for c in self.checks],
+        }
 
     @property
     def holds(self) -> bool:

@@ -44,6 +44,7 @@ class Claim:
     tried: tuple[str, ...]
     seed: int
     evidence: Fields
+    explained: bool = False
 
     def check_words(self, theorems: Mapping[str, str], say: Say) -> None:
         """Which law it is about, what the theorems say, and which fields are only words.
@@ -68,6 +69,7 @@ class Claim:
                 raise CheckFailed(f"theorems.{one_line(name)}", f"{shown(said)}; it is {right!r}")
         words = ("rule", "reasons", "notes", "tried")
         used = [name for name in words if getattr(self, name)]
+        used += ["explanation"] * self.explained
         text = f"the certifying program's own: {', '.join(used)}; seeds, points tried, trace, index"
         say("words", UNCHECKED, text)
 
@@ -140,6 +142,8 @@ def read_claim(data: object, place: str = "") -> Claim:
         tried=fields.texts("tried"),
         seed=fields.whole("seed"),
         evidence=fields.table("evidence"),
+        # Only what ``certify --json`` prints has one.
+        explained=not place and fields.has("explanation") and bool(fields.raw("explanation")),
     )
     fields.finish()
     return claim

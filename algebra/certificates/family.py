@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from algebra.certificates.checks import Verification
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.systems.inspection import Inspection
-from algebra.systems.root_count import RootCounter
 from algebra.time_limits import Limits
+
+if TYPE_CHECKING:
+    from algebra.systems.inspection import Inspection
+    from algebra.systems.root_count import RootCounter
 
 
 @dataclass(frozen=True)

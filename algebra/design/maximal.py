@@ -22,7 +22,6 @@ differ by renaming units, so on small nets each orbit is counted once.
 from __future__ import annotations
 
 import heapq
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -46,6 +45,7 @@ from algebra.matroids.optimum import RelaxationMaker
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.systems.root_count import RootCounter
+from algebra.time_limits import end_of_part, has_passed, seconds_until
 
 _FORM_TRIES = 60
 _WIDER, _WIDE_SETS, _WIDE_RANKS = 3, 20, 8
@@ -140,8 +140,7 @@ def cheapest_maximal(
     parity = parity or ParityCounter(asked, timeout, fallback)
     # Refuses, with a reason, what is impossible.
     free = cheapest(asked, relaxation, seconds, goal="maximal")
-    began = time.monotonic()
-    form_ends, wide_ends, exchange_ends = (began + share * seconds for share in _SHARES)
+    form_ends, wide_ends, exchange_ends, ends = (end_of_part(s * seconds) for s in (*_SHARES, 1.0))
     best = _Best()
     for design in _forms(asked, relaxation, form_ends):
         if best.cost is None or design.cost < best.cost:
@@ -160,7 +159,7 @@ def cheapest_maximal(
             break
         points.append((p, number))
         error *= asked.point_error
-        reached = _in_order(asked, parity, best, p, number, began + seconds)
+        reached = _in_order(asked, parity, best, p, number, ends)
         bound = reached.cost if bound is None else min(bound, reached.cost)
     assert bound is not None
     assert reached is not None
@@ -272,7 +271,7 @@ def _forms(asked: Demand, relaxation: RelaxationMaker | None, ends: float) -> It
         if asked.equations % full or dict(asked.caps).get(line, full) < full:
             continue
         for lines in islice(_line_sets(asked, line, full, asked.equations // full), _FORM_TRIES):
-            if time.monotonic() > ends:
+            if has_passed(ends):
                 return
             inside = [c for c in asked.cells if c[0] == recurrent and line_of(c, line) in lines]
             design = _inside(asked, inside, {line: full}, relaxation)
@@ -377,7 +376,7 @@ def _line_sets(asked: Demand, line: str, full: int, want: int) -> Iterator[froze
 
 def _late(parity: Callable[[Allocation], Parity], ends: float) -> bool:
     """Whether there is no time for another count, as long as the slowest so far."""
-    return time.monotonic() + getattr(parity, "slowest", 0.0) > ends
+    return seconds_until(ends) < getattr(parity, "slowest", 0.0) or has_passed(ends)
 
 
 def _exchange(

@@ -46,7 +46,6 @@ from __future__ import annotations
 
 import heapq
 import random
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -68,6 +67,7 @@ from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.optimum import Optimum, RelaxationMaker, optimum
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
+from algebra.time_limits import end_of_part, has_passed, seconds_until
 
 # Rounds of the heuristic, and the price of a line that was not used.
 _REWEIGHTINGS, _SHARP = 12, 720_720
@@ -353,7 +353,7 @@ class _Search:
         if prices is not None:
             of = {e: price for k, price in enumerate(prices) for e in self.neurons.members[k]}
             problem = problem._replace(costs=[of[e] for e in inside])
-        left = max(0.1, self.ends - time.monotonic())
+        left = max(0.1, seconds_until(self.ends))
         found = optimum(problem, self.relaxation, left)
         if found.elements is not None:
             found = replace(found, elements=tuple(inside[e] for e in found.elements))
@@ -370,7 +370,7 @@ class _Search:
         everything = frozenset(range(len(neurons.names)))
         used = [len(members) for members in neurons.members]
         for _ in range(_REWEIGHTINGS):
-            if time.monotonic() > ends:
+            if has_passed(ends):
                 return best
             price = [0 if k in neurons.start else _SHARP // (1 + n) for k, n in enumerate(used)]
             found = self.solve(everything, price)
@@ -384,7 +384,7 @@ class _Search:
         counts = self.touched(best.elements)
         lines = frozenset(k for k, count in enumerate(counts) if count) | neurons.start
         for k in sorted(lines - neurons.start, key=counts.__getitem__):
-            if time.monotonic() > ends:
+            if has_passed(ends):
                 break
             found = self.solve(lines - {k})
             if found.elements is not None:
@@ -411,7 +411,7 @@ class _Search:
                 leaves.append(leaf)
                 continue
             late = self.ends if bound[0] < best.neurons else min(self.ends, self.cost_ends)
-            if time.monotonic() > late:
+            if has_passed(late):
                 leaves += [leaf, *(entry[3] for entry in heap)]
                 break
             chosen = frozenset(leaf.chosen)
@@ -484,7 +484,8 @@ def fewest_neurons(
     proved: Rating | None = None
     points: list[tuple[int, int]] = []
     error = Fraction(1)
-    began = time.monotonic()
+    ends, half = end_of_part(seconds), end_of_part(seconds / 2)
+    cost_ends = end_of_part(seconds / _COST_SHARE)
     for p, number in asked.points():
         if error < TARGET:
             break
@@ -495,10 +496,10 @@ def fewest_neurons(
             now, _ = _least(neurons, leaves)
             if now is None or (proved is not None and now >= proved):
                 continue
-        search = _Search(neurons, relaxation, began + seconds, began + seconds / _COST_SHARE)
+        search = _Search(neurons, relaxation, ends, cost_ends)
         best = search.rated(elements) if best is None else search.rated(best.elements)
         if len(points) == 1:
-            best = search.concentrate(best, began + seconds / 2)
+            best = search.concentrate(best, half)
         found, new_leaves = search.branch(best)
         best = min(best, found)
         now, _ = _least(neurons, new_leaves)

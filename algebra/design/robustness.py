@@ -35,7 +35,6 @@ References
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -50,14 +49,16 @@ from algebra.linalg.modular import echelon, inverses, random_prime
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import columns_at, random_point
+from algebra.results import Result
+from algebra.time_limits import end_of_part, has_passed
 
 _ORDERS = 24
 # Points tried where a set turns out not to be fatal after all: bad luck at one of them.
 _POINTS = 4
 
 
-@dataclass(frozen=True)
-class Robustness:
+@dataclass(frozen=True, repr=False)
+class Robustness(Result):
     """How many weights may be lost.
 
     Attributes
@@ -102,6 +103,30 @@ class Robustness:
             "coloops": [list(cell) for cell in self.coloops],
             "lines": list(self.lines),
             "error_bound": float_text(self.error),
+        }
+
+    picture = "robustness"
+
+    def facts(self) -> dict[str, Any]:
+        """What is survived, and what is fatal."""
+        return {
+            "learnable": self.allocation.size,
+            "equations": self.equations,
+            "survives": self.survives,
+            "fatal": len(self.fatal),
+            "exact": self.is_exact,
+            "coloops": len(self.coloops),
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each learnable weight."""
+        cells = self.allocation.cells
+        return {
+            "matrix": [name for name, _, _ in cells],
+            "row": [i for _, i, _ in cells],
+            "column": [j for _, _, j in cells],
+            "in_fatal_set": [cell in self.fatal for cell in cells],
+            "fatal_alone": [cell in self.coloops for cell in cells],
         }
 
     def __str__(self) -> str:
@@ -160,7 +185,7 @@ def robustness(
         )
     cells = list(allocation.cells)
     rng = random.Random(f"robustness/{seed}")
-    ends = time.monotonic() + seconds
+    ends = end_of_part(seconds)
     survives = 0
     for _ in range(_POINTS):
         p, number = random_prime(rng), rng.randrange(1 << 32)
@@ -275,7 +300,7 @@ class _Search:
             return True
         if k == 1:
             return False
-        if time.monotonic() > ends:
+        if has_passed(ends):
             return None
         p = self.p
         for i in range(len(table)):
@@ -298,7 +323,7 @@ class _Search:
         """A size that all cocircuits not yet seen have at least, by disjoint bases."""
         left = np.arange(self.columns.shape[1])
         bases = 0
-        while len(left) >= self.rank and (not bases or time.monotonic() < ends):
+        while len(left) >= self.rank and (not bases or not has_passed(ends)):
             rest = np.setdiff1d(np.arange(self.columns.shape[1]), left)
             order = np.concatenate([left, rest])
             table, pivots = echelon(self.columns[:, order], self.p)
@@ -319,7 +344,7 @@ class _Search:
         inverse = inverses(others, self.p)
         spoilt = -1 - np.arange(others.shape[1])
         for i in range(len(others) - 1):
-            if time.monotonic() > ends:
+            if has_passed(ends):
                 return False
             rows = others[i + 1 :]
             ratio = np.where(

@@ -29,7 +29,6 @@ What each goal claims stands in `algebra.design.proof`.  Checked are, in this or
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -67,7 +66,7 @@ from algebra.matroids.optimum import optimum
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.root_count import RootCounter
-from algebra.time_limits import time_left
+from algebra.time_limits import end_of_part, seconds_until, time_left
 
 
 def verify_design(
@@ -138,7 +137,7 @@ class _Checker:
     ) -> None:  # fmt: skip
         self.proof, self.seed, self.fallback, self.checks = proof, seed, fallback, checks
         # Half of the time: what cannot be counted again by then is trusted, and told.
-        self.ends = time.monotonic() + time_left(timeout) / 2
+        self.ends = end_of_part(time_left(timeout) / 2)
 
     def run(self) -> None:
         """All checks of the goal, one after another."""
@@ -253,7 +252,7 @@ class _Checker:
         def check(p: int, at: int) -> Fraction:
             problem = less.problem(p, at)
             if refutation is None:
-                found = optimum(problem, seconds=max(0.1, self.ends - time.monotonic()))
+                found = optimum(problem, seconds=max(0.1, seconds_until(self.ends)))
                 if found.elements is None and not found.is_infeasible:
                     raise SearchUnfinished("nothing more spread was found, nor was it excluded")
                 none = found.is_infeasible
@@ -368,7 +367,7 @@ class _Checker:
             rank = allocation_rank(part, asked.support, asked.equations, self.seed)
             if not part.size == rank.rank == asked.equations:
                 raise CheckFailed(place, f"has a part of rank {rank.rank}, not {asked.equations}")
-            left = self.ends - time.monotonic()
+            left = seconds_until(self.ends)
             if left <= 0:
                 status = TRUSTED
                 texts.append(f"N = {value} as the file says; no time was left to count again")

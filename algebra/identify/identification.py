@@ -16,12 +16,13 @@ from algebra.polynomials.msolve.process import MsolveError, MsolveMissing
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
+from algebra.results import Result
 from algebra.systems.root_count import RootCountError
 from algebra.time_limits import OutOfTime, time_left
 
 
-@dataclass(frozen=True)
-class Identification:
+@dataclass(frozen=True, repr=False)
+class Identification(Result):
     """What generic data determine.
 
     Attributes
@@ -77,11 +78,35 @@ class Identification:
             "unknown": self.unknown,
         }
 
-    def __repr__(self) -> str:
-        return (
-            f"Identification({len(self.fibre.determined)} of {self.fibre.size} weights determined "
-            f"locally, fibre of dimension {self.fibre.dimension})"
-        )
+    picture = "identification"
+
+    def facts(self) -> dict[str, Any]:
+        """How many weights are determined, locally and everywhere."""
+        everywhere = self.globally_determined
+        return {
+            "learnable": self.fibre.size,
+            "determined": len(self.fibre.determined),
+            "free": len(self.fibre.free),
+            "fibre_dimension": self.fibre.dimension,
+            "generic_root_count": self.alternatives and self.alternatives.root_count,
+            "globally_determined": None if everywhere is None else len(everywhere),
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each learnable weight."""
+        cells = self.problem.allocation.cells
+        everywhere = self.globally_determined
+        locally = set(self.fibre.determined)
+        return {
+            "matrix": [name for name, _, _ in cells],
+            "row": [i for _, i, _ in cells],
+            "column": [j for _, _, j in cells],
+            "determined": [cell in locally for cell in cells],
+            "globally_determined": [
+                None if everywhere is None else cell in everywhere for cell in cells
+            ],
+            "values": [self.alternatives and self.alternatives.values.get(c) for c in cells],
+        }
 
     def __str__(self) -> str:
         return "\n".join(self.lines())

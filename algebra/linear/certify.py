@@ -43,6 +43,8 @@ from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linear.evidence import circuit_reason, rank_evidence, reached_evidence, root_evidence
 from algebra.linear.reachable import reachable_blocks
 from algebra.linear.witness import find_witness
+from algebra.networks.limits import plural
+from algebra.phases import phase
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
@@ -83,8 +85,9 @@ def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> C
         return vanishing_certificate(
             problem, theorems, tuple(notes), seed, time.monotonic() - start
         )
-    whole = network_rank(network, support, seed)
-    own = allocation_rank(allocation, support, whole.rank, seed)
+    with phase("generic ranks"):
+        whole = network_rank(network, support, seed)
+        own = allocation_rank(allocation, support, whole.rank, seed)
     evidence: dict[str, Any] = {
         "network_rank": rank_evidence(problem, whole),
         "allocation_rank": rank_evidence(problem, own),
@@ -108,9 +111,12 @@ def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> C
         )
 
     if own.rank < whole.rank:
-        reasons = _violated(allocation)
+        with phase("reasons, in counts of rows and columns"):
+            reasons = _violated(allocation)
         if allocation.size < whole.rank:
-            rule = f"{allocation.size} learnable weights, {whole.rank} independent equations"
+            rule = plural(allocation.size, f"{allocation.size} learnable weight") + plural(
+                whole.rank, f", {whole.rank} independent equation"
+            )
             return conclude(MINIMAL, rule, Fraction(0), reasons=reasons)
         rule = f"generic rank {own.rank} of {whole.rank}"
         if not reasons and allocation.size <= _LARGEST_CIRCUIT:
@@ -144,7 +150,11 @@ def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> C
             if reached is not None:
                 return reached
         tried = (f"generic root count: {problem_met}",)
-        return conclude(UNDECIDED, "not minimal, root count out of reach", error, tried=tried)
+        least = problem_met.at_least if isinstance(problem_met, RootCountError) else None
+        return conclude(
+            UNDECIDED, "not minimal, root count out of reach", error, tried=tried,
+            root_count_at_least=least,
+        )  # fmt: skip
     evidence["root_count"] = root_evidence(roots)
     how = f" ({NUMERICAL})" if roots.is_numerical else ""
     if roots.is_numerical:
@@ -159,7 +169,8 @@ def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> C
         return reached
     guesses = tools.candidates(roots.value) if tools.candidates is not None else ()
     try:
-        witness, text = find_witness(problem, roots, seed, limits.search, guesses, limits.basis)
+        with phase("looking for an instance without real solutions"):
+            witness, text = find_witness(problem, roots, seed, limits.search, guesses, limits.basis)
     except OutOfTime as over:
         witness, text = None, f"instances without real solutions were looked for: {over}"
     if witness is None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.modular import random_prime
+from algebra.phases import phase
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budget_violations, budgets
 from algebra.systems.forms import preferred_forms, unknown_count
@@ -67,7 +68,8 @@ def inspect_linear(
                 f"{form} form: {unknowns} unknowns, more than {LARGEST}: not written out"
             )
             continue
-        reports.append(_report(instance.system(form)))
+        with phase(f"elimination of the {form} form ({unknowns} unknowns)"):
+            reports.append(_report(instance.system(form)))
     return Inspection(
         allocation=allocation,
         prime=p,

@@ -26,7 +26,7 @@ References
 from __future__ import annotations
 
 import heapq
-import time
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -34,6 +34,7 @@ import numpy as np
 
 from algebra.matroids.capped import CappedProblem, DualError
 from algebra.matroids.lagrangian import SCALE, Hint, LagrangianSearch, Leaf, Lines, Relax
+from algebra.time_limits import end_of_part, has_passed
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ def capped_basis(
     ((0, 3), 2, True)
     """
     search = LagrangianSearch(problem, relax)
-    ends = None if seconds is None else time.monotonic() + seconds
+    ends = math.inf if seconds is None else end_of_part(seconds)
     start = np.zeros(len(search.costs), np.int64)
     heap: list[tuple[int, int, int, np.ndarray, Lines]] = []
     none = tuple((0,) * len(cap) for _, cap in search.systems)
@@ -162,7 +163,7 @@ def capped_basis(
         if search.cost is not None and bound >= search.cost:
             leaves.append(given)
             continue
-        late = ends is not None and time.monotonic() > ends
+        late = has_passed(ends)
         if count >= nodes or late:
             leaves.append(given)
             leaves += [leaf_of(s, lines) for _, _, _, s, lines in heap]

@@ -42,8 +42,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from algebra.errors import InputError, whole_number
 from algebra.linalg.modular import Residues, batched_rank, random_prime, random_residues, rank
@@ -108,6 +106,10 @@ def structural_ranks(patterns: np.ndarray) -> np.ndarray:
     The matrices become the blocks of one block diagonal matrix, matched by Hopcroft and
     Karp's algorithm in one call.
     """
+    # Loaded here: SciPy takes longer than most commands.
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
     patterns = np.asarray(patterns) != 0
     count, rows, columns = patterns.shape
     step = max(1, _AT_ONCE // max(1, rows * columns))

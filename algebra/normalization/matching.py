@@ -22,7 +22,6 @@ is no loss: it matches only an output whose labels are constant, and then the an
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -36,6 +35,7 @@ from algebra.linalg.rational import eliminate_free
 from algebra.linalg.rational_lp import OPTIMAL, Optimum, maximize
 from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation
+from algebra.time_limits import end_of_part, has_passed
 
 MATCHED, UNMATCHED, OPEN = "matched", "unmatched", "undetermined"
 _ZERO, _ONE = fmpq(0), fmpq(1)
@@ -131,7 +131,7 @@ class _Search:
         self.advisor = advisor
         self.allocation, self.weights, self.X, self.Y = allocation, weights, X, Y
         self.most, self.nodes = most_nodes, 0
-        self.end = time.monotonic() + seconds
+        self.end = end_of_part(seconds)
         masks = allocation.masks
         self.learns = {name: masks[name][:, 0] != 0 for name in ("g1", "b1", "g2", "b2")}
         self.learns |= {name: masks[name] != 0 for name in ("W1", "W2")}
@@ -162,7 +162,7 @@ class _Search:
         return Matching(UNMATCHED if closed and not constant else OPEN, self.nodes)
 
     def _out_of_reach(self) -> bool:
-        return self.nodes >= self.most or time.monotonic() > self.end
+        return self.nodes >= self.most or has_passed(self.end)
 
     def _search(self, signs: Sequence[int]) -> dict[str, np.ndarray] | None:
         """A match with output scales of these signs, or None."""

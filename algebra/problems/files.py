@@ -13,15 +13,15 @@ The format is in docs/problem-files.md::
     [learnable]
     W = [[1, 0], [0, 1]]
 
-A matrix is a list of rows, the name of a ``.csv`` or ``.npy`` file beside the problem
-file, ``"all"`` (every weight of it learns), or ``{ random = { budget = …, rows = … } }``
-(see `algebra.problems.random_cells`).  Bounds and signs of ``[constraints]``
-(`algebra.problems.constraints`) are numbers, words, or matrices in the same forms.
+A matrix is a list of rows, the name of a ``.csv`` (a matrix, or an edge list:
+`algebra.problems.tables`) or ``.npy`` file beside the problem file, ``"all"`` (every weight of it
+learns), or ``{ random = { budget = …, rows = … } }`` (see `algebra.problems.random_cells`).
+Bounds and signs of ``[constraints]`` (`algebra.problems.constraints`) are numbers, words, or
+matrices in the same forms.
 """
 
 from __future__ import annotations
 
-import csv
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
@@ -35,6 +35,7 @@ from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.problem import ALL, Distribution, Problem
 from algebra.problems.random_cells import RandomCells
+from algebra.problems.tables import Edges, read_rows
 
 _TABLES = {"network", "learnable", "support", "distribution", "constraints"}
 
@@ -62,14 +63,13 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
         if not isinstance(data[table], Mapping):
             raise InputError(f"`{table}` ({shown(data[table])}) must be a table: write [{table}]")
     network = network_from_dict(data["network"])
-    support = {
-        name: _matrix(value, f"support.{one_line(name)}", folder)
-        for name, value in data.get("support", {}).items()
-    }
-    learnable = {
-        name: _matrix(value, f"learnable.{one_line(name)}", folder)
-        for name, value in data.get("learnable", {}).items()
-    }
+    support, learnable = (
+        {
+            name: _mask(_matrix(value, f"{table}.{one_line(name)}", folder), network, name, table)
+            for name, value in data.get(table, {}).items()
+        }
+        for table in ("support", "learnable")
+    )
     for name, value in support.items():
         if isinstance(value, RandomCells):
             raise InputError(f"support.{one_line(name)} is random: a support must be fixed")
@@ -173,6 +173,21 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
     return value
 
 
+def _mask(value: Any, network: Network, name: str, table: str) -> Any:
+    """An edge list as the mask of its matrix; anything else as it is."""
+    if not isinstance(value, Edges):
+        return value
+    if name not in network.shapes:
+        raise InputError(
+            f"{table}.{one_line(name)}: there is no matrix of this name in a {network.title}; it "
+            "has " + ", ".join(network.shapes)
+        )
+    try:
+        return value.mask(network.shapes[name])
+    except InputError as error:
+        raise InputError(f"{table}.{name}: {error}") from None
+
+
 def _rule(value: Any, key: str, folder: Path | None) -> Any:
     """A value of [constraints] with its files read; what it says is checked later."""
     name = f"constraints.{key}"
@@ -185,7 +200,10 @@ def _rule_entry(value: Any, name: str, folder: Path | None) -> Any:
     if not isinstance(value, str) or value in (*SIGN_WORDS, "inf"):
         return value
     what = "a number, " if ".sign" not in name else '"keep", "+", "-", '
-    return _matrix_file(value, name, folder or Path(), f"{what}rows of numbers", _number)
+    found = _matrix_file(value, name, folder or Path(), f"{what}rows of numbers", _number)
+    if isinstance(found, Edges):
+        raise InputError(f"`{name}`: {value} is an edge list; a constraint is a matrix of numbers")
+    return found
 
 
 def _matrix_file(text: str, name: str, folder: Path, what: str, entry: Callable[[str], Any]) -> Any:
@@ -196,8 +214,10 @@ def _matrix_file(text: str, name: str, folder: Path, what: str, entry: Callable[
         )
     try:
         if path.suffix == ".csv":
-            with path.open(newline="", encoding="utf-8-sig") as file:
-                return [[entry(cell) for cell in row] for row in csv.reader(file) if row]
+            rows = read_rows(path)
+            if isinstance(rows, Edges):
+                return rows
+            return [[entry(cell) for cell in row] for row in rows]
         with path.open("rb") as binary:
             return np.lib.format.read_array(binary, allow_pickle=False)
     except FileNotFoundError:
@@ -213,11 +233,14 @@ def _matrix_file(text: str, name: str, folder: Path, what: str, entry: Callable[
 def _entry(cell: str) -> Any:
     # A word stays a word, so that the mask check can echo it.
     text = cell.strip()
-    return {"0": 0, "1": 1, "0.0": 0, "1.0": 1}.get(text, text)
+    try:
+        return {0.0: 0, 1.0: 1}.get(float(text), text)
+    except ValueError:
+        return text
 
 
 def _number(cell: str) -> Any:
     try:
         return float(cell)
     except ValueError:
-        return cell.strip()
+        return cell

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.problems.symmetry import SymmetryGroup
+from algebra.results import Result
 
 # Allocations gone through one by one.
 LARGEST = 2_000_000
@@ -82,8 +84,8 @@ class AtlasEntry:
         )
 
 
-@dataclass(frozen=True)
-class Atlas:
+@dataclass(frozen=True, repr=False)
+class Atlas(Result):
     """All allocations of a budget.
 
     Attributes
@@ -125,14 +127,43 @@ class Atlas:
             "seed": self.seed,
         }
 
+    picture = "atlas"
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the work was interrupted: there are more orbits than entries."""
+        return len(self.entries) < self.orbits
+
+    def facts(self) -> dict[str, Any]:
+        """How many allocations have which verdict."""
+        done = f"{len(self.entries)} of {self.orbits}, partial" if self.is_partial else self.orbits
+        return {
+            "network": str(self.network),
+            "budget": self.budget,
+            "allocations": sum(e.orbit for e in self.entries),
+            "orbits": done,
+            **self.totals,
+            "seed": self.seed,
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each orbit."""
+        return {
+            "cells": [" ".join(f"{n}[{i},{j}]" for n, i, j in e.cells) for e in self.entries],
+            "orbit": [e.orbit for e in self.entries],
+            "verdict": [e.verdict for e in self.entries],
+            "rule": [e.rule for e in self.entries],
+            "rank": [e.rank for e in self.entries],
+            "generic_root_count": [e.root_count for e in self.entries],
+        }
+
     def to_csv(self) -> str:
         """A table, one orbit a line."""
         out = io.StringIO()
         table = csv.writer(out, lineterminator="\n")
-        table.writerow(["cells", "orbit", "verdict", "rule", "rank", "generic_root_count"])
-        for e in self.entries:
-            cells = " ".join(f"{n}[{i},{j}]" for n, i, j in e.cells)
-            table.writerow([cells, e.orbit, e.verdict, e.rule, e.rank, e.root_count])
+        columns = self.columns()
+        table.writerow(columns)
+        table.writerows(zip(*columns.values(), strict=True))
         return out.getvalue()
 
     def __str__(self) -> str:
@@ -251,15 +282,12 @@ def atlas(
     known = _open_store(store, header) if store else {}
     entries: list[AtlasEntry] = []
 
-    def judge(problem: Problem) -> Certificate:
-        return decide(problem) if decide else certify(problem, seed=seed)
-
     try:
         for allocation, size in wanted:
             entry = known.get(allocation.cells)
             if entry is None:
                 problem = Problem.of(allocation, support=dict(support or {}))
-                verdict = judge(problem)
+                verdict = decide(problem) if decide else certify(problem, seed=seed)
                 entry = AtlasEntry(
                     allocation.cells,
                     size,
@@ -269,8 +297,7 @@ def atlas(
                     verdict.generic_root_count,
                 )
                 if store:
-                    with store.open("a", encoding="utf-8") as file:
-                        file.write(json.dumps(entry.to_dict()) + "\n")
+                    _keep(store, entry)
             entries.append(entry)
             if progress is not None:
                 progress(len(entries), len(wanted))
@@ -283,12 +310,18 @@ def _open_store(store: Path, header: dict[str, Any]) -> dict[tuple[Cell, ...], A
     """Entries already there; a new file is begun with the header."""
     if not store.exists():
         try:
-            store.write_text(json.dumps(header) + "\n", encoding="utf-8")
+            store.write_bytes((json.dumps(header) + "\n").encode())
         except OSError as error:
             raise InputError(f"{store}: cannot be written: {error}") from None
         return {}
     try:
-        text = store.read_text(encoding="utf-8")
+        with store.open("rb") as file:
+            if file.read(16).startswith(b"SQLite format 3"):
+                raise InputError(
+                    f"{store} holds trials, as `estimate` keeps them; an atlas is kept in a file "
+                    "of its own"
+                )
+        text = store.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{store}: cannot be read: {error}") from None
     lines = list(_whole_lines(text))
@@ -306,8 +339,20 @@ def _open_store(store: Path, header: dict[str, Any]) -> dict[tuple[Cell, ...], A
         raise InputError(f"{store} is not an atlas file: {error!r}") from None
     if not text.endswith("\n"):
         # A run was killed while it wrote: its last line is cut off and done again.
-        store.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        # Only that line is cut: the others are not written anew, so that nothing can lose them.
+        os.truncate(store, sum(len(line.encode()) + 1 for line in lines))
     return {entry.cells: entry for entry in entries}
+
+
+def _keep(store: Path, entry: AtlasEntry) -> None:
+    """Add an entry to the file, on the disk before the next one is worked on."""
+    try:
+        with store.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(json.dumps(entry.to_dict()) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise InputError(f"{store}: cannot be written: {error}") from None
 
 
 def _whole_lines(text: str) -> Iterator[str]:

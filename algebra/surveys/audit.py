@@ -26,6 +26,7 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.ranks.generic_rank import TARGET_ERROR, deficit_error, generic_rank, network_rank
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
+from algebra.results import Result
 from algebra.theorems.corrected import CORRECTED
 from algebra.theorems.statements import MAXIMAL, MINIMAL, THEOREMS, WORDS, Theorem
 
@@ -102,6 +103,11 @@ class TheoremAudit:
     examples: tuple[Counterexample, ...]
 
     @property
+    def wrong(self) -> int:
+        """Of how many allocations it is wrong."""
+        return self.says_maximal_but_minimal + self.says_minimal_but_not
+
+    @property
     def example_maximal(self) -> tuple[Cell, ...] | None:
         """Cells of an allocation that it calls maximal and that is minimal."""
         return next((e.cells for e in self.examples if e.says == MAXIMAL), None)
@@ -112,8 +118,8 @@ class TheoremAudit:
         return next((e.cells for e in self.examples if e.says == MINIMAL), None)
 
 
-@dataclass(frozen=True)
-class AuditResult:
+@dataclass(frozen=True, repr=False)
+class AuditResult(Result):
     """What an audit found.
 
     Attributes
@@ -143,6 +149,32 @@ class AuditResult:
     theorems: tuple[TheoremAudit, ...]
     error_bound: Fraction
     seed: int
+
+    picture = "audit"
+
+    def facts(self) -> dict[str, Any]:
+        """How many allocations, and how often theorems are wrong of them."""
+        return {
+            "matrix": self.matrix,
+            "budget": self.budget,
+            "checked": self.checked,
+            "total": self.total,
+            "minimal": self.minimal,
+            "wrong": sum(t.wrong for t in self.theorems),
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each theorem."""
+        found = self.theorems
+        return {
+            "matrix": [self.matrix for _ in found],
+            "theorem": [t.theorem for t in found],
+            "checked": [t.checked for t in found],
+            "agree": [t.agree for t in found],
+            "silent": [t.silent for t in found],
+            "says_maximal_but_minimal": [t.says_maximal_but_minimal for t in found],
+            "says_minimal_but_not": [t.says_minimal_but_not for t in found],
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob audit``."""
@@ -177,6 +209,79 @@ class AuditResult:
             for t in self.theorems
         ]
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, repr=False)
+class Audit(Result):
+    """What audits of several matrices of one network found; a sequence of them.
+
+    Attributes
+    ----------
+    matrices : tuple of AuditResult
+        One for each matrix.
+    seed : int
+    """
+
+    matrices: tuple[AuditResult, ...]
+    seed: int
+
+    picture = "audit"
+
+    def __iter__(self) -> Iterator[AuditResult]:
+        return iter(self.matrices)
+
+    def __len__(self) -> int:
+        return len(self.matrices)
+
+    def __getitem__(self, k: int) -> AuditResult:
+        return self.matrices[k]
+
+    @property
+    def checked(self) -> int:
+        """Allocations checked, over the matrices."""
+        return sum(a.checked for a in self.matrices)
+
+    @property
+    def examples(self) -> tuple[Counterexample, ...]:
+        """Allocations of which a theorem is wrong, at most two for each theorem and matrix."""
+        return tuple(e for a in self.matrices for t in a.theorems for e in t.examples)
+
+    def _total(self, name: str) -> int:
+        return sum(getattr(t, name) for a in self.matrices for t in a.theorems)
+
+    def facts(self) -> dict[str, Any]:
+        """Totals over the matrices."""
+        network = {"network": str(self.matrices[0].network)} if self.matrices else {}
+        return {
+            **network,
+            "matrices": " ".join(a.matrix for a in self.matrices),
+            "checked": self.checked,
+            "agree": self._total("agree"),
+            "silent": self._total("silent"),
+            "wrong": self._total("wrong"),
+            "seed": self.seed,
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each matrix and theorem."""
+        parts = [a.columns() for a in self.matrices]
+        return {name: [v for p in parts for v in p[name]] for name in (parts[0] if parts else ())}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob audit``: totals, and each of the matrices."""
+        return {
+            "checked": self.checked,
+            "agree": self._total("agree"),
+            "silent": self._total("silent"),
+            "theorem_says_maximal_but_minimal": self._total("says_maximal_but_minimal"),
+            "theorem_says_minimal_but_not": self._total("says_minimal_but_not"),
+            "examples": [e.to_dict() for e in self.examples],
+            "matrices": [a.to_dict() for a in self.matrices],
+            "seed": self.seed,
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.matrices))
 
 
 def audit(

@@ -37,10 +37,11 @@ from graphlib import TopologicalSorter
 from itertools import chain, repeat
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from algebra.errors import InputError
+
+# Systems of so few equations are ordered without SciPy, which takes longer to load.
+_FEW = 64
 
 Patterns = Sequence[Collection[int]]
 _Lists = list[list[int]]
@@ -246,7 +247,7 @@ def dulmage_mendelsohn(patterns: Patterns, unknowns: int) -> DulmageMendelsohn:
     underdetermined: 1 equation in 2 unknowns: equations 2; unknowns 1, 2
     """
     rows = _checked(patterns, unknowns)
-    return _decompose(rows, _transposed(rows, unknowns))
+    return _decompose(rows, _transposed(rows, unknowns), _match(rows, unknowns))
 
 
 def block_triangular_form(patterns: Patterns, unknowns: int) -> BlockTriangularForm:
@@ -276,8 +277,8 @@ def block_triangular_form(patterns: Patterns, unknowns: int) -> BlockTriangularF
     ((1, 2, 0), (1, 0))
     """
     rows = _checked(patterns, unknowns)
-    parts = _decompose(rows, _transposed(rows, unknowns))
-    matching = parts.matching
+    matching = _match_few(rows, unknowns) if len(rows) <= _FEW else _match(rows, unknowns)
+    parts = _decompose(rows, _transposed(rows, unknowns), matching)
     inside = np.zeros(len(rows), bool)
     inside[list(parts.square.equations)] = True
     equation = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
@@ -285,10 +286,7 @@ def block_triangular_form(patterns: Patterns, unknowns: int) -> BlockTriangularF
     earlier = owner[np.fromiter(chain.from_iterable(rows), int, len(equation))]
     kept = inside[equation] & (earlier >= 0) & inside[earlier]
     equation, earlier = equation[kept], earlier[kept]
-    graph = csr_array((np.ones(len(equation), bool), (earlier, equation)), (len(rows),) * 2)
-    label = np.arange(len(rows))
-    if rows:
-        label = connected_components(graph, connection="strong")[1].astype(np.int64)
+    label = _strong_components(earlier, equation, len(rows))
 
     members: dict[int, list[int]] = {}
     for e in parts.square.equations:
@@ -344,6 +342,10 @@ def _transposed(rows: _Lists, unknowns: int) -> _Lists:
 def _match(rows: _Lists, unknowns: int) -> Matching:
     if not rows or not unknowns:
         return Matching((None,) * len(rows), (None,) * unknowns)
+    # Loaded here: SciPy takes longer than most commands.
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
     starts = np.cumsum([0, *map(len, rows)], dtype=np.int32)
     indices = np.fromiter(chain.from_iterable(rows), np.int32, starts[-1])
     graph = csr_array((np.ones(len(indices), np.int8), indices, starts), (len(rows), unknowns))
@@ -353,6 +355,44 @@ def _match(rows: _Lists, unknowns: int) -> Matching:
         if u >= 0:
             owner[u] = e
     return Matching(tuple(None if u < 0 else u for u in mates), tuple(owner))
+
+
+def _match_few(rows: _Lists, unknowns: int) -> Matching:
+    """A maximum matching by augmenting paths, without SciPy; not always the one of `_match`."""
+    owner: list[int | None] = [None] * unknowns
+
+    def augment(e: int, seen: set[int]) -> bool:
+        for u in rows[e]:
+            if u not in seen:
+                seen.add(u)
+                holder = owner[u]
+                if holder is None or augment(holder, seen):
+                    owner[u] = e
+                    return True
+        return False
+
+    for e in range(len(rows)):
+        augment(e, set())
+    mates: list[int | None] = [None] * len(rows)
+    for u, holder in enumerate(owner):
+        if holder is not None:
+            mates[holder] = u
+    return Matching(tuple(mates), tuple(owner))
+
+
+def _strong_components(tails: np.ndarray, heads: np.ndarray, nodes: int) -> np.ndarray:
+    """A label for each node, the same for those that reach each other."""
+    if nodes <= _FEW:
+        reached = np.eye(nodes, dtype=bool)
+        reached[tails, heads] = True
+        for _ in range(nodes.bit_length()):
+            reached = reached @ reached
+        return (reached & reached.T).argmax(axis=1) if nodes else np.arange(0)
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = csr_array((np.ones(len(tails), bool), (tails, heads)), (nodes, nodes))
+    return np.asarray(connected_components(graph, connection="strong")[1], np.int64)
 
 
 def _reach(
@@ -382,8 +422,7 @@ def _smallest(starts: Iterable[int], rows: _Lists, owner: _Mates) -> _Sets | Non
     return best
 
 
-def _decompose(rows: _Lists, columns: _Lists) -> DulmageMendelsohn:
-    matching = _match(rows, len(columns))
+def _decompose(rows: _Lists, columns: _Lists, matching: Matching) -> DulmageMendelsohn:
     spare_equations = [e for e, unknown in enumerate(matching.unknown_of) if unknown is None]
     spare_unknowns = [u for u, equation in enumerate(matching.equation_of) if equation is None]
     over = _reach(spare_equations, rows, matching.equation_of) or (set(), set())

@@ -8,6 +8,7 @@ from typing import Any
 
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import Budget, Violation
+from algebra.results import Result
 from algebra.systems.incidence import BlockTriangularForm
 from algebra.systems.system import QuadraticSystem
 
@@ -108,8 +109,8 @@ class FormReport:
         }
 
 
-@dataclass(frozen=True)
-class Inspection:
+@dataclass(frozen=True, repr=False)
+class Inspection(Result):
     """The structure report of an allocation.
 
     Attributes
@@ -131,6 +132,39 @@ class Inspection:
     skipped: tuple[str, ...]
     budgets: tuple[Budget, ...]
     violations: tuple[Violation, ...]
+
+    picture = "incidence"
+
+    def facts(self) -> dict[str, Any]:
+        """Sizes of the first form, before and after elimination."""
+        first = self.forms[0] if self.forms else None
+        sizes = first and {
+            "form": first.form,
+            "equations": first.equations,
+            "unknowns": first.unknowns,
+            "core": f"{first.core_equations} equations in {first.core_unknowns} unknowns",
+            "bezout": first.bezout,
+        }
+        return {
+            "network": str(self.allocation.network),
+            "learnable": self.allocation.size,
+            **(sizes or {}),
+            "violations": len(self.violations),
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each form."""
+        forms = self.forms
+        return {
+            "form": [f.form for f in forms],
+            "equations": [f.equations for f in forms],
+            "unknowns": [f.unknowns for f in forms],
+            "core_equations": [f.core_equations for f in forms],
+            "core_unknowns": [f.core_unknowns for f in forms],
+            "core_degree": [f.core_degree for f in forms],
+            "bezout": [f.bezout for f in forms],
+            "consistent": [f.consistent for f in forms],
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""

@@ -21,7 +21,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from algebra.linalg.modular import Residues, echelon, matmul, rank
 from algebra.systems.core import Core, DeferredBlock
@@ -345,7 +344,7 @@ def _replaced(composed: Composed) -> tuple[Composed, Residues, bool]:
     rows[:, columns[products:] // (k + 1)] = table[quadratic:found, products : len(columns)]
     if len(rows) and not rows[-1, :k].any():
         raise _Inconsistent
-    mix = csr_array(table[:quadratic, len(columns) :])
+    mix = table[:quadratic, len(columns) :]
     return Composed(composed.quadrics.combine(mix), composed.images), rows, True
 
 
@@ -423,7 +422,7 @@ def _random_row(size: int, p: int) -> Residues:
 
 def _missed(composed: Composed, mix: Residues, kernel: Residues) -> np.ndarray:
     """Quadratic monomials that combinations of kernel vectors leave."""
-    vectors = csr_array(matmul(mix, kernel, composed.quadrics.p))
+    vectors = matmul(mix, kernel, composed.quadrics.p)
     q = Composed(composed.quadrics.combine(vectors), composed.images).expanded()
     quadratic = q.second < q.unknowns
     return np.unique(q.first[quadratic] * (q.unknowns + 1) + q.second[quadratic])

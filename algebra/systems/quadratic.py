@@ -19,13 +19,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from algebra.linalg.modular import Residues, matmul
 from algebra.time_limits import check_time
 
 # Terms held at once while a substitution is expanded.
 _AT_ONCE = 1_000_000
+# Matrices of at most so many entries are multiplied without SciPy: it takes longer to load.
+_SMALL = 4096
 
 
 class DegreeAboveTwo(ArithmeticError):
@@ -133,13 +134,13 @@ class Quadrics:
         np.add.at(rows, (self.polynomial, column), value)
         return rows % self.p
 
-    def combine(self, mix: csr_array) -> Quadrics:
+    def combine(self, mix: Residues) -> Quadrics:
         """Linear combinations of the polynomials, one a row of `mix` (residues)."""
-        rows, members = mix.tocoo().coords
+        rows, members = np.nonzero(mix)
         sizes = (self.starts[1:] - self.starts[:-1])[members]
         offset = np.repeat(self.starts[members] - np.cumsum(sizes) + sizes, sizes)
         at = np.arange(len(offset)) + offset
-        value = np.repeat(mix.tocoo().data, sizes) * self.coefficient[at] % self.p
+        value = np.repeat(mix[rows, members], sizes) * self.coefficient[at] % self.p
         return merged(
             mix.shape[0], self.unknowns, self.p, np.repeat(rows, sizes),
             self.first[at], self.second[at], value,
@@ -223,7 +224,7 @@ class Composed:
 
     def __getitem__(self, chosen: Sequence[int] | np.ndarray) -> Composed:
         part = Composed(self.quadrics[chosen], self.images)
-        for name in ("_halves", "_rows", "_support"):
+        for name in ("_halves", "_entries", "_support"):
             if name in self.__dict__:
                 part.__dict__[name] = self.__dict__[name]
         return part
@@ -260,24 +261,39 @@ class Composed:
     def _halves(self) -> tuple[Any, Any]:
         """The images in two parts of 16 bits, so that sums of products fit in 64 bits."""
         high, low = self.images >> 16, self.images & 0xFFFF
-        if np.count_nonzero(self.images) * 8 > self.images.size:
+        if np.count_nonzero(self.images) * 8 > self.images.size or self.images.size <= _SMALL:
             return high, low
+        # Loaded here: SciPy takes longer than small systems do.
+        from scipy.sparse import csr_array
+
         return csr_array(high), csr_array(low)
 
     def _expand(self, q: Quadrics, support: np.ndarray) -> Quadrics:
-        whole, (high, low) = self._rows, self._halves
+        high, low = self._halves
         p, k = q.p, self.unknowns + 1
         swap = support[q.first] > support[q.second]
         near, far = np.where(swap, q.second, q.first), np.where(swap, q.first, q.second)
         # Each term's sparser factor: its affine form, term by term.
         lengths = support[near]
-        offset = np.repeat(whole.indptr[near] - np.cumsum(lengths) + lengths, lengths)
+        starts = np.cumsum(support) - support
+        offset = np.repeat(starts[near] - np.cumsum(lengths) + lengths, lengths)
         at = np.arange(len(offset)) + offset
-        value = np.repeat(q.coefficient, lengths) * whole.data[at] % p
-        key = np.repeat(q.polynomial, lengths) * k + whole.indices[at]
+        index, entry = self._entries
+        value = np.repeat(q.coefficient, lengths) * entry[at] % p
+        key = np.repeat(q.polynomial, lengths) * k + index[at]
         groups, group = np.unique(key, return_inverse=True)
-        rows = csr_array((value, (group, np.repeat(far, lengths))), (len(groups), q.unknowns + 1))
-        rows.data %= p
+        shape = (len(groups), q.unknowns + 1)
+        column = np.repeat(far, lengths)
+        rows: Any
+        if shape[0] * shape[1] <= _SMALL and isinstance(high, np.ndarray):
+            rows = np.zeros(shape, np.int64)
+            np.add.at(rows, (group, column), value)
+            rows %= p
+        else:
+            from scipy.sparse import csr_array
+
+            rows = csr_array((value, (group, column)), shape)
+            rows.data %= p
         # The other factors, those that share a polynomial and an unknown together.
         upper, lower = rows @ high, rows @ low
         if isinstance(upper, np.ndarray):
@@ -312,8 +328,10 @@ class Composed:
         return np.asarray(np.count_nonzero(self.images, axis=1))
 
     @cached_property
-    def _rows(self) -> csr_array:
-        return csr_array(self.images)
+    def _entries(self) -> tuple[np.ndarray, np.ndarray]:
+        """The entries of the images that are not 0, row by row: columns and values."""
+        row, column = np.nonzero(self.images)
+        return column, self.images[row, column]
 
     def coefficients(self, first: np.ndarray, second: np.ndarray) -> Residues:
         """Coefficients of some products of two unknowns, without multiplying out.

@@ -31,6 +31,8 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.modular import random_prime
+from algebra.networks.limits import plural
+from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveDied, MsolveMissing
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
 from algebra.problems.allocation import Allocation
@@ -283,11 +285,13 @@ def _count_blocks(core: Core, root: tuple[int, ...], timeout: float) -> tuple[in
         images = [generators.get(k, ring.constant(value)) for k, value in enumerate(root)]
         block = [core.equations[e].compose(*images, ctx=ring) for e in equations]
         try:
-            degree = quotient_degree(block, timeout=max(1, round(timeout)))
+            size = plural(len(block), f"{len(block)} equation")
+            with phase(f"generic root count, a Gröbner basis of {size}"):
+                degree = quotient_degree(block, timeout=max(1, round(timeout)))
         except MsolveTimeout:
+            inside = plural(len(unknowns), f"{len(unknowns)} unknown")
             raise RootCountError(
-                f"counting {len(block)} equations in {len(unknowns)} unknowns took longer than "
-                f"{timeout:g} s; allow more with --timeout"
+                f"the Gröbner basis of {size} in {inside} was not finished in its share of the time"
             ) from None
         except MsolveDied as error:
             raise RootCountLost(str(error)) from None

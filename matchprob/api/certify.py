@@ -16,14 +16,14 @@ from algebra.certificates.reading import MOST_CHARACTERS, as_text
 from algebra.errors import InputError, whole_number
 from algebra.normalization.lowering import solvable
 from algebra.problems.allocation import Allocation
-from algebra.systems.inspection import Inspection
-from algebra.systems.root_count import RootCount, RootCounter
 from algebra.time_limits import positive_seconds
 from matchprob.api.checker import CHECKER
 from matchprob.api.question import Question, as_problem
 from numeric.instances import draw_instance
 
 if TYPE_CHECKING:
+    from algebra.systems.inspection import Inspection
+    from algebra.systems.root_count import RootCount, RootCounter
     from numeric.relu.decide import ReluDecision
 
 

@@ -18,6 +18,7 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.files import load_problem
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
+from algebra.results import Result
 from matchprob.api.goals import GOALS
 from matchprob.api.probable import RaceOptions
 from numeric.cap_relaxation import linear_relaxation
@@ -25,7 +26,7 @@ from numeric.tracking.root_count import monodromy_root_count
 
 
 @dataclass(frozen=True, repr=False)
-class DesignResult:
+class DesignResult(Result):
     """What the verb design found.
 
     Attributes
@@ -86,11 +87,27 @@ class DesignResult:
         """The JSON object of ``matchprob design``."""
         return self.design.to_dict()
 
-    def __repr__(self) -> str:
-        return (
-            f"DesignResult(goal={self.goal!r}, value={self.value}, bound={self.bound}, "
-            f"cost={self.cost}, learnable={self.allocation.size})"
-        )
+    picture = "design"
+
+    def facts(self) -> dict[str, Any]:
+        """What it is best at, and how sure that is."""
+        return {
+            "goal": self.goal,
+            "value": self.value,
+            "bound": self.bound,
+            "cost": self.cost,
+            "learnable": self.allocation.size,
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each weight that learns."""
+        cells = self.allocation.cells
+        return {
+            "matrix": [name for name, _, _ in cells],
+            "row": [i for _, i, _ in cells],
+            "column": [j for _, _, j in cells],
+            "cost": [str(self.asked.cost([cell])) for cell in cells],
+        }
 
 
 def allowed_cells(problem: Problem) -> list[Cell]:

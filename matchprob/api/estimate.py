@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ from numeric.counts import CountResult, InstanceCount
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store
-from numeric.studies.study import Study
+from numeric.studies.study import Study, Workers, make_workers
+from numeric.studies.together import run_together
 
 Advance = Callable[[InstanceCount], None]
+_PATH = (str, Path)
 
 
 def count(
@@ -101,6 +104,7 @@ def estimate(
     store: str | Path | Store | None = None,
     workers: int = 1,
     scheduler: str | None = None,
+    name: str | None = None,
     advance: Advance | None = None,
 ) -> Estimate:
     """Estimate a match probability from random trials.
@@ -131,6 +135,8 @@ def estimate(
         Local processes.
     scheduler : str, optional
         Address of a Dask scheduler.
+    name : str, optional
+        Of the study in the store; by default the problem file's, where it has none.
     advance : callable, optional
         Told of each trial as it is taken in.
 
@@ -156,7 +162,10 @@ def estimate(
         timeout=trial_timeout,
         certify=certify,
         complete=complete,
+        name=_stem(question),
     ) as study:
+        if name:
+            study.rename(name)
         # Loading and connecting take their share.
         left = max(timeout - (time.monotonic() - start), 1e-3)
         return study.run(trials, half_width=half_width, timeout=left, advance=advance)
@@ -170,6 +179,9 @@ def compare(
     seed: int = 0,
     timeout: float = math.inf,
     trial_timeout: float = 600.0,
+    store: str | Path | Store | None = None,
+    workers: int = 1,
+    scheduler: str | None = None,
     advance: Advance | None = None,
     **settings: Any,
 ) -> Comparison:
@@ -183,14 +195,18 @@ def compare(
     seed : int, optional
     timeout, trial_timeout : float, optional
         Seconds for the whole call, and for one trial.
+    store, workers, scheduler : optional
+        As for `estimate`.
     advance : callable, optional
         Told of each trial of either.
     **settings
-        As for `estimate`: `engine`, `store`, `workers`, `scheduler`, `confidence`, ….
+        As for `estimate`: `engine`, `confidence`, `certify`, `complete`.
 
     Returns
     -------
     Comparison
+        The two take turns, so that an interrupt (Ctrl-C), which ends both, leaves them at
+        about the same trial.
     """
     positive_seconds(timeout, "timeout")
     start = time.monotonic()
@@ -200,14 +216,33 @@ def compare(
             f"`first` ({problems[0].network}) and `second` ({problems[1].network}) are different "
             "networks: only allocations of one network have common instances"
         )
-    if (problems[0].distribution, problems[0].support) != (
-        problems[1].distribution,
-        problems[1].support,
-    ):
+    given = [p.to_dict() for p in problems]
+    if any(given[0].get(table) != given[1].get(table) for table in ("distribution", "support")):
         raise InputError("`first` and `second` differ in [distribution] or [support]")
-    found = []
-    for problem in problems:
-        with Study(problem, seed=seed, timeout=trial_timeout, **settings) as study:
-            left = max(timeout - (time.monotonic() - start), 1e-3)
-            found.append(study.run(trials, timeout=left, advance=advance))
+    with ExitStack() as stack:
+        kept = stack.enter_context(closing(Store(store))) if isinstance(store, _PATH) else store
+        crew: Workers
+        if scheduler is not None:
+            from numeric.studies.cluster import DaskWorkers
+
+            crew = DaskWorkers(scheduler)
+        else:
+            crew = make_workers(workers)
+        stack.enter_context(closing(crew))
+        studies = [
+            stack.enter_context(
+                Study(
+                    problem, seed=seed, timeout=trial_timeout, store=kept, workers=crew,
+                    name=_stem(question), **settings,
+                )
+            )
+            for problem, question in zip(problems, (first, second), strict=True)
+        ]  # fmt: skip
+        left = max(timeout - (time.monotonic() - start), 1e-3)
+        found = run_together(studies, trials, timeout=left, advance=advance)
     return Comparison(*found)
+
+
+def _stem(question: Question) -> str:
+    """What a study is called by default: as the problem file."""
+    return Path(question).stem if isinstance(question, _PATH) else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
@@ -23,6 +22,7 @@ from algebra.design.spread import most_spread
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.time_limits import end_of_part, has_passed
 from numeric.cap_relaxation import linear_relaxation
 from numeric.counts import InstanceCount
 from numeric.studies.racing import Race, successive_halving
@@ -194,14 +194,14 @@ def gather(
         name = (group.canonical(allocation) if group else allocation).cells
         found.setdefault(name, allocation)
 
-    ends = time.monotonic() + seconds
+    ends = end_of_part(seconds)
     p, number = next(asked.points())
     ranked = ranked_bases(asked, asked.columns(p, number), p)
     exhaustive = True
     try:
         for k, (_, elements) in enumerate(islice(ranked, _MOST_DESIGNS + 1)):
             keep(allocation_of(asked, elements))
-            if k == _MOST_DESIGNS or len(found) > count or time.monotonic() > ends:
+            if k == _MOST_DESIGNS or len(found) > count or has_passed(ends):
                 exhaustive = False
                 break
     except SearchUnfinished:

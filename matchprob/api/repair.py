@@ -18,6 +18,7 @@ from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells
+from algebra.results import Result
 from matchprob.api.certify import certify
 from matchprob.api.design import DemandOptions
 from matchprob.api.question import Question, as_problem
@@ -29,8 +30,8 @@ _PATIENCE = 10.0
 _GOALS = {"positive": NOT_MINIMAL, "maximal": MAXIMAL}
 
 
-@dataclass(frozen=True)
-class RepairResult:
+@dataclass(frozen=True, repr=False)
+class RepairResult(Result):
     """A repair with the certificates of both allocations.
 
     Attributes
@@ -48,6 +49,30 @@ class RepairResult:
     def problem(self) -> Problem:
         """The problem with the allocation afterwards."""
         return self.after.problem
+
+    picture = "repair"
+
+    def facts(self) -> dict[str, Any]:
+        """How many weights move, and the verdicts before and after."""
+        return {
+            "moves": self.repair.moves if self.repair else 0,
+            "bound": self.repair.bound if self.repair else 0,
+            "before": self.before.verdict,
+            "after": self.after.verdict,
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each weight that learns before or afterwards."""
+        before = set(self.before.problem.allocation.cells)
+        after = set(self.problem.allocation.cells)
+        cells = sorted(before | after)
+        return {
+            "matrix": [name for name, _, _ in cells],
+            "row": [i for _, i, _ in cells],
+            "column": [j for _, _, j in cells],
+            "before": [cell in before for cell in cells],
+            "after": [cell in after for cell in cells],
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob repair``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ from numeric.studies.store import Store, StudyInfo
 from numeric.studies.trials import Work
 
 
-def _find(store: Store, name: str | None) -> StudyInfo:
+def study_of(store: Store, name: str | None) -> StudyInfo:
+    """A study by number, name or beginning of its key; the only one by default."""
     if name is not None:
         return store.find(name)
     studies = store.studies()
-    if len(studies) != 1:
+    if not studies:
+        raise InputError(f"{store.path} holds no study yet")
+    if len(studies) > 1:
         raise InputError(
             f"{store.path} has {len(studies)} studies: name one (`matchprob study list` shows them)"
         )
@@ -24,7 +28,7 @@ def _find(store: Store, name: str | None) -> StudyInfo:
 
 def estimate_of(store: Store, name: str | None) -> tuple[StudyInfo, Estimate]:
     """A study and the estimate from its trials 0 … n - 1."""
-    info = _find(store, name)
+    info = study_of(store, name)
     work = Work.from_dict(info.work)
     records = store.records(info.id)
     done = next((k for k in range(len(records)) if k not in records), len(records))
@@ -33,10 +37,12 @@ def estimate_of(store: Store, name: str | None) -> tuple[StudyInfo, Estimate]:
 
 
 def columns_of(store: Store, name: str | None) -> dict[str, list[Any]]:
-    """All trials of a study, column by column."""
-    records = store.records(_find(store, name).id).values()
+    """All trials of a study, column by column; their real solutions as lists in JSON."""
+    records = store.records(study_of(store, name).id).values()
     fields = ("index", "outcome", "real", "complex", "status", "note", "seconds")
-    return {field: [getattr(c, field) for c in records] for field in fields}
+    columns: dict[str, list[Any]] = {f: [getattr(c, f) for c in records] for f in fields}
+    columns["solutions"] = [json.dumps(c.solutions) if c.solutions else "" for c in records]
+    return columns
 
 
 def write_parquet(columns: dict[str, list[Any]], path: Path) -> None:

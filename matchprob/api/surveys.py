@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import comb
 from pathlib import Path
-from typing import Any
 
 from algebra.errors import InputError
 from algebra.networks.base import Network
@@ -15,7 +14,7 @@ from algebra.problems.problem import Problem
 from algebra.surveys import atlas as atlases
 from algebra.surveys import audit as audits
 from algebra.surveys.atlas import Atlas
-from algebra.surveys.audit import AuditResult
+from algebra.surveys.audit import Audit
 from matchprob.api.certify import certify
 from matchprob.api.question import Question
 
@@ -29,7 +28,7 @@ def audit(
     corrected: bool = False,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[AuditResult, ...]:
+) -> Audit:
     """Hold the papers' theorems, as stated, against the exact verdict.
 
     Parameters
@@ -51,8 +50,8 @@ def audit(
 
     Returns
     -------
-    tuple of AuditResult
-        One for each matrix.
+    Audit
+        A sequence of results, one for each matrix, and their totals.
     """
     problem = _network_of(question)
     refuse(problem.network, "audit")
@@ -66,7 +65,7 @@ def audit(
     shares: dict[str, int | None] = dict.fromkeys(names)
     if count is not None:
         shares.update(_shares(network, problem, names, size, count))
-    return tuple(
+    found = tuple(
         audits.audit(
             network,
             name,
@@ -80,6 +79,7 @@ def audit(
         for name, share in shares.items()
         if share != 0
     )
+    return Audit(found, seed)
 
 
 def _shares(
@@ -106,24 +106,6 @@ def _shares(
         left -= shares[name]
     # All of a matrix's allocations are gone through one by one, not drawn.
     return {name: None if shares[name] == there[name] else shares[name] for name in there}
-
-
-def audit_to_dict(found: Sequence[AuditResult], seed: int) -> dict[str, Any]:
-    """The JSON object of ``matchprob audit``: totals over the matrices, and each of them."""
-    return {
-        "checked": sum(a.checked for a in found),
-        "agree": sum(t.agree for a in found for t in a.theorems),
-        "silent": sum(t.silent for a in found for t in a.theorems),
-        "theorem_says_maximal_but_minimal": sum(
-            t.says_maximal_but_minimal for a in found for t in a.theorems
-        ),
-        "theorem_says_minimal_but_not": sum(
-            t.says_minimal_but_not for a in found for t in a.theorems
-        ),
-        "examples": [example for a in found for example in a.to_dict()["examples"]],
-        "matrices": [a.to_dict() for a in found],
-        "seed": seed,
-    }
 
 
 def atlas(

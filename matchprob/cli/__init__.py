@@ -9,12 +9,11 @@ construct  The verb that tunes normalization layers: construct
 decide     The verb of shallow ReLU nets: decide
 design     The verb that chooses an allocation: design
 estimate   Verbs that solve random instances: count, estimate, compare
-help       Help that is made from registries, when it is asked for
 identify   Verbs about what data determine: identify
 options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
 reproduce  The verb that makes the papers' figures again: reproduce
-study      Verbs of kept trials: study list, show, export, merge
+study      Verbs of kept trials: study list, show, export, rename, merge
 help       Help that is made from registries, when it is asked for: loading them takes time
 """
 
@@ -43,7 +42,9 @@ from matchprob.cli import (
 )
 from matchprob.cli.help import LazyHelp
 from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
+from matchprob.io.characters import accept_all
 from matchprob.io.output import Output, silence
+from matchprob.io.watch import watch
 
 # A disk, a quota, a largest size or a device that is at its end: not our bug, not bad input.
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -65,7 +66,6 @@ app = _App(
     name="matchprob",
     help="Which weights should learn? Exact and numerical algebra of match probability.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -143,10 +143,13 @@ def main() -> int:
 
         print(f"matchprob {__version__}")
         return 0
+    for stream in (sys.stdout, sys.stderr):
+        accept_all(stream)
     sys.stdout = Output(sys.stdout)  # type: ignore[assignment]
 
     def work() -> int | None:
-        result = app(standalone_mode=False)
+        with watch(say):
+            result = app(standalone_mode=False)
         return result if isinstance(result, int) else None
 
     status = run(work)

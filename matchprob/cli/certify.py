@@ -37,7 +37,7 @@ def inspect(
     from matchprob.api import certify as exact
     from matchprob.api.question import as_problem
     from matchprob.io import files
-    from matchprob.report import inspection, pictures
+    from matchprob.report import inspection
 
     files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
@@ -49,7 +49,9 @@ def inspect(
         if equations:
             inspection.print_equations(console(), found, question)
     if plot:
-        pictures.save(pictures.incidence(found), plot)
+        from matchprob.report import paint, pictures
+
+        pictures.save(paint.figure_of(found), plot)
         say(f"wrote {plot}")
 
 
@@ -66,6 +68,7 @@ def certify(
     as_json: Json = False,
 ) -> None:
     """Decide whether an allocation is maximal, minimal or in between."""
+    from algebra.certificates.explanation import explain
     from matchprob.api import certify as exact
     from matchprob.api.question import as_problem
     from matchprob.io import files
@@ -74,10 +77,11 @@ def certify(
     files.check_outputs([problem], out)
     question = as_problem(problem)
     found = exact.certify(question, seed=seed, timeout=timeout, search=search)
+    why = explain(found, str(problem), timeout, search)
     if as_json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), "explanation": why.to_dict()})
     else:
-        print_certificate(console(), found)
+        print_certificate(console(), found, why)
     if out:
         files.write_text(out, found.to_json())
         say(f"wrote {out}")
@@ -144,7 +148,7 @@ def audit(
             progress=progress,
         )
     if as_json:
-        print_json(surveys.audit_to_dict(found, seed))
+        print_json(found.to_dict())
     else:
         print_audit(console(), found)
 
@@ -178,7 +182,6 @@ def atlas(
     from matchprob.api import surveys
     from matchprob.io import files
     from matchprob.io.progress import counter
-    from matchprob.report import pictures
     from matchprob.report.audit import print_atlas
 
     files.check_outputs([problem], table, plot=plot, store=store)
@@ -195,7 +198,9 @@ def atlas(
         files.write_text(table, found.to_csv())
         say(f"wrote {table}")
     if plot:
-        pictures.save(pictures.atlas(found), plot)
+        from matchprob.report import paint, pictures
+
+        pictures.save(paint.figure_of(found), plot)
         say(f"wrote {plot}")
     if len(found.entries) < found.orbits:
         kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"

@@ -102,21 +102,23 @@ def design(
     """Choose the best allocation among the [learnable] weights."""
     from matchprob.api import design as designs
     from matchprob.api.certify import certify
+    from matchprob.api.design import network_of
     from matchprob.io import costs as tables
     from matchprob.io import files
     from matchprob.report import design as design_report
-    from matchprob.report import pictures
 
     files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, proof, plot=plot)
     if proof and goal in GOALS and not GOALS[goal].proof:
         raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
+    question = network_of(problem)
+    shapes = question.network.shapes
     found = designs.design(
-        problem,
+        question,
         goal=goal,
         budget=budget,
-        costs=dict(tables.read_costs(costs or [])),
-        must=tables.read_cells(must or []),
-        forbidden=tables.read_cells(forbid or [], "--forbid"),
+        costs=dict(tables.read_costs(costs or [], shapes)),
+        must=tables.read_cells(must or [], shapes),
+        forbidden=tables.read_cells(forbid or [], shapes, "--forbid"),
         matrices=matrix or [],
         caps=caps_of(row_cap, column_cap, matrix_cap),
         line=by,
@@ -142,7 +144,9 @@ def design(
         files.write_text(proof, json.dumps(found.proof()) + "\n")
         say(f"wrote {proof}")
     if plot:
-        pictures.save(design_report.draw(found), plot)
+        from matchprob.report import paint, pictures
+
+        pictures.save(paint.figure_of(found), plot)
         say(f"wrote {plot}")
 
 

@@ -37,6 +37,9 @@ def count(
     engine: EngineName = None,
     timeout: Timeout = math.inf,
     trial_timeout: TrialTimeout = 600.0,
+    solutions: Annotated[
+        bool, typer.Option("--solutions", help="Show each real solution and what it costs.")
+    ] = False,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
@@ -45,8 +48,7 @@ def count(
     from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.io.progress import progress
-    from matchprob.report import pictures
-    from matchprob.report.estimate import print_counts
+    from matchprob.report.estimate import print_counts, print_solutions
 
     files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
@@ -60,12 +62,24 @@ def count(
             trial_timeout=trial_timeout,
             advance=advance,
         )
+    data = found.to_dict()
+    costs = None
+    if solutions:
+        from numeric.solutions import costs_of_counts
+
+        costs = costs_of_counts(found.instances, question, seed)
+        for entry, own in zip(data["instances"], costs, strict=True):
+            entry["solutions"] = [cost.to_dict() for cost in own]
     if as_json:
-        print_json(found.to_dict())
+        print_json(data)
     else:
         print_counts(console(), found)
+        if costs is not None:
+            print_solutions(console(), found, costs)
     if plot:
-        pictures.save(pictures.histogram(found.histogram, str(question.network)), plot)
+        from matchprob.report import paint, pictures
+
+        pictures.save(paint.figure_of(found), plot)
         say(f"wrote {plot}")
     finish(len(found), instances, "instances", "count")
 
@@ -89,22 +103,23 @@ def estimate(
     store: StoreOption = None,
     workers: WorkersOption = 1,
     scheduler: Scheduler = None,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Name of the study in the store; the problem file's by default."),
+    ] = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Estimate the match probability, with an honest interval."""
     from matchprob.api import estimate as verbs
-    from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.io.progress import progress
-    from matchprob.report import pictures
-    from matchprob.report.estimate import percent, print_estimate
+    from matchprob.report.estimate import print_estimate
 
     files.check_outputs([problem], plot=plot, store=store)
-    question = as_problem(problem)
     with progress("estimating", trials, confidence) as advance:
         found = verbs.estimate(
-            question,
+            problem,
             trials,
             seed=seed,
             engine=engine,
@@ -117,6 +132,7 @@ def estimate(
             store=store,
             workers=workers,
             scheduler=scheduler,
+            name=name,
             advance=advance,
         )
     if as_json:
@@ -124,8 +140,9 @@ def estimate(
     else:
         print_estimate(console(), found)
     if plot:
-        title = f"MP {percent(found)}" if found.trials else ""
-        pictures.save(pictures.histogram(found.histogram, str(question.network), title), plot)
+        from matchprob.report import paint, pictures
+
+        pictures.save(paint.figure_of(found), plot)
         say(f"wrote {plot}")
     if found.trouble or found.trials < found.requested:
         finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)

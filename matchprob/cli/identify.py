@@ -18,7 +18,6 @@ def identify(
     from matchprob.api import identify as api
     from matchprob.api.question import as_problem
     from matchprob.io import files
-    from matchprob.report import identification, pictures
 
     files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
@@ -28,7 +27,9 @@ def identify(
     else:
         console().print(str(found))
     if plot:
-        pictures.save(identification.draw(found), plot)
+        from matchprob.report import paint, pictures
+
+        pictures.save(paint.figure_of(found), plot)
         say(f"wrote {plot}")
 
 

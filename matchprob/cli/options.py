@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 
 BAD_INPUT, UNFINISHED, BUG = 2, 3, 1
 
+
+def _engine_names(incomplete: str) -> list[str]:
+    """For a shell that completes."""
+    from numeric.engines.base import engines
+
+    return [name for name in engines() if name.startswith(incomplete)]
+
+
 ProblemFile = Annotated[Path, typer.Argument(help="Problem file (TOML).", show_default=False)]
 NetworkFile = Annotated[
     Path,
@@ -28,7 +36,9 @@ Plot = Annotated[
 EngineName = Annotated[
     str | None,
     typer.Option(
-        "--engine", help="Solver of the instances; the network's own by default. {engines}"
+        "--engine",
+        help="Solver of the instances; the network's own by default. {engines}",
+        autocompletion=_engine_names,
     ),
 ]
 Trials = Annotated[int, typer.Option(help="Number of random trials.", min=1)]
@@ -59,10 +69,9 @@ TrialTimeout = Annotated[
 
 def console() -> Console:
     """Where results are printed."""
-    from rich.console import Console
+    from matchprob.io.page import Page
 
-    # Piped output has no width of its own; 80 columns would fold tables.
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 110)
+    return Page()
 
 
 def say(text: str) -> None:

@@ -57,18 +57,20 @@ def repair(
 ) -> None:
     """Move the fewest weights so that MP > 0, or so that MP = 1."""
     from matchprob.api import repair as repairs
+    from matchprob.api.question import as_problem
     from matchprob.io import costs as tables
     from matchprob.io import files
-    from matchprob.report import pictures
     from matchprob.report import repair as repair_report
 
     files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, plot=plot)
+    question = as_problem(problem)
+    shapes = question.network.shapes
     found = repairs.repair(
-        problem,
+        question,
         goal=goal,
-        costs=dict(tables.read_costs(costs or [])),
-        must=tables.read_cells(must or []),
-        forbidden=tables.read_cells(forbid or [], "--forbid"),
+        costs=dict(tables.read_costs(costs or [], shapes)),
+        must=tables.read_cells(must or [], shapes),
+        forbidden=tables.read_cells(forbid or [], shapes, "--forbid"),
         matrices=matrix or [],
         caps=caps_of(row_cap, column_cap, matrix_cap),
         seconds=seconds,
@@ -86,7 +88,9 @@ def repair(
         files.write_text(out, found.after.to_json())
         say(f"wrote {out}: {found.after.verdict}, {found.after.rule}")
     if plot:
-        pictures.save(repair_report.draw_repair(found), plot)
+        from matchprob.report import paint, pictures
+
+        pictures.save(paint.figure_of(found), plot)
         say(f"wrote {plot}")
 
 

@@ -1,4 +1,4 @@
-"""Verbs of kept trials: study list, show, export, merge."""
+"""Verbs of kept trials: study list, show, export, rename, merge."""
 
 from __future__ import annotations
 
@@ -14,22 +14,28 @@ from matchprob.cli.options import Json, console, print_json, put, say
 StoreFile = Annotated[Path, typer.Argument(help="Store (SQLite).", show_default=False)]
 StudyName = Annotated[
     str | None,
-    typer.Argument(help="Number or beginning of the key; the only one by default."),
+    typer.Argument(help="Number, name, or beginning of the key; the only one by default."),
 ]
 
-studies = typer.Typer(no_args_is_help=True, help="Trials kept in a store: list, show, export.")
+studies = typer.Typer(
+    no_args_is_help=True, help="Trials kept in a store: list, show, export, rename, merge."
+)
 
 
 @studies.command("list")
 def list_studies(store: StoreFile, as_json: Json = False) -> None:
     """List the studies of a store."""
-    from matchprob.report.estimate import print_studies
+    from matchprob.report.estimate import look_alike, print_studies
+    from numeric.studies.apart import apart
     from numeric.studies.store import Store
 
-    with Store(store, create=False) as opened:
+    with Store(store, write=False) as opened:
         found = opened.studies()
     if as_json:
-        print_json({"studies": [s.to_dict() for s in found]})
+        own = apart(found, look_alike)
+        print_json(
+            {"studies": [{**s.to_dict(), "apart": a} for s, a in zip(found, own, strict=True)]}
+        )
     else:
         print_studies(console(), found)
 
@@ -41,13 +47,14 @@ def show(store: StoreFile, study: StudyName = None, as_json: Json = False) -> No
     from matchprob.report.estimate import print_estimate
     from numeric.studies.store import Store
 
-    with Store(store, create=False) as opened:
+    with Store(store, write=False) as opened:
         opened.check()
         info, found = estimate_of(opened, study)
     if as_json:
         print_json({**info.to_dict(), **found.to_dict()})
         return
     out = console()
+    out.print(f"study {info.id}" + (f", {info.name}" if info.name else ""), markup=False)
     out.print(info.toml, markup=False)
     print_estimate(out, found)
     if found.trials < info.trials:
@@ -62,19 +69,29 @@ def export(
         Path | None,
         typer.Option("--out", metavar="FILE", help="A .csv or .parquet file; CSV on stdout."),
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The study and its trials as one JSON object on stdout.")
+    ] = False,
 ) -> None:
     """Write the trials of a study as a table."""
     from algebra.errors import InputError
-    from matchprob.api.studies import columns_of, write_parquet
+    from matchprob.api.studies import columns_of, study_of, write_parquet
     from matchprob.io import files
     from numeric.studies.store import Store
 
     if out is not None:
+        if as_json:
+            raise InputError("--json writes to stdout: leave out one of it and --out")
         if out.suffix not in (".csv", ".parquet"):
             raise InputError(f"--out {out}: the name must end in .csv or .parquet")
         files.check_outputs([store], out)
-    with Store(store, create=False) as opened:
+    with Store(store, write=False) as opened:
+        info = study_of(opened, study)
         columns = columns_of(opened, study)
+    if as_json:
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        print_json({"study": info.to_dict(), "trials": rows})
+        return
     if out is not None and out.suffix == ".parquet":
         write_parquet(columns, out)
     else:
@@ -89,6 +106,25 @@ def export(
     say(f"wrote {out}")
 
 
+@studies.command("rename")
+def rename(
+    store: StoreFile,
+    study: Annotated[str, typer.Argument(help="Number, name, or beginning of the key.")],
+    name: Annotated[str, typer.Argument(help="What it is to be called.")],
+    as_json: Json = False,
+) -> None:
+    """Give a study a name."""
+    from numeric.studies.store import Store
+
+    with Store(store, create=False) as opened:
+        info = opened.find(study)
+        opened.rename(info.id, name)
+    if as_json:
+        print_json({"id": info.id, "name": name})
+    else:
+        console().print(f"study {info.id} is called {name}", markup=False)
+
+
 @studies.command("merge")
 def merge(
     store: StoreFile,
@@ -96,18 +132,23 @@ def merge(
     as_json: Json = False,
 ) -> None:
     """Take the trials of other stores into the first."""
+    from algebra.networks.limits import plural
     from numeric.studies.store import Store
 
     total = {"studies": 0, "trials": 0}
     with Store(store) as target:
         for path in others:
-            with Store(path, create=False) as source:
+            with Store(path, write=False) as source:
                 for key, value in target.merge(source).items():
                     total[key] += value
     if as_json:
         print_json(total)
     else:
-        console().print(f"{total['studies']} studies and {total['trials']} trials taken in")
+        count = total["studies"]
+        taken = f"{count} {'study' if count == 1 else 'studies'} and " + plural(
+            total["trials"], f"{total['trials']} trial"
+        )
+        console().print(f"{taken} taken in")
 
 
 def register(app: typer.Typer) -> None:

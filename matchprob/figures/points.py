@@ -29,7 +29,7 @@ class Point:
     problem : Problem
     engine : str
     settings : mapping
-        See `numeric.studies.trials.Settings`.
+        See `numeric.studies.trials.TrialOptions`.
     judged : bool
         Whether the paper's method is tried here too, where a run asks for it.
     """

@@ -1,7 +1,10 @@
 r"""Files written safely; stdout and stderr.
 
 files     Writing results: never half a file, never over an input, with errors in one line
+characters  Characters that a terminal of ASCII or Latin-1 does not know
+page      Printed results: as wide as they may be, long lines folded under their own indent
 output    Stdout whose text is not lost where it cannot be written
-progress  A progress bar on stderr, only where stderr is a terminal
+progress  How far the work is: a bar on a terminal, a word in the signs of life elsewhere
+watch     Signs of life on stderr: a call that takes long says what it is at, and for how long
 costs     Costs and marks of weights, from CSV tables of the matrices' shapes
 """

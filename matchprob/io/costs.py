@@ -1,57 +1,79 @@
-"""Costs and marks of weights, from CSV tables of the matrices' shapes."""
+"""Costs and marks of weights, from tables of the matrices' shapes or edge lists."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 
 from algebra.design.demand import exact_price
 from algebra.errors import InputError
 from algebra.problems.allocation import Cell
+from algebra.problems.tables import Edges, check_shape, read_rows
+
+Shapes = Mapping[str, tuple[int, int]]
 
 
-def read_table(entries: Sequence[str], option: str) -> list[tuple[str, Path, list[list[str]]]]:
-    """The CSV tables of ``MATRIX=FILE`` entries."""
+def _entries(
+    entries: Sequence[str], option: str, shapes: Shapes
+) -> list[tuple[Cell, str, str, bool]]:
+    """Cell, text, place and whether an edge list names it, of ``MATRIX=FILE`` entries."""
     out = []
     for entry in entries:
         name, equals, file = entry.partition("=")
         if not equals:
             raise InputError(f"{option} {entry!r}: give MATRIX=FILE, as in W={option[2:]}.csv")
+        if name not in shapes:
+            raise InputError(
+                f"{option} {entry!r}: there is no matrix {name!r}; there are " + ", ".join(shapes)
+            )
         path = Path(file)
         try:
-            with path.open(newline="", encoding="utf-8-sig") as stream:
-                rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if row]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"{option} {path}: {error}") from None
-        out.append((name, path, rows))
+            rows = read_rows(path)
+            if isinstance(rows, Edges):
+                rows.check(shapes[name])
+                out += [
+                    ((name, i, j), text, f"{option} {path}: edge from {j} onto {i}", True)
+                    for (i, j), text in rows.values.items()
+                ]
+                continue
+            check_shape(rows, shapes[name], name)
+        except (OSError, UnicodeDecodeError, InputError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise InputError(f"{option} {path}: {reason}") from None
+        out += [
+            ((name, i, j), text, f"{option} {path}: row {i}, column {j}", False)
+            for i, row in enumerate(rows)
+            for j, text in enumerate(row)
+        ]
     return out
 
 
-def read_costs(entries: Sequence[str]) -> dict[Cell, Fraction]:
-    """Costs of ``MATRIX=FILE`` entries: a CSV of numbers in the matrix's shape."""
+def read_costs(entries: Sequence[str], shapes: Shapes) -> dict[Cell, Fraction]:
+    """Costs of ``MATRIX=FILE`` entries: numbers in the matrix's shape, or an edge list.
+
+    Raises
+    ------
+    InputError
+        Where a table has another shape than the matrix: a weight without a cost is a mistake.
+    """
     costs = {}
-    for name, path, rows in read_table(entries, "--costs"):
-        for i, row in enumerate(rows):
-            for j, text in enumerate(row):
-                try:
-                    costs[name, i, j] = exact_price(text)
-                except InputError as error:
-                    raise InputError(f"--costs {path}: row {i}, column {j}: {error}") from None
+    for cell, text, place, is_edge in _entries(entries, "--costs", shapes):
+        if is_edge and not text:
+            raise InputError(f"{place}: an edge list of costs needs a column `cost`")
+        try:
+            costs[cell] = exact_price(text)
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from None
     return costs
 
 
-def read_cells(entries: Sequence[str], option: str = "--must") -> list[Cell]:
-    """Weights marked 1 in ``MATRIX=FILE`` entries."""
+def read_cells(entries: Sequence[str], shapes: Shapes, option: str = "--must") -> list[Cell]:
+    """Weights marked 1 in ``MATRIX=FILE`` entries, or listed as edges."""
     cells: list[Cell] = []
-    for name, path, rows in read_table(entries, option):
-        for i, row in enumerate(rows):
-            for j, text in enumerate(row):
-                if text not in ("0", "1"):
-                    raise InputError(
-                        f"{option} {path}: row {i}, column {j}: {text!r} is not 0 or 1"
-                    )
-                if text == "1":
-                    cells.append((name, i, j))
+    for cell, text, place, is_edge in _entries(entries, option, shapes):
+        if not is_edge and text not in ("0", "1"):
+            raise InputError(f"{place}: {text!r} is not 0 or 1")
+        if is_edge or text == "1":
+            cells.append(cell)
     return cells

@@ -1,82 +1,163 @@
-"""A progress bar on stderr, only where stderr is a terminal."""
+"""How far the work is: a bar where stderr is a terminal, a word in the signs of life elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+from rich.text import Text
 
+from algebra.phases import phase, phases
+from matchprob.io.watch import hidden, reported
 from numeric.counts import InstanceCount
 from numeric.statistics.intervals import proportion_interval
 
 Advance = Callable[[InstanceCount], None]
+# The rate is that of so many seconds.
+_WINDOW = 60.0
+
+
+class Rate:
+    """How fast things are done, and the time left at that rate.
+
+    What is there at once (trials kept in a store) is not counted: it says nothing of the rest.
+
+    Parameters
+    ----------
+    total : int
+    """
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.done = 0
+        self.tell: Callable[[], object] = lambda: None
+        self._seen: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
+
+    def advance(self, done: int) -> None:
+        """So many are done by now."""
+        now = time.monotonic()
+        if len(self._seen) == 1 and now - self._seen[0][0] < 0.05:
+            # Nothing is computed so fast.
+            self._seen[0] = (now, done)
+        else:
+            self._seen.append((now, done))
+        while len(self._seen) > 2 and now - self._seen[1][0] > _WINDOW:
+            self._seen.popleft()
+        self.done = done
+        self.tell()
+
+    @property
+    def per_second(self) -> float | None:
+        """Of the last minute; None where nothing is known."""
+        (then, before), now = self._seen[0], time.monotonic()
+        return (self.done - before) / (now - then) if self.done > before and now > then else None
+
+    def __str__(self) -> str:
+        rate = self.per_second
+        if rate is None:
+            return ""
+        return f"{rate:.3g}/s, {_duration((self.total - self.done) / rate)} left"
+
+
+def _duration(seconds: float) -> str:
+    """
+    >>> _duration(4.2), _duration(130), _duration(8000)
+    ('4 s', '2 min', '2.2 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def _phase() -> str:
+    """What is done, where that takes long."""
+    name, began = phases()[-1] if phases() else ("", 0.0)
+    seconds = time.monotonic() - began
+    return f"{name} … {seconds:.0f} s" if name and seconds > 2 and len(phases()) > 1 else ""
+
+
+class _Made(ProgressColumn):
+    """A column whose text is made whenever the bar is drawn, also while nothing advances."""
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self._make = make
+        super().__init__()
+
+    def render(self, task: Task) -> Text:
+        """The text now."""
+        return Text(self._make())
 
 
 @contextmanager
-def counter(what: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Yields a callback that takes (done, all); None where nobody would see the bar."""
+def _shown(what: str, rate: Rate, tally: Callable[[], str]) -> Iterator[None]:
+    """Show how far the work is, in the way that suits stderr."""
+
+    def so_far() -> str:
+        done = f"{rate.done} of {rate.total} done" if rate.total else ""
+        return ", ".join(part for part in (done, tally(), str(rate)) if part)
+
     if not sys.stderr.isatty():
-        yield None
+        with phase(what), reported(so_far):
+            yield
         return
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
+        _Made(so_far),
+        _Made(_phase),
         console=Console(stderr=True),
         transient=True,
     )
-    with bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    task = bar.add_task(what, total=None)
+    rate.tell = lambda: bar.update(task, completed=rate.done, total=rate.total or None)
+    with phase(what), hidden(), bar:
+        yield
 
 
 @contextmanager
-def progress(what: str, total: int, confidence: float | None = None) -> Iterator[Advance | None]:
-    """Yields a callback that takes each count; None where nobody would see the bar.
+def counter(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Yields a callback that takes (done, all)."""
+    rate = Rate(0)
+
+    def advance(done: int, total: int) -> None:
+        rate.total = total
+        rate.advance(done)
+
+    with _shown(what, rate, str):
+        yield advance
+
+
+@contextmanager
+def progress(what: str, total: int, confidence: float | None = None) -> Iterator[Advance]:
+    """Yields a callback that takes each count.
 
     With a confidence level the estimate so far and its interval are shown too.
     """
-    if not sys.stderr.isatty():
-        yield None
-        return
     tally = {"matched": 0, "unmatched": 0, "undetermined": 0}
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[tally]}"),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    began = time.monotonic()
-    with bar:
-        task = bar.add_task(what, total=total, tally="", rate="")
+    rate = Rate(total)
 
-        def advance(count: InstanceCount) -> None:
-            tally[count.outcome] += 1
-            done = sum(tally.values())
-            text = f"{tally['matched']} matched, {tally['unmatched']} not"
-            if tally["undetermined"]:
-                text += f", {tally['undetermined']} undetermined"
-            if confidence is not None and done > tally["undetermined"]:
-                # The share of the trials that are not open may say too much.
-                least = "at least " if tally["undetermined"] else ""
-                interval = proportion_interval(*tally.values(), confidence=confidence)
-                text = f"MP {least}{tally['matched'] / done:.3f} {interval}"
-            rate = done / max(time.monotonic() - began, 1e-3)
-            bar.update(task, advance=1, tally=text, rate=f"{rate:.3g}/s")
+    def text() -> str:
+        done = sum(tally.values())
+        if not done:
+            return ""
+        if confidence is not None and done > tally["undetermined"]:
+            # The share of the trials that are not open may say too much.
+            least = "at least " if tally["undetermined"] else ""
+            interval = proportion_interval(*tally.values(), confidence=confidence)
+            return f"MP {least}{tally['matched'] / done:.3f} {interval}"
+        shown = f"{tally['matched']} matched, {tally['unmatched']} not"
+        if tally["undetermined"]:
+            shown += f", {tally['undetermined']} undetermined"
+        return shown
 
+    def advance(count: InstanceCount) -> None:
+        tally[count.outcome] += 1
+        rate.advance(sum(tally.values()))
+
+    with _shown(what, rate, text):
         yield advance

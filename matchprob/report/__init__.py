@@ -8,6 +8,8 @@ estimate     Counts, estimates, comparisons, and the studies they are kept in
 identification  What data determine, on the masks
 design       Designs: masks, reasons, bounds
 repair       Repairs and what may be lost, before and after
-pictures     Incidence matrices in block form, histograms of real-root counts, an atlas
-repair          Repairs and losses as a person reads them
+palette      The colours of all pictures
+masks        Matrices side by side, each cell in the colour of its group
+pictures     Incidence matrices in block form, an atlas, numbers of real solutions
+paint        Every result as a picture
 """

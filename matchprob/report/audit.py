@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Console
 from rich.text import Text
 
+from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
 from algebra.surveys.atlas import Atlas
-from algebra.surveys.audit import AuditResult, Counterexample
+from algebra.surveys.audit import Audit, Counterexample
 from matchprob.report.tables import STYLES, WIDEST, mask_text, table
 
 
-def print_audit(out: Console, found: Sequence[AuditResult]) -> None:
+def print_audit(out: Console, found: Audit) -> None:
     """Where the theorems agree, are silent, or are wrong."""
     for result in found:
         share = f" of {result.total}" if result.checked < result.total else ""
         out.print(
             Text(
-                f"{result.network}; {result.budget} weights of {result.matrix}: "
+                f"{result.network}; {plural(result.budget, f'{result.budget} weight')} of "
+                f"{result.matrix}: "
                 f"{result.checked}{share} allocations, {result.minimal} minimal",
                 style="bold",
             )
@@ -80,4 +80,5 @@ def print_atlas(out: Console, found: Atlas) -> None:
     out.print(grid)
     totals = ", ".join(f"{v} {k}" for k, v in found.totals.items())
     allocations = sum(e.orbit for e in found.entries)
-    out.print(f"{allocations} allocations in {len(found.entries)} orbits: {totals}")
+    orbits = plural(len(found.entries), f"{len(found.entries)} orbit")
+    out.print(f"{plural(allocations, f'{allocations} allocation')} in {orbits}: {totals}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 from rich.console import Console
@@ -9,15 +10,20 @@ from rich.text import Text
 
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
+from algebra.certificates.explanation import Explanation
+from algebra.networks.limits import plural
 from matchprob.report.tables import STYLES, table
 
 
-def print_certificate(out: Console, found: Certificate) -> None:
-    """A verdict and what it rests on."""
+def print_certificate(out: Console, found: Certificate, why: Explanation | None = None) -> None:
+    """A verdict, what it rests on, and why in plain words."""
     out.print(Text(found.verdict, style=STYLES[found.verdict]), Text(f"  {found.rule}"), sep="")
     rows: list[tuple[str, Any]] = [
         ("equations", f"{found.equations} (generic rank of the network's Jacobian)"),
-        ("rank", f"{found.rank} of {found.learnable} learnable weights"),
+        (
+            "rank",
+            f"{found.rank} of " + plural(found.learnable, f"{found.learnable} learnable weight"),
+        ),
     ]
     if found.generic_root_count is not None:
         rows.append(("generic root count", found.generic_root_count))
@@ -31,6 +37,28 @@ def print_certificate(out: Console, found: Certificate) -> None:
     out.print(grid)
     for text in (*found.reasons, *found.notes, *found.tried):
         out.print(f"  {text}", markup=False)
+    if why is None:
+        return
+    out.print()
+    for text in why.known:
+        _wrapped(out, "", text)
+    _wrapped(out, "Open: ", why.open)
+    _wrapped(out, "Decided by: ", why.decided_by)
+    for command, purpose in why.commands:
+        _wrapped(out, "Try: ", f"{command}   ({purpose})")
+
+
+def _wrapped(out: Console, label: str, text: str) -> None:
+    """A paragraph, its further lines indented."""
+    if not text:
+        return
+    start = "  " + " " * (len(text) - len(text.lstrip()))
+    lines = textwrap.wrap(
+        label + text.strip(), max(40, out.width - 1), initial_indent=start,
+        subsequent_indent=start + " " * len(label), break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    out.print("\n".join(lines), markup=False, soft_wrap=True)
 
 
 def _certainty(found: Certificate) -> str:

@@ -1,18 +1,13 @@
-"""Designs as a person reads them: text and before/after masks."""
+"""Designs as a person reads them: text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure
 from rich.console import Console
 from rich.text import Text
 
 from algebra.design.result import Design, float_text
-from algebra.networks.base import Network
-from algebra.problems.allocation import Allocation, Cell
-from matchprob.api.design import DesignResult
+from algebra.networks.limits import plural
+from algebra.problems.allocation import Allocation
 from matchprob.api.probable import ProbableDesign
 from matchprob.report.tables import mask_text
 
@@ -33,7 +28,7 @@ def print_design(out: Console, found: Design) -> None:
     """The chosen weights, what they cost, and how sure the optimum is."""
     allocation = found.allocation
     caps = "".join(f", at most {number} in a {line}" for line, number in found.caps)
-    title = f"{allocation.size} weights at cost {found.cost}{caps}"
+    title = f"{plural(allocation.size, f'{allocation.size} weight')} at cost {found.cost}{caps}"
     if isinstance(found, ProbableDesign):
         title = f"{title}, for the highest match probability"
     elif found.measure:
@@ -81,60 +76,3 @@ def _print_race(out: Console, found: ProbableDesign) -> None:
             f"{e.interval.high:.3f}]  {text}{mark}",
             markup=False,
         )
-
-
-def draw(found: DesignResult) -> Figure:
-    """What may learn and what does."""
-    return draw_masks(
-        found.asked.network,
-        found.asked.cells,
-        found.allocation.cells,
-        ("cannot learn", "might have", "learns"),
-    )
-
-
-def draw_masks(
-    network: Network,
-    before: Iterable[Cell],
-    after: Iterable[Cell],
-    names: Sequence[str],
-    *,
-    moved: bool = False,
-) -> Figure:
-    """Every matrix with two sets of weights.
-
-    Parameters
-    ----------
-    network : Network
-    before, after : iterable of cells
-    names : sequence of str
-        What a weight of neither, of the first alone, and of the second (or both) is called;
-        with `moved` a fourth for the second alone.
-    moved : bool, optional
-        Whether a weight of the second set alone is shown in a colour of its own.
-    """
-    first, second = set(before), set(after)
-    shown = [n for n in network.shapes if any(c[0] == n for c in first | second)]
-    colours = ListedColormap(["#f4f4f4", "#b8cfe8", "#1f4e8c", "#e07b00"])
-    figure = Figure(figsize=(0.8 + 2.8 * len(shown), 3.4), layout="constrained")
-    for axes, name in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
-        rows, columns = network.shapes[name]
-        picture = [[0] * columns for _ in range(rows)]
-        for cell in first | second:
-            if cell[0] == name:
-                value = 2 if cell in second else 1
-                picture[cell[1]][cell[2]] = 3 if moved and cell not in first else value
-        axes.imshow(picture, cmap=colours, vmin=0, vmax=3, interpolation="nearest")
-        axes.set_title(f"{name}: {sum(c[0] == name for c in second)} learn", fontsize=9)
-        axes.set_xlabel("from", fontsize=8)
-        axes.set_ylabel("onto", fontsize=8)
-        axes.set_xticks([])
-        axes.set_yticks([])
-    figure.legend(
-        handles=[
-            figure.axes[0].scatter([], [], marker="s", color=colours(k), label=label)
-            for k, label in enumerate(names)
-        ],
-        loc="outside lower center", ncols=len(names), fontsize=8, frameon=False,
-    )  # fmt: skip
-    return figure

@@ -8,11 +8,15 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
+from algebra.networks.limits import plural
 from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
 from matchprob.report.tables import learns, table
 from numeric.counts import CountResult
+from numeric.solutions import FORMATS, SolutionCost
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
+from numeric.studies.apart import apart
 from numeric.studies.store import StudyInfo
 
 
@@ -22,6 +26,10 @@ def percent(found: Estimate) -> str:
         return found.value_text
     interval = found.interval()
     return f"{found.value_text} [{interval.low:.4f}, {interval.high:.4f}]"
+
+
+def _all(trials: int) -> str:
+    return "the trial" if trials == 1 else f"all {trials} trials"
 
 
 def print_counts(out: Console, found: CountResult) -> None:
@@ -37,6 +45,23 @@ def print_counts(out: Console, found: CountResult) -> None:
         out.print(grid)
 
 
+def print_solutions(
+    out: Console, found: CountResult, costs: Sequence[Sequence[SolutionCost]]
+) -> None:
+    """One line for each real solution: what it costs."""
+    numbers = ("instance", "largest |w|", "largest change", "distance", "signs kept", *FORMATS)
+    grid = table(*numbers, right=numbers)
+    for count, own in zip(found.instances, costs, strict=True):
+        for c in own:
+            grid.add_row(
+                str(count.index), f"{c.size:.4g}", f"{c.change:.4g}", f"{c.distance:.4g}",
+                f"{c.signs_kept}/{len(c.weights)}",
+                *(f"{c.residuals[name]:.1e}" for name in FORMATS),
+            )  # fmt: skip
+    out.print("real solutions; the last columns are the relative errors of labels after rounding")
+    out.print(grid)
+
+
 def print_estimate(out: Console, found: Estimate) -> None:
     """An estimate with both intervals and the histogram of real solutions."""
     if not found.trials:
@@ -46,7 +71,7 @@ def print_estimate(out: Console, found: Estimate) -> None:
         out.print(Text(f"MP = {found.value_text}", style="bold"))
         out.print(f"  {found.counts[0].note}", markup=False)
         out.print(
-            f"  a verdict on the allocation settles all {found.trials} trials; none was computed "
+            f"  a verdict on the allocation settles {_all(found.trials)}; none was computed "
             f"({found.engine}, seed {found.seed})"
         )
         return
@@ -69,7 +94,8 @@ def print_estimate(out: Console, found: Estimate) -> None:
         )
     out.print(f"  {found.confidence:.0%} interval  {text}")
     out.print(
-        f"  {found.trials} trials by {found.engine}, seed {found.seed}: {found.matched} matched, "
+        f"  {plural(found.trials, f'{found.trials} trial')} by {found.engine}, seed {found.seed}: "
+        f"{found.matched} matched, "
         f"{found.unmatched} unmatched, {found.undetermined} undetermined"
     )
     notes = Counter(c.note for c in found.counts if c.status != "complete" or c.is_settled)
@@ -100,14 +126,20 @@ def print_comparison(out: Console, found: Comparison) -> None:
     )
 
 
+def look_alike(problem: Problem) -> tuple[str, str]:
+    """What a list of studies says of every problem."""
+    return str(problem.network), learns(problem)
+
+
 def print_studies(out: Console, studies: Sequence[StudyInfo]) -> None:
-    """One line a study."""
+    """One line a study, with what tells it apart from those that look alike."""
     numbers = ("id", "seed", "trials", "matched", "not", "?")
-    grid = table("id", "key", "what", "engine", *numbers[1:], right=numbers)
-    for s in studies:
+    grid = table("id", "name", "key", "what", "engine", *numbers[1:], right=numbers)
+    for s, own in zip(studies, apart(studies, look_alike), strict=True):
         problem = problem_from_dict(s.work["problem"])
+        what = f"{problem.network}; {learns(problem)}" + (f": {own}" if own else "")
         grid.add_row(
-            str(s.id), s.key[:8], f"{problem.network}; {learns(problem)}",
+            str(s.id), Text(s.name), s.key[:8], Text(what),
             s.work["settings"]["engine"], str(s.work["seed"]), str(s.trials), str(s.matched),
             str(s.unmatched), str(s.undetermined),
         )  # fmt: skip

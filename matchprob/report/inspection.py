@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from algebra.families import written_equations
+from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import FormReport, Inspection
 from matchprob.report.tables import WIDEST, mask_text, table
@@ -23,8 +24,9 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
     out.print(Text(str(network), style="bold"))
     if problem.is_random:
         out.print(f"random allocation; below the one of trial 0, seed {seed}")
+    verb = "learns" if allocation.size == 1 else "learn"
     out.print(
-        f"{allocation.size} of {network.parameters} weights learn; "
+        f"{allocation.size} of {network.parameters} weights {verb}; "
         f"the labels are {network.d}×{network.columns} = {network.outputs} numbers"
     )
     for name in allocation.matrices:
@@ -52,7 +54,11 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
 def _print_form(out: Console, form: FormReport) -> None:
     out.print(Text(f"{form.form} form", style="bold"))
     grid = table("", "equations", "unknowns", right=("equations", "unknowns"))
-    grid.add_row("as written", str(form.equations), f"{form.unknowns} ({form.weights} weights)")
+    grid.add_row(
+        "as written",
+        str(form.equations),
+        f"{form.unknowns} ({plural(form.weights, f'{form.weights} weight')})",
+    )
     for degree, number in form.by_degree.items():
         grid.add_row(f"  of degree {degree}", str(number), "")
     for label, (equations, unknowns) in (

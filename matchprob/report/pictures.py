@@ -1,15 +1,18 @@
-"""Pictures: incidence matrices in block form, histograms of real-root counts."""
+"""Pictures: incidence matrices in block form, atlases, numbers of real solutions."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PatchCollection
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from algebra.errors import InputError
@@ -17,15 +20,29 @@ from algebra.problems.allocation import Allocation
 from algebra.surveys.atlas import Atlas
 from algebra.systems.inspection import Inspection
 from matchprob.io import files
+from matchprob.report.palette import ABSENT, INK, OUTCOMES, ROSE, SKY, VERDICTS, VERMILION, YELLOW
+from numeric.counts import COMPLETE, InstanceCount
 
 # More masks than this are not told apart in a picture.
 _MOST_MASKS = 240
-VERDICT_COLOURS = {
-    "maximal": "#2a9d4a",
-    "minimal": "#c0392b",
-    "intermediate": "#e0a100",
-    "undecided": "#8e5ea2",
-}
+
+
+def size_of_cells(found: Inspection) -> float:
+    """The longer side of the incidence matrix in inches."""
+    form = found.forms[0]
+    return min(12.0, max(3.0, 0.16 * max(len(form.system), len(form.system.unknowns))))
+
+
+def incidence_size(found: Inspection) -> tuple[float, float]:
+    """Width and height in inches that fit the picture."""
+    if not found.forms:
+        return 3.0, 3.0
+    rows, columns = len(found.forms[0].system), len(found.forms[0].system.unknowns)
+    size = size_of_cells(found)
+    return (
+        max(4.0, size * columns / max(rows, columns) + 2.6),
+        size * rows / max(rows, columns) + 1.4,
+    )
 
 
 def save(figure: Figure, path: Path) -> None:
@@ -37,7 +54,7 @@ def save(figure: Figure, path: Path) -> None:
     files.write_bytes(path, buffer.getvalue())
 
 
-def incidence(found: Inspection) -> Figure:
+def draw_incidence(axes: Axes, found: Inspection) -> None:
     """Equations against unknowns, permuted to block triangular form.
 
     The first form of the report is drawn: linear terms light, terms of higher degree
@@ -59,24 +76,29 @@ def incidence(found: Inspection) -> Figure:
     for e, k in zip(*np.nonzero(equations.occurs), strict=True):
         (higher if inside[e, k] else linear).append((row_of[e], column_of[k]))
     rows, columns = len(form.system), len(form.system.unknowns)
-    size = min(12.0, max(3.0, 0.16 * max(rows, columns)))
-    figure = Figure(figsize=(size * columns / max(rows, columns) + 1.5, size))
-    axes = figure.add_subplot()
-    cell = 72 * size / max(rows, columns)
+    cell = 72 * size_of_cells(found) / max(rows, columns)
     for cells, colour, label in (
-        (linear, "#9db8d9", "linear"),
-        (higher, "#1d3557", "in a product"),
+        (linear, SKY, "linear"),
+        (higher, INK, "in a product"),
     ):
         if cells:
             ys, xs = zip(*cells, strict=True)
             axes.scatter(xs, ys, s=(0.62 * cell) ** 2, marker="s", c=colour, label=label, lw=0)
-    for part, colour in (
-        (triangular.overdetermined, "#c0392b"),
-        (triangular.underdetermined, "#e0a100"),
+    handles: list[Any] = list(axes.get_legend_handles_labels()[0])
+    for part, colour, label in (
+        (triangular.overdetermined, VERMILION, "too many equations"),
+        (triangular.underdetermined, YELLOW, "too few equations"),
     ):
-        _frame(axes, part, row_of, column_of, colour, fill=True)
+        if _frame(axes, part, row_of, column_of, colour, fill=True):
+            handles.append(Patch(facecolor=colour, alpha=0.4, edgecolor=colour, label=label))
     for block in triangular.blocks:
-        _frame(axes, block, row_of, column_of, "#c0392b" if len(block.unknowns) > 1 else "#888888")
+        _frame(axes, block, row_of, column_of, ROSE if len(block.unknowns) > 1 else INK)
+    for several, colour, label in (
+        (True, ROSE, "block: solved together"),
+        (False, INK, "block of one"),
+    ):
+        if any((len(block.unknowns) > 1) == several for block in triangular.blocks):
+            handles.append(Patch(facecolor="none", edgecolor=colour, label=label))
     axes.set_xlim(-0.5, columns - 0.5)
     axes.set_ylim(rows - 0.5, -0.5)
     axes.set_aspect("equal")
@@ -98,8 +120,10 @@ def incidence(found: Inspection) -> Figure:
     axes.set_xlabel(f"{columns} unknowns")
     axes.set_ylabel(f"{rows} equations")
     axes.set_title(f"{found.allocation.network}\n{form.form} form", fontsize=9)
-    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), fontsize=7, frameon=False)
-    return figure
+    axes.legend(
+        handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0,
+        fontsize=7, frameon=False,
+    )  # fmt: skip
 
 
 def _frame(
@@ -109,9 +133,10 @@ def _frame(
     column_of: Mapping[int, int],
     colour: str,
     fill: bool = False,
-) -> None:
+) -> bool:
+    """Frame a part of the matrix; False where it is empty."""
     if not part.equations or not part.unknowns:
-        return
+        return False
     top = min(row_of[e] for e in part.equations)
     left = min(column_of[u] for u in part.unknowns)
     axes.add_patch(
@@ -121,61 +146,124 @@ def _frame(
             len(part.equations),
             fill=fill,
             facecolor=colour if fill else "none",
-            alpha=0.2 if fill else 1.0,
+            alpha=0.25 if fill else 1.0,
             edgecolor=colour,
             linewidth=1.2,
         )
     )
+    return True
 
 
-def atlas(found: Atlas) -> Figure:
-    """Small multiples: one mask an orbit, coloured by verdict, N and the orbit's size below."""
-    order = ("maximal", "intermediate", "undecided", "minimal")
-    entries = sorted(found.entries, key=lambda e: (order.index(e.verdict), e.cells))[:_MOST_MASKS]
+_ORDER = ("maximal", "intermediate", "undecided", "minimal")
+
+
+def _grid(found: Atlas) -> tuple[int, int, float, float]:
+    """Masks drawn, masks a line, and the width and height of one in cells, with its margin."""
+    shapes = [found.network.shapes[name] for name in found.matrices]
+    width = sum(c for _, c in shapes) + 0.6 * (len(shapes) - 1) + 1.2
+    height = max(r for r, _ in shapes) + 1.8
+    number = min(len(found.entries), _MOST_MASKS)
+    return number, max(1, min(12, number)), width, height
+
+
+def atlas_size(found: Atlas) -> tuple[float, float]:
+    """Width and height in inches that fit the picture."""
+    number, columns, width, height = _grid(found)
+    cell = 0.95 / width
+    return max(4.5, 0.95 * columns + 0.4), cell * height * -(-max(1, number) // columns) + 1.2
+
+
+def draw_atlas(axes: Axes, found: Atlas) -> None:
+    """Small multiples: one mask an orbit, coloured by verdict, N and the orbit's size above."""
+    entries = sorted(found.entries, key=lambda e: (_ORDER.index(e.verdict), e.cells))[:_MOST_MASKS]
     if not entries:
         raise InputError("there is no finished entry to draw")
-    columns = min(12, len(entries))
-    rows = -(-len(entries) // columns)
-    figure = Figure(figsize=(0.95 * columns + 0.4, 1.3 * rows + 0.8))
+    _, columns, width, height = _grid(found)
+    squares, colours = [], []
     for k, entry in enumerate(entries):
-        axes = figure.add_subplot(rows, columns, k + 1)
+        down, across = divmod(k, columns)
         allocation = Allocation.from_cells(found.network, entry.cells)
-        left = 0.0
+        left, top = across * width + 0.6, down * height + 1.3
+        middle = left + (width - 1.2) / 2
         for name in found.matrices:
             mask = allocation.masks[name]
             for i, j in np.ndindex(*mask.shape):
-                colour = VERDICT_COLOURS[entry.verdict] if mask[i, j] else "#e8e8e8"
-                axes.add_patch(Rectangle((left + j, -i), 0.9, -0.9, facecolor=colour, lw=0))
+                squares.append(Rectangle((left + j, top + i), 0.9, 0.9))
+                colours.append(VERDICTS[entry.verdict] if mask[i, j] else ABSENT)
             left += mask.shape[1] + 0.6
-        tallest = max(found.network.shapes[n][0] for n in found.matrices)
-        axes.set_xlim(-0.1, left - 0.6)
-        axes.set_ylim(-tallest, 0.1)
-        axes.set_aspect("equal")
-        axes.set_axis_off()
         count = "" if entry.root_count is None else f"N {entry.root_count} "
-        axes.set_title(f"{count}×{entry.orbit}", fontsize=7, pad=2)
+        axes.text(middle, top - 0.15, f"{count}×{entry.orbit}", ha="center", fontsize=6.5)
+    axes.add_collection(PatchCollection(squares, facecolors=colours, linewidths=0))
+    axes.set_xlim(0, columns * width)
+    axes.set_ylim(-(-len(entries) // columns) * height, 0)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
     totals = ", ".join(f"{v} {k}" for k, v in found.totals.items())
     more = len(found.entries) - len(entries)
     note = f" (the first {len(entries)} orbits are drawn)" if more else ""
-    figure.suptitle(f"{found.network}, r = {found.budget}\n{totals}{note}", fontsize=9)
-    handles = [Rectangle((0, 0), 1, 1, facecolor=VERDICT_COLOURS[v]) for v in order]
-    figure.legend(handles, order, loc="lower center", ncol=4, fontsize=7, frameon=False)
-    figure.subplots_adjust(top=1 - 0.62 / (1.3 * rows + 0.8), bottom=0.35 / (1.3 * rows + 0.8))
-    return figure
+    note += f" (partial: {len(found.entries)} of {found.orbits} orbits)" if found.is_partial else ""
+    axes.set_title(f"{found.network}, r = {found.budget}\n{totals}{note}", fontsize=9)
+    shown = [verdict for verdict in _ORDER if verdict in found.totals]
+    axes.legend(
+        handles=[Patch(color=VERDICTS[verdict], label=verdict) for verdict in shown],
+        loc="upper center", bbox_to_anchor=(0.5, 0), ncols=4, fontsize=7, frameon=False,
+    )  # fmt: skip
 
 
-def histogram(tally: Mapping[int, int], caption: str, title: str = "") -> Figure:
-    """Complete trials by number of real solutions."""
-    figure = Figure(figsize=(5, 3.2))
-    axes = figure.add_subplot()
-    total = sum(tally.values())
-    colours = ["#c0392b" if real == 0 else "#457b9d" for real in tally]
-    bars = axes.bar(list(tally), list(tally.values()), color=colours, width=0.8)
-    if total and len(tally) <= 20:
-        axes.bar_label(bars, [f"{100 * v / total:.1f} %" for v in tally.values()], fontsize=7)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+def real_solution_groups(counts: Iterable[InstanceCount]) -> dict[tuple[str, str], int]:
+    """Trials by what is known of their real solutions: every trial is in one group.
+
+    Returns
+    -------
+    dict of (str, str) to int
+        Keys are the outcome and what is known: a complete count, "≥ k" where k were found and
+        there may be more, "?" where nothing is known.
+    """
+    tally: Counter[tuple[int, str, str]] = Counter()
+    for count in counts:
+        if count.outcome == "undetermined":
+            tally[1 << 62, "undetermined", "?"] += 1
+        elif count.status != COMPLETE or (count.is_settled and count.outcome == "matched"):
+            least = count.real or 1
+            tally[least, "matched", f"≥ {least}"] += 1
+        else:
+            tally[count.real or 0, count.outcome, str(count.real or 0)] += 1
+    # A complete count before one that is at least as large.
+    order = sorted(tally, key=lambda key: (key[0], len(key[2])))
+    return {(outcome, text): tally[k, outcome, text] for k, outcome, text in order}
+
+
+def real_solutions(axes: Axes, counts: Sequence[InstanceCount], title: str) -> None:
+    """All trials by the number of real solutions, as far as it is known.
+
+    Shares are of all trials, so that those of the bars of one colour add up to what the
+    estimate says.
+    """
+    if not counts:
+        raise InputError("no trial was finished: there is nothing to draw")
+    groups = real_solution_groups(counts)
+    if len(groups) <= 24:
+        places: list[float] = list(range(len(groups)))
+        axes.set_xticks(places, [text for _, text in groups])
+    else:
+        # Complete counts where they are, then what is known less exactly.
+        numbers = [int(text.removeprefix("≥ ")) for _, text in groups if text != "?"]
+        places = [*numbers, *([max(numbers) + 3] if len(numbers) < len(groups) else [])]
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    bars = axes.bar(
+        places, list(groups.values()), color=[OUTCOMES[o] for o, _ in groups], width=0.8
+    )
+    if len(groups) <= 12:
+        shares = [f"{100 * v / len(counts):.3g} %" for v in groups.values()]
+        axes.bar_label(bars, shares, fontsize=7, padding=1)
+    axes.margins(y=0.12)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("real solutions")
     axes.set_ylabel("trials")
-    axes.set_title(f"{title}\n{caption}" if title else caption, fontsize=9)
+    axes.set_title(title, fontsize=9)
     axes.spines[["top", "right"]].set_visible(False)
-    return figure
+    shown = [o for o in OUTCOMES if any(outcome == o for outcome, _ in groups)]
+    axes.legend(
+        handles=[Patch(color=OUTCOMES[o], label=o) for o in shown],
+        loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=7, frameon=False, borderaxespad=0,
+    )  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from matplotlib.figure import Figure
 from rich.console import Console
 from rich.text import Text
 
@@ -13,7 +12,7 @@ from algebra.design.robustness import Robustness
 from algebra.problems.allocation import Cell
 from algebra.ranks.budgets.limits import plural
 from matchprob.api.repair import RepairResult
-from matchprob.report.design import draw_masks, print_masks
+from matchprob.report.design import print_masks
 
 
 def _names(cells: Sequence[Cell], most: int = 16) -> str:
@@ -43,17 +42,6 @@ def print_repair(out: Console, found: RepairResult) -> None:
         )
     else:
         out.print(f"        at least {done.bound} moves for any repair; {done.proof}")
-
-
-def draw_repair(found: RepairResult) -> Figure:
-    """The masks before and after in one picture."""
-    return draw_masks(
-        found.problem.network,
-        found.before.problem.allocation.cells,
-        found.problem.allocation.cells,
-        ("fixed", "learnt before", "learns as before", "learns now"),
-        moved=True,
-    )
 
 
 def print_robustness(out: Console, found: Robustness) -> None:

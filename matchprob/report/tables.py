@@ -7,6 +7,7 @@ from typing import Literal
 
 from rich.table import Table
 
+from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
@@ -19,6 +20,8 @@ STYLES = {
 }
 # Wider masks are summarized by counts.
 WIDEST = 48
+# Columns of text, folded where a page is narrow, and how narrow they may become.
+_WRAPPED, _LEAST = ("note", "what"), 16
 
 
 def table(*columns: str, right: Sequence[str] = ()) -> Table:
@@ -26,7 +29,9 @@ def table(*columns: str, right: Sequence[str] = ()) -> Table:
     made = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         justify: Literal["left", "right"] = "right" if column in right else "left"
-        made.add_column(column, justify=justify, no_wrap=column not in ("note", "what", ""))
+        least = _LEAST if column in _WRAPPED else None
+        wraps = column in (*_WRAPPED, "")
+        made.add_column(column, justify=justify, no_wrap=not wraps, min_width=least)
     return made
 
 
@@ -40,8 +45,9 @@ def learns(problem: Problem) -> str:
     parts = []
     for name, value in problem.learnable.items():
         if isinstance(value, RandomCells):
-            parts.append(f"{value.budget} random cells of {name}")
+            parts.append(plural(value.budget, f"{value.budget} random cell") + f" of {name}")
         else:
-            parts.append(f"{int(value.sum())} cells of {name}")
+            size = int(value.sum())
+            parts.append(plural(size, f"{size} cell") + f" of {name}")
     text = ", ".join(parts) or "nothing"
     return f"{text} ({problem.constraints})" if problem.constraints else text

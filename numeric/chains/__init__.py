@@ -1,10 +1,10 @@
 r"""Chains of matrix products in several arithmetics: doubles, discs, balls, vector lanes.
 
+arrays   Labels and Jacobian of a chain at many points, in NumPy, of any precision
 balls    The equations of a chain in ball arithmetic of any precision: residuals and Jacobian
 chain    Linear networks with learnable cells as chains of matrix products, ready for kernels
 discs    Rigorous arithmetic with complex discs in double precision, for chains
-inputs  A recurrent net in its free inputs: few unknowns, no power of W
-inputs  A recurrent net in its free inputs: few unknowns, no power of W
+inputs   A recurrent net in its free inputs: few unknowns, no power of W
 table    A chain's sizes and index tables, as every compiled kernel takes them
-lanes/  Compiled kernels that work on many chains at once, in vector lanes
+lanes/   Compiled kernels that work on many chains at once, in vector lanes
 """

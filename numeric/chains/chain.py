@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.allocation import Allocation
+from numeric.chains.arrays import labels
 from numeric.instances import Instance
 
 # Kinds of learnable cells as the kernels number them.
@@ -233,6 +235,21 @@ class Chain:
         root = np.array([weights[name][i, j] for name, i, j in self.allocation.cells])
         return self.pack(weights, X, Y), root
 
+    @cached_property
+    def learning(self) -> list[tuple[str, int, np.ndarray, np.ndarray, np.ndarray]]:
+        """Learnable cells by the matrix they lie in.
+
+        Each entry holds "M", "S0" or "D", the k of M_k (0 where all M_k are one), and the
+        numbers, rows and columns of the cells.
+        """
+        kinds, steps, rows, columns, _ = self.cells.T
+        names = {IN_M: "M", IN_S0: "S0", IN_D: "D"}
+        groups = []
+        for kind, step in sorted(set(zip(kinds.tolist(), steps.tolist(), strict=True))):
+            own = np.flatnonzero((kinds == kind) & (steps == step))
+            groups.append((names[kind], step, own, rows[own], columns[own]))
+        return groups
+
     def labels_at(self, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
         """Labels (d×m') of learnable weights w at a parameter vector, any dtype."""
         p = np.array(parameters, dtype=np.result_type(parameters, w))
@@ -337,45 +354,11 @@ def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None 
     return chain
 
 
-def jacobian(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """Jacobian (r×r) of the equations at w, by one tangent for each unknown (set-up only).
-
-    Y has degree one in each single matrix *entry* only for distinct matrices, so the
-    derivative is taken by the dual number ``w + ε e_j`` carried through the products.
-    """
-    r = chain.unknowns
-    n, c, m = chain.widths, chain.columns, chain.samples
-    dtype = np.result_type(parameters, w)
-    p = np.array(parameters, dtype)
-    p[chain.cells[:, 4]] = w
-    columns = []
-    for j in range(r):
-        dp = np.zeros_like(p)
-        dp[chain.cells[j, 4]] = 1
-
-        def pair(at: int, rows: int, cols: int, dp: np.ndarray = dp) -> list[np.ndarray]:
-            return [v[at : at + rows * cols].reshape(rows, cols) for v in (p, dp)]
-
-        S, dS = pair(chain.s0_at, n[0], c)
-        Z, dZ = (np.zeros((n[-1], m), dtype),) * 2 if chain.read_all else (S, dS)
-        for k in range(1, len(n)):
-            M, dM = pair(chain.m_at[k], n[k], n[k - 1])
-            S, dS = M @ S, dM @ S + M @ dS
-            if chain.read_all:
-                P = pair(chain.p_at[k], c, m)[0]
-                Z, dZ = Z + S @ P, dZ + dS @ P
-            else:
-                Z, dZ = S, dS
-        D, dD = pair(chain.d_at, chain.network.d, n[-1])
-        columns.append((dD @ Z + D @ dZ)[chain.equations[:, 0], chain.equations[:, 1]])
-    return np.array(columns, dtype).T.reshape(r, r)
-
-
 def _check_rank(chain: Chain) -> None:
     """Refuse allocations whose Jacobian is singular at two random complex points."""
     for seed in range(2):
         parameters, root = chain.random(np.random.default_rng(seed))
-        values = np.linalg.svd(jacobian(chain, parameters, root), compute_uv=False)
+        values = np.linalg.svd(labels(chain, parameters, root[None])[1][0], compute_uv=False)
         if values.size == 0 or values[-1] > 1e-11 * values[0]:
             return
     rank = int((values > 1e-11 * values[0]).sum())

@@ -8,8 +8,6 @@ exact                Real solutions counted exactly: msolve over Q on the ration
 fsolve               The first paper's method: `scipy.optimize.fsolve` from up to 400 random
                      starts
 homotopy             Complete counts of real solutions by parameter homotopy
-levenberg_marquardt  Damped Newton (Levenberg-Marquardt) from many real starts at once, exact
-                     Jacobians
 multistart           Real solutions by many Newton runs: a rigorous lower bound where N is out of
                      reach
 normalization        Counting matches of linear normalization networks, lowered to matrices

@@ -41,7 +41,7 @@ _MOST_ENGINES = 64
 _FEW_STARTS, _QUICK_STARTS, _FEW_UNKNOWNS = 12, 192, 5
 
 
-class Counter:
+class InstanceCounter:
     """Counts the real solutions of a problem's instances.
 
     Parameters
@@ -97,7 +97,7 @@ class Counter:
         self._engines: dict[Allocation | None, InstanceEngine] = {}
         self._resources = Resources()
 
-    def __enter__(self) -> Counter:
+    def __enter__(self) -> InstanceCounter:
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -237,11 +237,11 @@ class Counter:
         # Loaded here: compiled kernels, which problems without constraints do not need for it.
         from numeric.certification.constraints import ConstrainedCounts, box_of
 
-        judge = ConstrainedCounts(
+        constrained = ConstrainedCounts(
             plan.allocation, self.problem.support, searching=not self.info.complete
         )
         return [
-            judge.obeying(
+            constrained.obeying(
                 count,
                 replace(instance, allocation=plan.allocation),
                 box_of(instance),

@@ -22,11 +22,12 @@ from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool, start_scale
+from numeric.chains.arrays import residuals
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
-from numeric.engines.levenberg_marquardt import levenberg_marquardt
 from numeric.instances import Instance
+from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 from numeric.tracking.tracker import DONE, Settings, track
 
 _BATCH = 64
@@ -101,7 +102,7 @@ def multistart_newton(
         size = min(_BATCH, starts - done)
         spread = 2.0 ** rng.uniform(-2.0, 2.0, (size, 1))
         first = rng.standard_normal((size, chain.unknowns)) * scale * spread
-        ends, good = levenberg_marquardt(chain, parameters, first, most_steps)
+        ends, good = damped_newton(chain, parameters, first, most_steps)
         converged += int(good.sum())
         before = len(pool)
         pool.take(ends[good])
@@ -120,6 +121,36 @@ def multistart_newton(
         seconds=time.process_time() - began,
         reason=None if len(pool) else Reason.SEARCHED,
     )
+
+
+def damped_newton(
+    chain: Chain, parameters: np.ndarray, starts: np.ndarray, most_steps: int = 150
+) -> tuple[np.ndarray, np.ndarray]:
+    """Damped Newton from many real starts at once.
+
+    Parameters
+    ----------
+    chain : Chain
+    parameters : ndarray of float
+        A real parameter vector.
+    starts : ndarray, shape (·, r)
+    most_steps : int, optional
+
+    Returns
+    -------
+    ends : ndarray, shape (·, r)
+    converged : ndarray of bool
+        Whether the relative residual fell below 1e-10.
+    """
+    size = max(float(np.abs(parameters[chain.y_at :]).max()), 1e-300)
+    ends, cost = levenberg_marquardt(
+        lambda w: residuals(chain, parameters, w),
+        starts,
+        most_steps,
+        enough=(1e-15 * size) ** 2,
+        damping=Damping(),
+    )
+    return ends, np.sqrt(cost) <= 1e-10 * size
 
 
 class MultistartEngine:

@@ -29,16 +29,16 @@ from algebra.normalization.lowering import (
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.counts import COMPLETE, InstanceCount, Reason
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.engines.plans import Plan
 from numeric.instances import Instance
 
 
-def make_counter(problem: Problem, engine: str | None = None, **settings: Any) -> Counter:
-    """The counter of a problem: see `numeric.engines.counter.Counter`."""
+def make_counter(problem: Problem, engine: str | None = None, **settings: Any) -> InstanceCounter:
+    """The counter of a problem: see `numeric.engines.counter.InstanceCounter`."""
     if isinstance(problem.network, NormNet) and problem.network.is_linear:
         return LoweredCounter(problem, engine, **settings)
-    return Counter(problem, engine, **settings)
+    return InstanceCounter(problem, engine, **settings)
 
 
 @dataclass(frozen=True)
@@ -101,14 +101,14 @@ def _embedded(network: NormNet, teacher: Any) -> dict[str, np.ndarray]:
     return out
 
 
-class LoweredCounter(Counter):
+class LoweredCounter(InstanceCounter):
     """A counter of linear normalization networks, by any engine.
 
     Parameters
     ----------
     problem : Problem
     engine, **settings
-        As for `Counter`.  Where the target's labels are dependent beyond the number of
+        As for `InstanceCounter`.  Where the target's labels are dependent beyond the number of
         samples, the default engine is ``exact``: path trackers would leave equations out.
     """
 

@@ -20,14 +20,18 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time
+from numeric.adam import Adam
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.instances import Instance
+from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 
 # The paper's threshold (Appendix E.1).
 MSE = 1e-2
 # Endpoints whose patterns are tried exactly.
 _TRIED = 5
+_TINY = 1e-10
+_DAMPING = Damping(better=1 / 3, worse=4.0, least=1e-12, most=1e12, floor=1e-9)
 # Part of the seed of the starts.
 _STARTS = 0x0971
 
@@ -106,18 +110,15 @@ def adam(loss: ReluLoss, starts: np.ndarray, steps: int = 2000, rate: float = 0.
     ndarray, (·, r)
     """
     w = np.array(starts, float)
-    first, second = np.zeros_like(w), np.zeros_like(w)
+    state = Adam(w, _TINY)
     for t in range(1, steps + 1):
         _, slope = loss.gradient(w)
-        first = 0.9 * first + 0.1 * slope
-        second = 0.999 * second + 0.001 * slope**2
-        step = rate * (0.01 + 0.495 * (1.0 + np.cos(np.pi * t / steps)))
-        w -= step * (first / (1 - 0.9**t)) / (np.sqrt(second / (1 - 0.999**t)) + 1e-10)
+        w -= state.step(slope, rate * (0.01 + 0.495 * (1.0 + np.cos(np.pi * t / steps))))
     return w
 
 
-def levenberg_marquardt(loss: ReluLoss, starts: np.ndarray, steps: int = 100) -> np.ndarray:
-    """Damped Gauss–Newton from many starts at once (Moré 1978).
+def damped(loss: ReluLoss, starts: np.ndarray, steps: int = 100) -> np.ndarray:
+    """Damped Gauss–Newton from many starts at once, until one of them arrives.
 
     Parameters
     ----------
@@ -129,30 +130,10 @@ def levenberg_marquardt(loss: ReluLoss, starts: np.ndarray, steps: int = 100) ->
     -------
     ndarray, (·, r)
     """
-    w = np.array(starts, float)
-    damping = np.full(len(w), 1e-2)
-    f, J = loss.jacobian(w)
-    cost = (f**2).sum(axis=1)
-    for _ in range(steps):
-        gram = J.transpose(0, 2, 1) @ J
-        diagonal = np.einsum("bvv->bv", gram)
-        diagonal *= 1.0 + damping[:, None]
-        diagonal += 1e-9
-        step = np.linalg.solve(gram, (J.transpose(0, 2, 1) @ f[..., None]))[..., 0]
-        trial = w - step
-        f2, J2 = loss.jacobian(trial)
-        cost2 = (f2**2).sum(axis=1)
-        better = cost2 < cost
-        w[better], f[better], J[better], cost[better] = (
-            trial[better],
-            f2[better],
-            J2[better],
-            cost2[better],
-        )
-        damping = np.clip(np.where(better, damping / 3.0, damping * 4.0), 1e-12, 1e12)
-        if (damping >= 1e12).all() or (cost < 1e-24).any():
-            break
-    return w
+    ends, _ = levenberg_marquardt(
+        loss.jacobian, starts, steps, enough=1e-24, damping=_DAMPING, first=True
+    )
+    return ends
 
 
 class OptimizerEngine:
@@ -221,7 +202,7 @@ class OptimizerEngine:
 
 METHODS: dict[str, Callable[[ReluLoss, np.ndarray], np.ndarray]] = {
     "adam": adam,
-    "levenberg-marquardt": levenberg_marquardt,
+    "levenberg-marquardt": damped,
 }
 
 

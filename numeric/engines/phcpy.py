@@ -135,10 +135,10 @@ class PhcpyEngine:
                 note = f"phcpy: {error}"
                 return InstanceCount(instance.index, None, None, UNDETERMINED, note)
         what = "generic root count" if self.root_count is not None else "Bézout bound"
-        return judge(instance, result, core.weights, expected, what)
+        return audited_count(instance, result, core.weights, expected, what)
 
 
-def judge(
+def audited_count(
     instance: Instance,
     result: PhcpyResult,
     weights_of: Callable[[np.ndarray], np.ndarray | None],

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from algebra.errors import InputError
+from algebra.phases import phase
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
@@ -100,12 +101,13 @@ def root_plan(problem: Problem, plan: Plan, *, timeout: float = 60.0) -> Plan:
     if plan.is_minimal or plan.allocation.size > plan.equations:
         return plan
     try:
-        roots = generic_root_count(
-            plan.allocation,
-            problem.support,
-            timeout=timeout,
-            fallback=partial(monodromy_root_count, timeout=timeout),
-        )
+        with phase("generic root count"):
+            roots = generic_root_count(
+                plan.allocation,
+                problem.support,
+                timeout=timeout,
+                fallback=partial(monodromy_root_count, timeout=timeout),
+            )
     except RootCountLost as error:
         return replace(plan, source=str(error), is_lost=True)
     except (RootCountError, InputError) as error:

@@ -8,7 +8,6 @@ are worth the exact work.  A wrong guess costs time, never truth.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.systems.instances import rational_instance
+from algebra.time_limits import end_of_part, has_passed
 from numeric.counts import COMPLETE
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import Instance
@@ -58,7 +58,7 @@ def rootless_instances(
     seconds : float
         Then the search ends.
     """
-    end = time.monotonic() + seconds
+    end = end_of_part(seconds)
     if root_count > LARGEST_COUNT or seconds <= 0:
         return
     try:
@@ -68,7 +68,7 @@ def rootless_instances(
         # The labels' dimension is below what the tracker takes it for: it has no guess here.
         return
     start = 0
-    while time.monotonic() < end:
+    while not has_passed(end):
         draws = [rational_draw(problem, seed, k) for k in range(start, start + _CHUNK)]
         for found in engine.count(draws):
             if found.status == COMPLETE and found.real == 0:

@@ -46,6 +46,7 @@ from algebra.normalization.dense import DenseNet, NormalizedNet
 from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.scales import proves, reconstruct
 from algebra.normalization.unreachable import prove_unreachable
+from algebra.results import Result
 from numeric.instances import to_double
 from numeric.normalization.scales import tune_both_scales, tune_scales
 
@@ -97,8 +98,8 @@ class BlockReport:
     impossible: int = 0
 
 
-@dataclass(frozen=True)
-class Construction:
+@dataclass(frozen=True, repr=False)
+class Construction(Result):
     """Scales and shifts for a frozen network.
 
     Attributes
@@ -162,6 +163,25 @@ class Construction:
             if j < last or self.ends_in_relu:
                 X = np.maximum(X, 0)
         return X
+
+    picture = "construction"
+
+    def facts(self) -> dict[str, Any]:
+        """How near the target, and what is proved of that."""
+        return {
+            "layers": len(self.blocks),
+            "exact": self.is_exact,
+            "error_bound": self.error,
+            "rounding_bound": self.rounding,
+            "measured_error": self.measured,
+            "radius": self.radius,
+            "condition": self.condition,
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each layer."""
+        names = ("layer", "width", "needed", "method", "condition", "residual", "error")
+        return {name: [getattr(b, name) for b in self.blocks] for name in names}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``; rationals as texts where the construction is exact."""

@@ -6,11 +6,7 @@ construction solves for.  The networks are
 .. math:: y(x) = 1^T σ(g_L ∘ (W_L h_{L-1}) + b_L), \quad h_j = σ(g_j ∘ (W_j h_{j-1}) + b_j),
 
 the outputs of the last layer summed.  Normalization is that of inference: a scale and a shift.
-Mini-batches, Adam's steps [1]_, a rate that falls to a tenth, single precision; nothing but NumPy.
-
-References
-----------
-.. [1] D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+Mini-batches, Adam's steps, a rate that falls to a tenth, single precision; nothing but NumPy.
 """
 
 from __future__ import annotations
@@ -21,10 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from algebra.errors import InputError
+from numeric.adam import Adam
 
 WEIGHTS, NORMALIZATION = "weights", "normalization"
-_DECAY = (0.9, 0.999)
-_TINY = 1e-8
 # Samples evaluated at once.
 _BATCH = 4096
 
@@ -137,22 +132,16 @@ def train(
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5D9,)))
     tuned = net.weights if what == WEIGHTS else net.scales
     values = [np.array(v) for v in (*tuned, *net.shifts)]
-    first = [np.zeros_like(v) for v in values]
-    second = [np.zeros_like(v) for v in values]
-    layers, step = len(net.weights), 0
+    states = [Adam(v) for v in values]
+    layers = len(net.weights)
     for epoch in range(epochs):
         order = rng.permutation(X.shape[1])
         size = rate * 0.1 ** (epoch / max(epochs - 1, 1))
         for start in range(0, len(order), batch):
             some = order[start : start + batch]
             _, dW, dg, db = gradients(net, X[:, some], y[some])
-            step += 1
             for k, slope in enumerate([*(dW if what == WEIGHTS else dg), *db]):
-                first[k] += (1 - _DECAY[0]) * (slope - first[k])
-                second[k] += (1 - _DECAY[1]) * (slope * slope - second[k])
-                mean = first[k] / (1 - _DECAY[0] ** step)
-                spread = second[k] / (1 - _DECAY[1] ** step)
-                values[k] = values[k] - np.float32(size) * mean / (np.sqrt(spread) + _TINY)
+                values[k] = values[k] - states[k].step(slope, np.float32(size))
             part = tuple(values[:layers])
             shifts = tuple(values[layers:])
             if what == WEIGHTS:

@@ -22,9 +22,11 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError
+from numeric.adam import Adam
 from numeric.instances import to_rational
 
 _ROUNDOFF = 2.0**-53
+_TINY = 1e-12
 _NAMES = (
     ("train-images-idx3-ubyte", "train-labels-idx1-ubyte"),
     ("train-images.idx3-ubyte", "train-labels.idx1-ubyte"),
@@ -212,7 +214,7 @@ def _adam(
 ) -> tuple[np.ndarray, int]:
     """Adam on the cross-entropy until every sample is right, or `steps` are done."""
     W = W.copy()
-    first, second = np.zeros_like(W), np.zeros_like(W)
+    state = Adam(W, _TINY)
     each = np.arange(len(labels))
     for t in range(1, steps + 1):
         h = W @ X
@@ -223,9 +225,7 @@ def _adam(
         p /= p.sum(axis=0)
         p[labels, each] -= 1.0
         slope = ((V.T @ p) * (h > 0)) @ X.T * mask
-        first = 0.9 * first + 0.1 * slope
-        second = 0.999 * second + 0.001 * slope**2
-        W -= rate * (first / (1 - 0.9**t)) / (np.sqrt(second / (1 - 0.999**t)) + 1e-12)
+        W -= state.step(slope, rate)
     return W, steps
 
 

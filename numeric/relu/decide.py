@@ -22,6 +22,7 @@ from algebra.relu.arrangement import Refuter
 from algebra.relu.decision import decision_data
 from algebra.relu.equations import ReluSystem, relu_system
 from algebra.relu.leaves import Leaf, covers, is_refuted, refutes
+from algebra.results import Result
 from numeric.instances import Instance, to_rational
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import KEEP
@@ -39,8 +40,8 @@ FIRST_NODES, FIRST_NODES_WIDE = 3_000, 60_000
 _DOUBTFUL = 64
 
 
-@dataclass(frozen=True)
-class ReluDecision:
+@dataclass(frozen=True, repr=False)
+class ReluDecision(Result):
     """The answer for one instance.
 
     Attributes
@@ -72,12 +73,29 @@ class ReluDecision:
     seconds: float = 0.0
     teacher: Mapping[str, np.ndarray] | None = field(default=None, compare=False, repr=False)
 
+    picture = "witness"
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether a witness or a verified refutation is there."""
+        return self.witness is not None or self.leaves is not None
+
+    def facts(self) -> dict[str, Any]:
+        """The answer and the size of the tree it was found by."""
+        return {
+            "verdict": self.verdict,
+            "certified": self.is_certified,
+            "nodes": self.nodes,
+            "leaves": self.leaf_count,
+            "note": self.note or None,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
         return {
             "verdict": self.verdict,
             "witness": None if self.witness is None else [str(v) for v in self.witness],
-            "certified": self.witness is not None or self.leaves is not None,
+            "certified": self.is_certified,
             "nodes": self.nodes,
             "leaves": self.leaf_count,
             "note": self.note,

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.results import Result
 from numeric.counts import InstanceCount
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import Interval, paired_interval, paired_table
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """Two estimates from the same instances.
 
     Pairing removes what the instances have in common: the interval of the difference is
@@ -91,6 +92,36 @@ class Comparison:
             f"difference {value}, {self.first.confidence:.0%} interval "
             f"[{interval.low:+.4f}, {interval.high:+.4f}]: {verdict}"
         )
+
+    picture = "comparison"
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether either of the two ended before all trials asked for."""
+        return self.first.is_partial or self.second.is_partial
+
+    def facts(self) -> dict[str, Any]:
+        """The difference, its interval, and both match probabilities."""
+        interval = self.interval()
+        return {
+            "first": self.first.value_text,
+            "second": self.second.value_text,
+            "difference": "undecided" if self.difference is None else f"{self.difference:+.4f}",
+            "interval": f"{self.first.confidence:.0%} [{interval.low:+.4f}, {interval.high:+.4f}]",
+            "common_trials": f"{self.trials}, partial" if self.is_partial else self.trials,
+            "seed": self.first.seed,
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each common trial."""
+        pairs = list(zip(self.first.counts, self.second.counts, strict=False))
+        return {
+            "index": [a.index for a, _ in pairs],
+            "first": [a.outcome for a, _ in pairs],
+            "second": [b.outcome for _, b in pairs],
+            "first_real": [a.real for a, _ in pairs],
+            "second_real": [b.real for _, b in pairs],
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob compare``."""

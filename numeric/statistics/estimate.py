@@ -7,19 +7,17 @@ sides and are never dropped.
 
 from __future__ import annotations
 
-import html
-import importlib
 from dataclasses import dataclass
 from typing import Any
 
-from algebra.errors import InputError
 from algebra.problems.problem import Problem
-from numeric.counts import COMPLETE, InstanceCount, Reason, real_root_histogram
+from algebra.results import Result
+from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
 from numeric.statistics.intervals import Interval, proportion_interval
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, repr=False)
+class Estimate(Result):
     """An estimated match probability.
 
     Attributes
@@ -197,61 +195,32 @@ class Estimate:
             "by_trace_test": self.by_trace_test,
         }
 
-    def to_frame(self) -> Any:
-        """One row for each trial, as a pandas or a polars data frame, whichever is there."""
-        columns: dict[str, list[Any]] = {
-            "index": [c.index for c in self.counts],
-            "outcome": [c.outcome for c in self.counts],
-            "real": [c.real for c in self.counts],
-            "complex": [c.complex for c in self.counts],
-            "status": [c.status for c in self.counts],
-            "reason": [str(c.reason) for c in self.counts],
-            "note": [c.note for c in self.counts],
-            "seconds": [c.seconds for c in self.counts],
-        }
-        for name in ("pandas", "polars"):
-            try:
-                library = importlib.import_module(name)
-            except ImportError:
-                continue
-            return library.DataFrame(columns)
-        raise InputError("a data frame needs pandas or polars: python -m pip install pandas")
+    picture = "outcomes"
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the numbers of real solutions, and the estimate as the title.
+    @property
+    def is_partial(self) -> bool:
+        """Whether the work ended before all trials asked for, and before it was precise enough."""
+        return self.trials < self.requested
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-
-        Returns
-        -------
-        matplotlib axes
-        """
-        if ax is None:
-            from matplotlib.figure import Figure
-
-            ax = Figure(figsize=(5, 3), layout="constrained").subplots()
-        histogram = self.histogram
-        ax.bar(list(histogram), list(histogram.values()), color="tab:blue")
-        ax.set_xlabel("real solutions of an instance, completely counted")
-        ax.set_ylabel("trials")
-        ax.set_title(str(self).partition("  (")[0])
-        return ax
-
-    def _repr_html_(self) -> str:
-        """As a notebook shows it."""
+    def facts(self) -> dict[str, Any]:
+        """The match probability, its interval, and what it rests on."""
         interval = self.interval()
-        rows = {
-            "match probability": f"<b>{self.value_text}</b>",
-            f"{self.confidence:.0%} interval ({self.method})": str(interval),
-            "matched / unmatched / undetermined": (
-                f"{self.matched} / {self.unmatched} / {self.undetermined}"
-            ),
-            "engine, seed": f"{self.engine}, {self.seed}",
+        done = f"{self.trials} of {self.requested}, partial" if self.is_partial else self.trials
+        return {
+            "match_probability": self.value_text,
+            "interval": f"{self.confidence:.0%} [{interval.low:.4f}, {interval.high:.4f}]",
+            "method": self.method,
+            "trials": done,
+            "matched": self.matched,
+            "unmatched": self.unmatched,
+            "undetermined": self.undetermined,
+            "engine": self.engine,
+            "seed": self.seed,
         }
-        cells = "".join(f"<tr><td>{k}</td><td>{v}</td></tr>" for k, v in rows.items())
-        return f"<table><caption>{html.escape(str(self.problem.network))}</caption>{cells}</table>"
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each trial."""
+        return count_columns(self.counts)
 
     def __str__(self) -> str:
         if self.certified is not None:

@@ -47,16 +47,30 @@ class DaskWorkers:
                 "`--scheduler` needs Dask: python -m pip install 'matchprob[cluster]'"
             ) from None
         self.address = address
+        _check_address(address)
         try:
             self.client = Client(address, timeout=timeout, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise InputError(f"no Dask scheduler at {address}: {error}") from None
+        self._wait_for_workers(timeout)
 
     def __enter__(self) -> DaskWorkers:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def _wait_for_workers(self, timeout: float) -> None:
+        """Refuse a cluster that computes nothing."""
+        end = time.monotonic() + timeout
+        while not self.client.nthreads():
+            if time.monotonic() > end:
+                self.close()
+                raise InputError(
+                    f"the Dask scheduler at {self.address} has no workers after {timeout:g} s: "
+                    f"start some (OMP_NUM_THREADS=1 dask worker --nthreads 1 {self.address})"
+                )
+            time.sleep(0.1)
 
     def close(self) -> None:
         """End the connection."""
@@ -113,6 +127,21 @@ class DaskWorkers:
                 fill()
         finally:
             self.client.cancel([f for f in ahead.futures if not f.done()])
+
+
+def _check_address(address: str) -> None:
+    """Refuse what Dask would choke on only after half a client is made."""
+    scheme, separator, rest = address.rpartition("://")
+    if separator and not scheme:
+        raise InputError(f"`scheduler` ({address!r}) names no protocol: give tcp://host:port")
+    if scheme in ("", "tcp", "tls", "ucx", "ws", "wss"):
+        host, colon, port = rest.rpartition(":")
+        if not (colon and host and port.isdecimal() and int(port) < 1 << 16):
+            raise InputError(f"`scheduler` ({address!r}) must be an address as in tcp://host:8786")
+    elif scheme != "inproc":
+        raise InputError(
+            f"`scheduler` ({address!r}): there is no protocol {scheme!r}; give tcp://host:port"
+        )
 
 
 def _next(ahead: Any) -> Any:

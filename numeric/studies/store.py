@@ -3,11 +3,14 @@
 One row for each study (problem, seed, engine and settings), one for each trial.  The file is
 in WAL mode and every chunk of trials is one transaction: a process killed at any moment loses
 the trials in flight and nothing else.  A trial is written once; a second process that computes
-it again leaves it, unless its count is complete and the one there is not.
+it again leaves it, unless its count is complete and the one there is not.  With a trial go its
+real solutions: 4 bytes, and 8 for each weight of each.
 
 Processes that work on one study at the same time tell each other which trials they are at
 (`claim`).  Claims only save double work: those of a process that is gone count for nothing,
 and when nothing else is left to do claimed trials are computed all the same.
+
+A store that is only read needs no right to write: neither to the file nor to its folder.
 """
 
 from __future__ import annotations
@@ -16,21 +19,22 @@ import json
 import os
 import socket
 import sqlite3
+import struct
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from algebra.errors import InputError, Unfinished
 from numeric.counts import InstanceCount, Reason
 from numeric.studies.trials import Work, contradict, record, says_more
-from numeric.studies.upgrade import from_version_2
+from numeric.studies.upgrade import UPGRADES
 
 # "mprb": what SQLite files of ours carry in their header.
 APPLICATION_ID = 0x6D707262
-SCHEMA = 3
+SCHEMA = 4
 # A process that has not said anything for so long is taken to be gone (seconds).
 _STALE = 3600.0
 _NO_SPACE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
@@ -57,6 +61,7 @@ CREATE TABLE trials (
     seconds REAL NOT NULL,
     paper_match INTEGER,
     reason TEXT NOT NULL,
+    solutions BLOB,
     PRIMARY KEY (study, number)
 ) WITHOUT ROWID;
 CREATE TABLE claims (
@@ -67,17 +72,20 @@ CREATE TABLE claims (
     PRIMARY KEY (study, number)
 ) WITHOUT ROWID;
 """
+# Beside the studies and not in them, so that stores and code from before names get on.
+_NAMES = "CREATE TABLE IF NOT EXISTS names (study INTEGER PRIMARY KEY, name TEXT NOT NULL)"
 _COLUMNS = (
-    "number, real, complex, status, note, paths, retried, certified, seconds, paper_match, reason"
+    "number, real, complex, status, note, paths, retried, certified, seconds, paper_match, reason, "
+    "solutions"
 )
 # A trial is written once, unless the new count says more: it is complete, or finds more.
 _UPSERT = f"""
-    INSERT INTO trials (study, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO trials (study, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (study, number) DO UPDATE SET
         real = excluded.real, complex = excluded.complex, status = excluded.status,
         note = excluded.note, paths = excluded.paths, retried = excluded.retried,
         certified = excluded.certified, seconds = excluded.seconds,
-        paper_match = excluded.paper_match, reason = excluded.reason
+        paper_match = excluded.paper_match, reason = excluded.reason, solutions = excluded.solutions
     WHERE trials.status != 'complete'
         AND (excluded.status = 'complete' OR coalesce(excluded.real, 0) > coalesce(trials.real, 0))
 """
@@ -101,6 +109,8 @@ class StudyInfo:
         Seconds since 1970.
     trials, matched, unmatched : int
         Trials there, and their outcomes.
+    name : str
+        Given by the user, or the problem file's; may be empty.
     """
 
     id: int
@@ -112,6 +122,7 @@ class StudyInfo:
     trials: int
     matched: int
     unmatched: int
+    name: str = ""
 
     @property
     def undetermined(self) -> int:
@@ -122,6 +133,7 @@ class StudyInfo:
         """Plain data."""
         return {
             "id": self.id,
+            "name": self.name,
             "key": self.key,
             "problem": self.work["problem"],
             "seed": self.work["seed"],
@@ -150,6 +162,8 @@ class Store:
     path : str or Path
     create : bool, optional
         Whether a missing file is made.
+    write : bool, optional
+        Whether it is written to.
 
     Raises
     ------
@@ -157,8 +171,10 @@ class Store:
         Where the file is missing, damaged, or something else than a store.
     """
 
-    def __init__(self, path: str | Path, *, create: bool = True) -> None:
+    def __init__(self, path: str | Path, *, create: bool = True, write: bool = True) -> None:
         self.path = Path(path)
+        self._write = write
+        create = create and write
         if not self.path.exists():
             if not create:
                 raise InputError(f"{self.path}: no such store")
@@ -167,14 +183,31 @@ class Store:
         elif self.path.is_dir():
             raise InputError(f"{self.path}: a folder, not a store")
         with self._honest():
-            self._db = sqlite3.connect(self.path, timeout=60.0, isolation_level=None)
+            self._db = self._connect()
         try:
             with self._honest():
                 self._open()
-        except InputError:
+        except (InputError, Unfinished):
             self._db.close()
             raise
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
+
+    def _connect(self) -> sqlite3.Connection:
+        """The database, or a view of it that writes nothing."""
+        if self._write:
+            return sqlite3.connect(self.path, timeout=60.0, isolation_level=None)
+        where = self.path.absolute().as_uri() + "?mode=ro"
+        log = self.path.with_name(self.path.name + "-wal")
+        if not log.exists():
+            # Nobody is writing; else SQLite would make a log beside it, and leave it there.
+            where += "&immutable=1"
+        db = sqlite3.connect(where, uri=True, timeout=60.0, isolation_level=None)
+        if db.execute("PRAGMA user_version").fetchone()[0] == 2:
+            copy = sqlite3.connect(":memory:", isolation_level=None)
+            db.backup(copy)
+            db.close()
+            return copy
+        return db
 
     @contextmanager
     def _honest(self) -> Iterator[None]:
@@ -189,7 +222,7 @@ class Store:
                     f"{self.path}: {text}; what it took before is kept: make room and go on"
                 ) from None
             if "not a database" in text or "malformed" in text:
-                hint = "damaged, or not a matchprob store; move it away or name another file"
+                hint = _what_it_is(self.path)
             elif "locked" in text:
                 hint = "another process has held it for a minute; try again"
             else:
@@ -215,8 +248,11 @@ class Store:
         (mark,) = db.execute("PRAGMA application_id").fetchone()
         if not empty and mark != APPLICATION_ID:
             raise InputError(f"{self.path}: an SQLite file, but not a matchprob store")
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=NORMAL")
+        if empty and not self._write:
+            raise InputError(f"{self.path}: empty, no store yet")
+        if self._write:
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=NORMAL")
         if empty:
             with self._transaction():
                 # Another process may have been first.
@@ -226,15 +262,14 @@ class Store:
                     for statement in _TABLES.split(";"):
                         db.execute(statement)
         (schema,) = db.execute("PRAGMA user_version").fetchone()
-        if schema == 2:
+        if schema in UPGRADES:
             with self._transaction():
                 # Another process may have been first.
-                if db.execute("PRAGMA user_version").fetchone()[0] == 2:
-                    from_version_2(db)
-            (schema,) = db.execute("PRAGMA user_version").fetchone()
+                while (schema := db.execute("PRAGMA user_version").fetchone()[0]) in UPGRADES:
+                    UPGRADES[schema](db)
         if schema != SCHEMA:
             raise InputError(
-                f"{self.path}: a store of version {schema}, this code reads versions 2 and {SCHEMA}"
+                f"{self.path}: a store of version {schema}, this code reads versions 2 to {SCHEMA}"
             )
 
     def close(self) -> None:
@@ -254,8 +289,8 @@ class Store:
         if text != "ok":
             raise InputError(f"{self.path}: damaged: {text}")
 
-    def study(self, work: Work, version: str = "") -> int:
-        """Number of the study of that work, made where it is new."""
+    def study(self, work: Work, version: str = "", name: str = "") -> int:
+        """Number of the study of that work, made and named where it is new."""
         with self._transaction() as db:
             db.execute(
                 "INSERT OR IGNORE INTO studies (key, work, toml, version, created)"
@@ -269,7 +304,16 @@ class Store:
                 ),
             )
             (number,) = db.execute("SELECT id FROM studies WHERE key = ?", (work.key,)).fetchone()
+        if name:
+            self.rename(int(number), name, keep=True)
         return int(number)
+
+    def rename(self, study: int, name: str, *, keep: bool = False) -> None:
+        """Give a study a name; with `keep` only where it has none."""
+        how = "INSERT OR IGNORE" if keep else "INSERT OR REPLACE"
+        with self._transaction() as db:
+            db.execute(_NAMES)
+            db.execute(f"{how} INTO names (study, name) VALUES (?, ?)", (study, name))
 
     def studies(self) -> list[StudyInfo]:
         """All studies, oldest first."""
@@ -281,12 +325,19 @@ class Store:
         """
         with self._honest():
             rows = self._db.execute(query).fetchall()
-        return [StudyInfo(r[0], r[1], json.loads(r[2]), *r[3:]) for r in rows]
+            there = self._db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'names'")
+            names = {}
+            if there.fetchone()[0]:
+                names = dict(self._db.execute("SELECT study, name FROM names"))
+        found = [StudyInfo(r[0], r[1], json.loads(r[2]), *r[3:]) for r in rows]
+        return [replace(info, name=names.get(info.id, "")) for info in found]
 
     def find(self, name: str) -> StudyInfo:
-        """The study with that number or beginning of a key."""
-        found = [s for s in self.studies() if str(s.id) == name]
-        found = found or [s for s in self.studies() if s.key.startswith(name)]
+        """The study with that number, name, or beginning of a key."""
+        known = self.studies()
+        found = [s for s in known if str(s.id) == name]
+        found = found or [s for s in known if s.name == name]
+        found = found or [s for s in known if name and s.key.startswith(name)]
         if len(found) != 1:
             what = "several studies" if found else "no study"
             raise InputError(f"{self.path}: {what} {name!r}; `matchprob study list` shows them")
@@ -312,7 +363,7 @@ class Store:
         rows = [
             (
                 study, c.index, c.real, c.complex, c.status, c.note, c.paths, c.retried,
-                c.certified, c.seconds, c.paper_match, c.reason,
+                c.certified, c.seconds, c.paper_match, c.reason, packed(c.solutions),
             )
             for c in counts
             if not c.is_transient
@@ -403,17 +454,49 @@ class Store:
                     )  # fmt: skip
                     query = "SELECT id FROM studies WHERE key = ?"
                     known[study.key] = int(db.execute(query, (study.key,)).fetchone()[0])
+                if study.name:
+                    self.rename(known[study.key], study.name, keep=True)
             new["trials"] += self.add(known[study.key], counts)
         return new
 
 
+def _what_it_is(path: Path) -> str:
+    """Of a file that is no database."""
+    with suppress(OSError), path.open("rb") as file:
+        if b"matchprob-atlas" in file.read(100):
+            return "the store of an atlas; trials are kept in a file of their own"
+    return "damaged, or not a matchprob store; move it away or name another file"
+
+
 def _count(row: Sequence[Any]) -> InstanceCount:
-    number, real, complex_, status, note, paths, retried, certified, seconds, paper, why = row
+    number, real, complex_, status, note, paths, retried, certified, seconds, paper, why, kept = row
     return InstanceCount(
         number, real, complex_, status, note,
         paths=paths, retried=retried, certified=certified, seconds=seconds,
         paper_match=None if paper is None else bool(paper), reason=Reason(why),
+        solutions=unpacked(kept),
     )  # fmt: skip
+
+
+def packed(solutions: Sequence[Sequence[float]]) -> bytes | None:
+    """Solutions as a store keeps them: the number of weights, then all weights as doubles."""
+    if not solutions:
+        return None
+    width = len(solutions[0])
+    weights = [w for solution in solutions for w in solution]
+    return struct.pack(f"<I{len(weights)}d", width, *weights)
+
+
+def unpacked(kept: bytes | None) -> tuple[tuple[float, ...], ...]:
+    """The solutions that `packed` made bytes of; none where none are kept."""
+    if not kept:
+        return ()
+    (width,) = struct.unpack_from("<I", kept)
+    if not width:
+        return ((),)
+    if (len(kept) - 4) % (8 * width):
+        raise InputError(f"a trial's solutions are damaged: {len(kept)} bytes, {width} weights")
+    return tuple(struct.iter_unpack(f"<{width}d", kept[4:]))
 
 
 def _started(pid: int) -> str:

@@ -96,9 +96,11 @@ class Study:
     scheduler : str, optional
         Address of a Dask scheduler, instead of local workers.
     confidence : float, optional
+    name : str, optional
+        Of the study in its store, where it has none yet; see `rename`.
     **settings
         ``timeout`` (of one trial), ``certify``, ``complete``, ``root_timeout``: see
-        `numeric.studies.trials.Settings`.
+        `numeric.studies.trials.TrialOptions`.
 
     Examples
     --------
@@ -119,6 +121,7 @@ class Study:
         workers: int | Workers = 1,
         scheduler: str | None = None,
         confidence: float = 0.95,
+        name: str = "",
         **settings: Any,
     ) -> None:
         if not 0 < confidence < 1:
@@ -144,8 +147,9 @@ class Study:
         self._own_workers = scheduler is not None or isinstance(workers, int)
         self._own_store = not isinstance(store, Store)
         self.store = Store(store) if isinstance(store, str | Path) else store
-        self._id = self.store.study(self.work, _version()) if self.store else 0
+        self._id = self.store.study(self.work, _version(), name) if self.store else 0
         self._records: dict[int, InstanceCount] = {}
+        self._broken_off = False
 
     def __enter__(self) -> Study:
         return self
@@ -166,6 +170,16 @@ class Study:
         return (
             f"Study({self.work.problem.network}, seed={self.work.seed}, engine={s.engine!r}{kept})"
         )
+
+    def rename(self, name: str) -> None:
+        """Give the study a name in its store."""
+        if self.store:
+            self.store.rename(self._id, name)
+
+    @property
+    def is_broken_off(self) -> bool:
+        """Whether an interrupt, the time limit or a full disk ended the last run."""
+        return self._broken_off
 
     @property
     def records(self) -> dict[int, InstanceCount]:
@@ -238,6 +252,7 @@ class Study:
                 running.update(found.matched, found.unmatched, found.undetermined)
                 if running.interval.half_width <= half_width:
                     break
+        self._broken_off = interrupted
         if half_width:
             return Estimate(
                 self.work.problem, self.work.settings.engine, self.work.seed, found.counts,

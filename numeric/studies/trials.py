@@ -22,7 +22,7 @@ from algebra.problems.problem import Problem
 from algebra.time_limits import positive_seconds
 from numeric.counts import COMPLETE, InstanceCount
 from numeric.engines.base import chosen_engine
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.engines.normalization import make_counter
 from numeric.instances import draw_instance
 
@@ -31,7 +31,7 @@ RECORDS_VERSION = 1
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrialOptions:
     """How trials are decided.
 
     Attributes
@@ -66,17 +66,17 @@ class Work:
     ----------
     problem : Problem
     seed : int
-    settings : Settings
+    settings : TrialOptions
     """
 
     problem: Problem
     seed: int
-    settings: Settings = field(default_factory=lambda: Settings("homotopy"))
+    settings: TrialOptions = field(default_factory=lambda: TrialOptions("homotopy"))
 
     @classmethod
     def of(cls, problem: Problem, seed: int = 0, engine: str | None = None, **more: Any) -> Work:
         """Work with the network's default engine where none is named."""
-        return cls(problem, seed, Settings(chosen_engine(problem.network, engine), **more))
+        return cls(problem, seed, TrialOptions(chosen_engine(problem.network, engine), **more))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which `from_dict` makes the same work."""
@@ -95,7 +95,9 @@ class Work:
                 f"records of version {data.get('records')!r}, this code makes version "
                 f"{RECORDS_VERSION}: use the same matchprob on all machines"
             )
-        return cls(problem_from_dict(data["problem"]), data["seed"], Settings(**data["settings"]))
+        return cls(
+            problem_from_dict(data["problem"]), data["seed"], TrialOptions(**data["settings"])
+        )
 
     @cached_property
     def key(self) -> str:
@@ -103,7 +105,7 @@ class Work:
         text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def counter(self) -> Counter:
+    def counter(self) -> InstanceCounter:
         """A counter with these settings."""
         s = self.settings
         return make_counter(
@@ -116,12 +118,15 @@ class Work:
         )
 
 
-class _Kept(threading.local):
-    """The last counter of this thread: plans and start systems are worth keeping."""
+# Two allocations that are compared take turns.
+_MOST_KEPT = 2
 
-    key: str = ""
-    work: Work
-    counter: Counter
+
+class _Kept(threading.local):
+    """The last counters of this thread: plans and start systems are worth keeping."""
+
+    def __init__(self) -> None:
+        self.counters: dict[str, tuple[Work, InstanceCounter]] = {}
 
 
 _kept = _Kept()
@@ -138,26 +143,31 @@ def compute(data: dict[str, Any], key: str, indices: Sequence[int]) -> list[Inst
         Its `Work.key`: the same key keeps plans and engines for the next call.
     indices : sequence of int
     """
-    counter = kept_counter(data, key)
-    work = _kept.work
+    work, counter = _keep(data, key)
     return counter.count_many([draw_instance(work.problem, work.seed, k) for k in indices])
 
 
-def kept_counter(data: dict[str, Any], key: str) -> Counter:
+def kept_counter(data: dict[str, Any], key: str) -> InstanceCounter:
     """The counter of a work, kept for the next call of this thread; see `compute`."""
-    if _kept.key != key:
-        forget()
-        _kept.work = Work.from_dict(data)
-        _kept.counter = _kept.work.counter()
-        _kept.key = key
-    return _kept.counter
+    return _keep(data, key)[1]
+
+
+def _keep(data: dict[str, Any], key: str) -> tuple[Work, InstanceCounter]:
+    found = _kept.counters.pop(key, None)
+    if found is None:
+        while len(_kept.counters) >= _MOST_KEPT:
+            # The one that was not asked for the longest time.
+            _kept.counters.pop(next(iter(_kept.counters)))[1].close()
+        work = Work.from_dict(data)
+        found = work, work.counter()
+    _kept.counters[key] = found
+    return found
 
 
 def forget() -> None:
     """Close what this thread keeps."""
-    if _kept.key:
-        _kept.counter.close()
-        _kept.key = ""
+    while _kept.counters:
+        _kept.counters.popitem()[1][1].close()
 
 
 def record(count: InstanceCount) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """Stores of older versions brought up to date where they are opened.
 
 Version 2 had no column for what a count rests on: it stood in the note, in words.  Those words
-are read here once, and nowhere else.
+are read here once, and nowhere else.  Version 3 kept no solutions; trials of either go without.
 """
 
 from __future__ import annotations
@@ -45,6 +45,22 @@ def from_version_2(db: sqlite3.Connection) -> None:
         [(study, number) for study, number, why in found if why is Reason.LOST],
     )
     db.execute("PRAGMA user_version=3")
+
+
+def from_version_3(db: sqlite3.Connection) -> None:
+    """Add the column `solutions`, empty for the trials that are there.
+
+    Parameters
+    ----------
+    db : sqlite3.Connection
+        Inside a transaction.
+    """
+    db.execute("ALTER TABLE trials ADD COLUMN solutions BLOB")
+    db.execute("PRAGMA user_version=4")
+
+
+# Each brings a store of that version to the next.
+UPGRADES = {2: from_version_2, 3: from_version_3}
 
 
 def reason_of_note(engine: str, real: int | None, status: str, note: str) -> Reason:

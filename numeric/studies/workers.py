@@ -145,8 +145,8 @@ class LocalWorkers:
         again: list[list[int]] = []
         selector = selectors.DefaultSelector()
 
-        def employ(worker: _Worker) -> bool:
-            chunk = again.pop() if again else take()
+        def employ(worker: _Worker, chunk: list[int] | None = None) -> bool:
+            chunk = chunk or (again.pop() if again else take())
             if not chunk:
                 return False
             worker.chunk = chunk
@@ -156,13 +156,16 @@ class LocalWorkers:
                 send(worker.process.stdin, (data, key, chunk))
             return True
 
-        def hire() -> None:
+        def hire() -> bool:
+            # No process is started for which there is nothing to do.
+            chunk = again.pop() if again else take()
+            if not chunk:
+                return False
             worker = self._start()
-            if not employ(worker):
-                self._dismiss(worker)
-                return
             self._workers.append(worker)
+            employ(worker, chunk)
             selector.register(worker.process.stdout, selectors.EVENT_READ, worker)  # type: ignore[arg-type]
+            return True
 
         # Workers of an earlier run are kept: they have the plans of this work already.
         for worker in list(self._workers):
@@ -170,7 +173,8 @@ class LocalWorkers:
                 selector.register(worker.process.stdout, selectors.EVENT_READ, worker)  # type: ignore[arg-type]
         busy = len(selector.get_map())
         for _ in range(self.count - max(busy, len(self._workers))):
-            hire()
+            if not hire():
+                break
         try:
             while selector.get_map():
                 check_time()

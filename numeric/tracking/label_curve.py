@@ -17,11 +17,11 @@ says what follows from many of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from numeric.chains.chain import IN_D, IN_M, IN_S0, Chain
+from numeric.chains.arrays import residuals
+from numeric.chains.chain import Chain
 
 # A path is given up below this step, or after so many (a hundred is usual).
 _SMALLEST_STEP = 1e-9
@@ -75,65 +75,6 @@ class LabelCurve:
         """Number r of learnable weights; a point has one coordinate more."""
         return self.chain.unknowns
 
-    def labels(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """G and its Jacobian at many points.
-
-        Parameters
-        ----------
-        w : ndarray of complex, shape (k, r)
-            Of any precision; so is the result.
-
-        Returns
-        -------
-        values : ndarray of complex, shape (k, r)
-        jacobian : ndarray of complex, shape (k, r, r)
-            Row e, column j: derivative of equation e by weight j.
-        """
-        chain, count, r = self.chain, len(w), self.chain.unknowns
-        n, c, m, kind = chain.widths, chain.columns, chain.samples, np.result_type(w, complex)
-        p = np.repeat(self.parameters[None].astype(kind), count, axis=0)
-        p[:, chain.cells[:, 4]] = w
-
-        def matrix(at: int, rows: int, columns: int) -> np.ndarray:
-            return p[:, at : at + rows * columns].reshape(count, rows, columns)
-
-        # Derivatives have the axes (point, row, weight, column): products with a matrix on
-        # either side are then one product for each point.
-        S = matrix(chain.s0_at, n[0], c)
-        dS = np.zeros((count, n[0], r, c), kind)
-        own, rows, columns = self._moved[0]
-        dS[:, rows, own, columns] = 1
-        if chain.read_all:
-            Z = np.zeros((count, n[-1], m), kind)
-            dZ = np.zeros((count, n[-1], r, m), kind)
-        for k in range(1, len(n)):
-            M = matrix(int(chain.m_at[k]), n[k], n[k - 1])
-            dS = (M @ dS.reshape(count, n[k - 1], r * c)).reshape(count, n[k], r, c)
-            own, rows, columns = self._moved[k]
-            dS[:, rows, own] += S[:, columns]
-            S = M @ S
-            if chain.read_all:
-                P = matrix(int(chain.p_at[k]), c, m)
-                Z = Z + S @ P
-                dZ = dZ + (dS.reshape(count, n[k] * r, c) @ P).reshape(count, n[k], r, m)
-        if not chain.read_all:
-            Z, dZ = S, dS
-        d = chain.network.d
-        D = matrix(chain.d_at, d, n[-1])
-        dY = (D @ dZ.reshape(count, n[-1], r * m)).reshape(count, d, r, m)
-        own, rows, columns = self._moved[-1]
-        dY[:, rows, own] += Z[:, columns]
-        at = tuple(chain.equations.T)
-        return (D @ Z)[:, *at], dY.transpose(0, 1, 3, 2)[:, *at]
-
-    @cached_property
-    def _moved(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Which weights lie in S_0, in M_1, …, in D: their numbers, rows and columns."""
-        kinds, steps, rows, columns = self.chain.cells[:, :4].T
-        inner = [(kinds == IN_M) & np.isin(steps, (0, k)) for k in range(1, len(self.chain.widths))]
-        chosen = [np.flatnonzero(x) for x in (kinds == IN_S0, *inner, kinds == IN_D)]
-        return [(own, rows[own], columns[own]) for own in chosen]
-
     def system(
         self, z: np.ndarray, Q: np.ndarray, dQ: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -152,12 +93,10 @@ class LabelCurve:
         """
         r, count = self.unknowns, len(z)
         w, t = z[:, :r], z[:, r]
-        values, derivative = self.labels(w)
-        rows, columns = self.chain.equations.T
-        start = self.parameters[self.chain.y_at :].reshape(-1, self.chain.samples)[rows, columns]
-        residual = np.empty((count, r + 1), values.dtype)
-        residual[:, :r] = values - start - t[:, None] * self.direction
-        jacobian = np.zeros((count, r + 1, r + 1), values.dtype)
+        gap, derivative = residuals(self.chain, self.parameters, w)
+        residual = np.empty((count, r + 1), gap.dtype)
+        residual[:, :r] = gap - t[:, None] * self.direction
+        jacobian = np.zeros((count, r + 1, r + 1), gap.dtype)
         jacobian[:, :r, :r] = derivative
         jacobian[:, :r, r] = -self.direction
         one = np.concatenate([np.ones((count, 1)), w], axis=1)

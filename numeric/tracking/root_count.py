@@ -14,6 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.phases import phase
 from algebra.problems.allocation import Allocation
 from algebra.systems.forms import preferred_forms
 from algebra.systems.root_count import (
@@ -79,24 +80,26 @@ def monodromy_root_count(
         raise RootCountError(f"no trace test: {error}") from None
     end = time.monotonic() + timeout
     for instance in _INSTANCES:
-        start = find_start(
-            chain, None, seed + instance, patience=_PATIENCE, most_roots=_MOST_ROOTS,
-            trace_seconds=0, timeout=end - time.monotonic(),
-        )  # fmt: skip
+        with phase("generic root count by monodromy"):
+            start = find_start(
+                chain, None, seed + instance, patience=_PATIENCE, most_roots=_MOST_ROOTS,
+                trace_seconds=0, timeout=end - time.monotonic(),
+            )  # fmt: skip
         if start.root_count > _MOST_ROOTS:
             raise RootCountError(
                 f"no trace test: more than {_MOST_ROOTS} solutions", start.root_count
             )
         if start.source == INCOMPLETE:
             raise RootCountError(
-                f"no trace test: monodromy still found new solutions ({start.root_count}) after "
-                f"{timeout:g} s",
+                f"no trace test: monodromy still found new solutions ({start.root_count}) when its "
+                "share of the time was over",
                 start.root_count,
             )
-        test = trace_test(
-            chain, start.parameters, start.roots, seed=seed, most_points=most_points,
-            timeout=end - time.monotonic(),
-        )  # fmt: skip
+        with phase(f"trace test of {start.root_count} solutions"):
+            test = trace_test(
+                chain, start.parameters, start.roots, seed=seed, most_points=most_points,
+                timeout=end - time.monotonic(),
+            )  # fmt: skip
         # Some instances have a point that hardly any loop reaches: another one is tried.
         if test.status != FAILED:
             break

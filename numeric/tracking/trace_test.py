@@ -138,9 +138,11 @@ class TraceTest:
 
     def __str__(self) -> str:
         text = (
-            f"trace test {self.status}: {self.root_count} solutions among {self.points} points, "
-            f"residual {self.residual:.1e}, least share {self.share:.1e}"
+            f"trace test {self.status}: {self.root_count} solutions found, {self.points} points of "
+            "the section"
         )
+        if np.isfinite(self.residual) and np.isfinite(self.share):
+            text += f", residual {self.residual:.1e}, least share {self.share:.1e}"
         return f"{text} ({self.note})" if self.note else text
 
 

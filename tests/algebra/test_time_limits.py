@@ -18,8 +18,11 @@ from algebra.time_limits import (
     Limits,
     OutOfTime,
     check_time,
+    end_of_part,
+    has_passed,
     is_over,
     positive_seconds,
+    seconds_until,
     time_left,
     unlimited,
     within,
@@ -101,6 +104,20 @@ def test_limits_are_checked_and_half_the_time_is_for_one_basis() -> None:
 def test_being_out_of_time_is_unfinished_work_not_a_wrong_input() -> None:
     assert issubclass(OutOfTime, Unfinished)
     assert not issubclass(OutOfTime, InputError)
+
+
+def test_a_part_ends_before_the_call() -> None:
+    """Its own limit counts where it is the shorter one; else nine tenths of what is left."""
+    assert math.isinf(end_of_part(math.inf))
+    assert 4.0 < seconds_until(end_of_part(5.0)) <= 5.0
+    with within(100.0):
+        assert 80.0 < seconds_until(end_of_part(1000.0)) <= 90.0
+        assert seconds_until(end_of_part(5.0)) <= 5.0
+    with within(0.0):
+        past = end_of_part(10.0)
+    while not has_passed(past):
+        pass
+    assert seconds_until(past) == 0.0
 
 
 def test_the_alarm_reaches_what_asks_nothing() -> None:

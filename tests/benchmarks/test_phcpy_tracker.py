@@ -13,7 +13,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.chains.chain import make_chain
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.instances import draw_instance
 from tests.numeric.chains.cases import chains
 from tests.numeric.engines.test_phcpy import need_phcpy
@@ -69,7 +69,7 @@ def test_complete_counts_agree_with_the_path_tracker(problem, form):
     """What is complete equals the homotopy engine's; lifted nearly all are."""
     need_phcpy()
     instances = [draw_instance(problem, 1, k) for k in range(10)]
-    with Counter(problem, form) as one, Counter(problem, "homotopy") as other:
+    with InstanceCounter(problem, form) as one, InstanceCounter(problem, "homotopy") as other:
         counts, truth = one.count_many(instances), other.count_many(instances)
     complete = [c.status == "complete" for c in counts]
     assert [c.real for c in counts if c.status == "complete"] == [

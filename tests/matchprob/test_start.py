@@ -44,12 +44,13 @@ def test_heavy_libraries_are_not_loaded(code):
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
-def test_a_verdict_by_algebra_loads_no_kernels():
-    """Of the heavy ones `certify` needs rich, to print."""
+@pytest.mark.parametrize("problem", ["row", "diagonal"])
+def test_a_verdict_by_algebra_loads_no_kernels(problem):
+    """Of the heavy ones `certify` needs rich, to print; a small net's needs no SciPy."""
     text = (
         "import sys; from matchprob.cli import app; "
-        "app(['certify', 'examples/row.toml', '--json'], standalone_mode=False); "
-        f"print([m for m in {HEAVY!r} if m in sys.modules])"
+        f"app(['certify', 'examples/{problem}.toml', '--json'], standalone_mode=False); "
+        f"print([m for m in {(*HEAVY, 'scipy')!r} if m in sys.modules])"
     )
     done = run("-c", text)
     assert done.stdout.splitlines()[-1] == "['rich']", done.stderr

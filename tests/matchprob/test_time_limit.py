@@ -122,3 +122,10 @@ def test_no_limit():
     """inf is a limit like any other: none."""
     row = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
     assert mp.certify(row, timeout=float("inf")).verdict == "maximal"
+
+
+def test_limits_beyond_all_clocks():
+    """10^30 seconds are no limit; what was in force before is in force again."""
+    row = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
+    assert mp.certify(row, timeout=1e30).verdict == "maximal"
+    assert mp.certify(row, timeout=5.0).verdict == "maximal"

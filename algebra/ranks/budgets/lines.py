@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation, Cell
@@ -162,6 +160,10 @@ def shortest_first(budget: Budget) -> tuple:
 
 def line_cover(allocation: Allocation) -> RankCover:
     """Least cover by matrices, rows and columns: a minimum cut from source to sink."""
+    # Loaded here: most verdicts need no cover, and SciPy takes half a second.
+    from scipy.sparse import coo_array, csr_array
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
     nodes = [b for b in budgets(allocation) if b.kind != "total"]
     if not nodes:
         return RankCover((), 0)

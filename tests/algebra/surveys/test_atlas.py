@@ -96,3 +96,31 @@ def test_bad_arguments(budget, matrices):
     """Impossible budgets and unknown matrices are bad input."""
     with pytest.raises(InputError):
         atlas(B11, budget, matrices=matrices)
+
+
+def test_a_line_cut_off_is_all_that_is_cut(tmp_path):
+    """What stands before it keeps its bytes, in the same file."""
+    store = tmp_path / "atlas.jsonl"
+    atlas(B11, 2, store=store)
+    whole, place = store.read_bytes(), store.stat().st_ino
+    store.write_bytes(whole + '{"cells": "é'.encode())
+    atlas(B11, 2, store=store)
+    assert store.read_bytes() == whole
+    assert store.stat().st_ino == place
+
+
+def test_a_full_disk_is_told(tmp_path):
+    """An entry that cannot be kept ends the work with the file's name, not with a traceback."""
+    store = tmp_path / "atlas.jsonl"
+    calls = []
+
+    def decide(problem):
+        if not calls:  # from now on the name leads to a device that is always full
+            store.unlink()
+            store.symlink_to("/dev/full")
+        calls.append(problem)
+        return certify(problem)
+
+    with pytest.raises(InputError, match=r"atlas\.jsonl: cannot be written: .*No space"):
+        atlas(B11, 2, store=store, decide=decide)
+    assert len(calls) == 1

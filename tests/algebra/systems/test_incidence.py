@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from algebra.errors import InputError
+from algebra.systems import incidence
 from algebra.systems.incidence import (
     Block,
     block_triangular_form,
@@ -189,6 +190,16 @@ def test_form_is_block_triangular_and_its_blocks_are_irreducible(system):
     for part in form.parts:
         row, column = row + len(part.equations), column + len(part.unknowns)
         assert not matrix[:row, column:].any()
+
+
+@given(systems(largest=9))
+@settings(max_examples=200, deadline=None)
+def test_few_equations_are_ordered_like_many(system):
+    """Matching and components without SciPy lead to the same form as SciPy's."""
+    short = block_triangular_form(*system)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(incidence, "_FEW", -1)
+        assert block_triangular_form(*system) == short
 
 
 @given(systems(largest=7))

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.polynomials.rings import PrimeField
+from algebra.systems import quadratic
 from algebra.systems.quadratic import (
     Composed,
     DegreeAboveTwo,
@@ -54,6 +55,19 @@ def context(unknowns):
 @given(st.integers(0, 10**6))
 def test_substitution_is_that_of_polynomials(seed):
     """Expanded by arrays or composed by FLINT: the same polynomials, degrees and patterns."""
+    compare_with_flint(seed)
+
+
+@given(st.integers(0, 10**6))
+def test_sparse_matrices_multiply_like_full_ones(seed):
+    """The same with SciPy's sparse matrices, which larger systems are multiplied by."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quadratic, "_SMALL", -1)
+        compare_with_flint(seed)
+
+
+def compare_with_flint(seed):
+    """Substitution into random quadrics, by arrays and by FLINT."""
     rng = random.Random(seed)
     unknowns, new = rng.randint(1, 5), rng.randint(1, 5)
     quadrics = drawn(rng, rng.randint(1, 4), unknowns, rng.randint(0, 20))

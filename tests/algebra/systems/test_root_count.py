@@ -217,7 +217,7 @@ def test_counts_that_are_not_finite_and_positive_are_input_errors(network, cells
 @pytest.mark.parametrize(
     ("answer", "word"),
     [
-        (MsolveTimeout("stopped"), "took longer than 7 s; allow more with --timeout"),
+        (MsolveTimeout("stopped"), "was not finished in its share of the time"),
         (MsolveFailed("crashed"), "crashed"),
         (QuotientDegree("positive-dimensional", None, P), "not zero-dimensional"),
         (QuotientDegree("empty", 0, P), "not zero-dimensional"),
@@ -327,10 +327,10 @@ def test_a_fallback_counts_where_msolve_is_too_slow(monkeypatch):
     monkeypatch.setattr(rootcount, "quotient_degree", slow)
     allocation = Allocation.from_cells(B11, weights((0, 0), (1, 1)))
     found = generic_root_count(allocation, timeout=7, fallback=by_trace(2))
-    assert "longer than 7 s" in found.because
+    assert "share of the time" in found.because
 
     def fails(allocation, support, seed):
         raise RootCountError("trace test failed")
 
-    with pytest.raises(RootCountError, match=r"longer than 7 s.*trace test failed"):
+    with pytest.raises(RootCountError, match=r"share of the time; trace test failed"):
         generic_root_count(allocation, timeout=7, fallback=fails)

@@ -128,6 +128,9 @@ def test_bad_tables(net, capsys):
     bad = net.parent / "bad.csv"
     bad.write_text("1,x\n")
     assert call("design", net, "--costs", f"W={bad}") == 2
+    assert "1×2, but W is 4×4" in capsys.readouterr().err
+    bad.write_text("1,x,1,1\n" + "1,1,1,1\n" * 3)
+    assert call("design", net, "--costs", f"W={bad}") == 2
     assert "'x' is no number" in capsys.readouterr().err
     assert call("design", net, "--must", f"W={bad}") == 2
     assert "is not 0 or 1" in capsys.readouterr().err

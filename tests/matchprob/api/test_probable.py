@@ -48,7 +48,7 @@ def test_under_constraints_even_maximal_designs_are_raced():
     again = estimate(found.problem, 64)
     assert again.matched == found.value * 64
     # Bounds of their own tell units apart: designs that differ by renaming are all kept.
-    asked = demand(net, [c for c in all_cells(net) if c[0] == "W"])
+    asked = demand(net, allowed=[c for c in all_cells(net) if c[0] == "W"])
     alike, _ = gather(asked, 100, 5.0)
     apart, exhaustive = gather(asked, 100, 5.0, symmetric=False)
     assert exhaustive

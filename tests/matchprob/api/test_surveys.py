@@ -3,7 +3,6 @@
 import pytest
 
 import matchprob as mp
-from matchprob.api.surveys import audit_to_dict
 
 NET = mp.LinearRNN(n=3, T=2, b=2, d=2, m=2)
 
@@ -15,8 +14,8 @@ def test_a_count_is_shared_out():
     assert {a.matrix: a.checked for a in found} == {"D": 15, "W": 30, "B": 15}
     everything = mp.audit(NET, count=10_000)
     assert {a.matrix: a.checked for a in everything} == {"D": 15, "W": 126, "B": 15}
-    data = audit_to_dict(found, 3)
-    assert (data["checked"], data["seed"]) == (60, 3)
+    data = found.to_dict()
+    assert (data["checked"], data["seed"]) == (60, 0)
     assert data["agree"] + data["silent"] <= sum(t.checked for a in found for t in a.theorems)
 
 

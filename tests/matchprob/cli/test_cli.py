@@ -64,7 +64,7 @@ def test_certify_and_verify(problem, tmp_path, capsys):
     assert json_of(capsys, "verify", cert)["holds"]
     cert.write_text(cert.read_text().replace('"verdict": "maximal"', '"verdict": "minimal"'))
     assert call("verify", cert) == 3
-    assert "does not hold at verdict" in capsys.readouterr().err
+    assert "does not hold at evidence.root_count" in capsys.readouterr().err
 
 
 def test_count_and_estimate(problem, capsys):

@@ -108,3 +108,48 @@ def test_foreign_store(files, capsys):
     assert call("estimate", problem, "--store", problem) == 2
     assert "is an input" in capsys.readouterr().err
     assert problem.read_text() == ROW
+
+
+def test_compare_with_structural_zeros(files, capsys):
+    """The same zeros are the same problem, others are not."""
+    support = "[support]\nW = [[1, 1], [0, 1]]\n"
+    (files / "one.toml").write_text(ROW + support)
+    (files / "two.toml").write_text(DIAGONAL + support)
+    words = ("--trials", 3, "--engine", "exact", "--json")
+    assert call("compare", files / "one.toml", files / "two.toml", *words) == 0
+    assert json.loads(capsys.readouterr().out)["trials"] == 3
+    assert call("compare", files / "one.toml", files / "diagonal.toml", *words) == 2
+    assert "differ in [distribution] or [support]" in capsys.readouterr().err
+
+
+def test_names_and_exports(files, capsys):
+    """A study is called as its file, or as one likes; what is only read is not written to."""
+    store = files / "s.sqlite"
+    words = ("--trials", 2, "--engine", "exact", "--store", store)
+    assert call("estimate", files / "row.toml", *words) == 0
+    assert call("estimate", files / "diagonal.toml", *words, "--name", "my own") == 0
+    store.chmod(0o444)
+    before = store.read_bytes()
+    capsys.readouterr()
+    assert call("study", "list", store, "--json") == 0
+    found = json.loads(capsys.readouterr().out)["studies"]
+    assert [s["name"] for s in found] == ["row", "my own"]
+    assert [s["apart"] for s in found] == ["W[0,1]", "W[1,1]"]
+    assert call("study", "export", store, "my own", "--json") == 0
+    exported = json.loads(capsys.readouterr().out)
+    assert exported["study"]["name"] == "my own"
+    assert [t["index"] for t in exported["trials"]] == [0, 1]
+    assert store.read_bytes() == before
+    assert not list(files.glob("s.sqlite-*"))
+    store.chmod(0o644)
+    assert call("study", "rename", store, "1", "other") == 0
+    assert call("study", "show", store, "other") == 0
+    assert "study 1, other" in capsys.readouterr().out
+
+
+def test_completion():
+    """Engines are completed by name."""
+    from matchprob.cli.options import _engine_names
+
+    assert "homotopy" in _engine_names("ho")
+    assert _engine_names("nonsense") == []

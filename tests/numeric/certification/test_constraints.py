@@ -19,7 +19,7 @@ from algebra.problems.problem import Distribution, Problem
 from matchprob.api.estimate import compare, count, estimate
 from numeric.certification.constraints import ConstrainedCounts, box_of
 from numeric.counts import InstanceCount, Reason
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.engines.normalization import make_counter
 from numeric.instances import draw_instance
 from numeric.phcpy.install import find_phcpy
@@ -128,7 +128,7 @@ def test_tighter_never_matches_more(name, key, bounds, sign):
     kept = []
     for rules in ({key: low, "sign": sign}, {key: high, "sign": sign}, {"sign": sign}, {}):
         problem = b11(name, **rules)
-        with Counter(problem) as counter:
+        with InstanceCounter(problem) as counter:
             kept.append(counter.count_many([replace(i, problem=problem) for i in instances]))
     for tight, loose in pairwise(kept):
         for a, b in zip(tight, loose, strict=True):
@@ -155,7 +155,7 @@ def test_solutions_are_those_that_obey():
     found = 0
     for k in range(30):
         free, bound = b11("diagonal"), b11("diagonal", max_abs=2.0)
-        with Counter(free) as a, Counter(bound) as b:
+        with InstanceCounter(free) as a, InstanceCounter(bound) as b:
             whole = a.count(draw_instance(free, 1, k))
             part = b.count(draw_instance(bound, 1, k))
         inside = [s for s in whole.solutions if max(map(abs, s)) <= 2.0]
@@ -207,7 +207,7 @@ def test_more_digits_decide_what_doubles_cannot(shift):
     index = next(k for k in range(20) if count_of(problem, k).real == 2)
     instance = draw_instance(problem, 0, index)
     whole = count_of(problem, index)
-    judge = ConstrainedCounts(problem.allocation, {})
+    constrained = ConstrainedCounts(problem.allocation, {})
     # Far inside everything, then a bound on the first weight of the first solution.
     from flint import ctx
 
@@ -219,7 +219,7 @@ def test_more_digits_decide_what_doubles_cannot(shift):
         target[:] = balls
         return True if balls[0].rad() < arb(2) ** -400 else None
 
-    assert ask_real_root(judge.chain, instance, np.array(whole.solutions[0]), take)
+    assert ask_real_root(constrained.chain, instance, np.array(whole.solutions[0]), take)
     saved = ctx.prec
     ctx.prec = 900
     try:
@@ -231,7 +231,7 @@ def test_more_digits_decide_what_doubles_cannot(shift):
     high = exact + fmpq(*shift.as_integer_ratio())
     cells = problem.allocation.cells
     box = {cells[0]: Interval(None, high), cells[1]: Interval()}
-    found = judge.obeying(whole, instance, box)
+    found = constrained.obeying(whole, instance, box)
     others = int(whole.solutions[1][0] <= float(whole.solutions[0][0]))
     if shift == 0.0:
         # The middle of the widest ball known is the root to 400 digits and more.
@@ -242,7 +242,7 @@ def test_more_digits_decide_what_doubles_cannot(shift):
 
 
 def count_of(problem, k):
-    with Counter(problem) as counter:
+    with InstanceCounter(problem) as counter:
         return counter.count(draw_instance(problem, 0, k))
 
 
@@ -252,18 +252,21 @@ def test_what_is_not_certified_is_undetermined():
     index = next(k for k in range(20) if count_of(b11("diagonal"), k).real == 2)
     instance = draw_instance(problem, 0, index)
     whole = count_of(b11("diagonal"), index)
-    judge = ConstrainedCounts(problem.allocation, {})
+    constrained = ConstrainedCounts(problem.allocation, {})
     box = box_of(instance)
-    assert judge.obeying(whole, instance, box).real == 2
+    assert constrained.obeying(whole, instance, box).real == 2
     for wrong in ((), (whole.solutions[0],) * 2, (whole.solutions[0], (1e3, -1e4))):
-        found = judge.obeying(replace(whole, solutions=wrong), instance, box)
+        found = constrained.obeying(replace(whole, solutions=wrong), instance, box)
         assert found.status == "undetermined"
         assert (found.real or 0) <= 1
         assert found.reason in (Reason.FOUND_ONE, Reason.FAILED)
     narrow = draw_instance(b11("diagonal", max_abs=0.0), 0, index)
-    none = judge.obeying(replace(whole, solutions=()), narrow, box_of(narrow))
+    none = constrained.obeying(replace(whole, solutions=()), narrow, box_of(narrow))
     assert none.outcome == "undetermined"
-    assert judge.obeying(InstanceCount(0, 0, 2, "complete"), instance, box).outcome == "unmatched"
+    assert (
+        constrained.obeying(InstanceCount(0, 0, 2, "complete"), instance, box).outcome
+        == "unmatched"
+    )
 
 
 def test_surplus_weights_keep_their_values_inside():

@@ -12,9 +12,9 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from numeric.chains.chain import jacobian, make_chain
+from numeric.chains.chain import make_chain
 from numeric.instances import draw_instance
-from tests.numeric.chains.cases import chains, difference_quotients
+from tests.numeric.chains.cases import chains
 
 CHAINS = chains()
 
@@ -38,14 +38,6 @@ def test_normalised_and_raw_vectors_have_the_same_solutions(chain):
     for vector in (chain.pack(weights, X, Y), chain.raw(weights, X, Y)):
         assert np.abs(chain.residual_at(vector, w)).max() < 1e-11
         assert np.abs(chain.residual_at(vector, w + 0.1)).max() > 1e-4
-
-
-@pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
-def test_jacobian_agrees_with_difference_quotients(chain):
-    """The derivative by dual numbers is that of the residual."""
-    parameters, root = chain.random(np.random.default_rng(5))
-    exact = jacobian(chain, parameters, root)
-    assert np.allclose(exact, difference_quotients(chain, parameters, root), atol=1e-7)
 
 
 def test_dependent_samples_are_left_out():

@@ -29,7 +29,7 @@ from numeric.engines.base import (
     table,
     unregister,
 )
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.engines.plans import Plan
 from numeric.instances import draw_instance
 from numeric.studies.study import Study
@@ -68,8 +68,8 @@ def toy() -> Iterator[str]:
 
 
 def test_an_engine_registered_in_one_file_is_known_everywhere(toy):
-    """Counter, study, help, table and messages need no other change."""
-    with Counter(DIAGONAL, toy) as counter:
+    """The counter, study, help, table and messages need no other change."""
+    with InstanceCounter(DIAGONAL, toy) as counter:
         assert "lower bounds" in counter.plan(DIAGONAL.allocation).source
         found = counter.count_many([draw_instance(DIAGONAL, 0, k) for k in range(6)])
     assert [c.real for c in found] == [1, None, None, 1, None, None]
@@ -80,7 +80,7 @@ def test_an_engine_registered_in_one_file_is_known_everywhere(toy):
     assert "toy (linear, lower bounds): guesses" in help_text()
     assert "| `toy` | linear | lower bounds |" in table()
     with pytest.raises(InputError, match="toy"):
-        Counter(DIAGONAL, "magic")
+        InstanceCounter(DIAGONAL, "magic")
     relu = ShallowReLU(q=1, n=1, d=1, m=1)
     with pytest.raises(InputError, match="'toy' is for linear networks, not for a shallow ReLU"):
         chosen_engine(relu, toy)

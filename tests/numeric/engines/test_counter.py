@@ -9,7 +9,7 @@ from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Distribution, Problem
 from algebra.problems.random_cells import RandomCells
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.engines.plans import Plan, rank_plan, root_plan
 from numeric.instances import draw_instance
 
@@ -38,7 +38,7 @@ def test_plans():
 def test_minimal_allocations_need_no_solver():
     """A certified minimal allocation has no solution, and no engine is started."""
     problem = Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 1], [1, 0, 0]]})
-    with Counter(problem) as counter:
+    with InstanceCounter(problem) as counter:
         found = counter.count(draw_instance(problem, 0, 0))
     assert (found.real, found.status, found.outcome) == (0, "complete", "unmatched")
     assert "rank 3 of 4" in found.note
@@ -50,7 +50,7 @@ def test_discrete_laws_are_not_settled_by_rank():
     problem = Problem(
         LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 1], [1, 0, 0]]}, distribution=law
     )
-    with Counter(problem) as counter:
+    with InstanceCounter(problem) as counter:
         outcomes = {counter.count(draw_instance(problem, 0, k)).outcome for k in range(40)}
     assert outcomes == {"matched", "unmatched"}
 
@@ -58,7 +58,7 @@ def test_discrete_laws_are_not_settled_by_rank():
 def test_surplus_weights_match():
     """More weights than equations: a real solution with the surplus fixed is a match."""
     problem = Problem(B11, {"W": [[1, 1], [1, 1]]})
-    with Counter(problem) as counter:
+    with InstanceCounter(problem) as counter:
         found = counter.count(draw_instance(problem, 0, 0))
     assert found.outcome == "matched"
     assert found.complex is None
@@ -67,7 +67,7 @@ def test_surplus_weights_match():
 def test_random_allocations_are_planned_once_each():
     """Each allocation that occurs is certified once."""
     problem = Problem(LinearEstimator(q=2, d=2, m=1), {"W": RandomCells(budget=2, rows=2)})
-    with Counter(problem) as counter:
+    with InstanceCounter(problem) as counter:
         counts = [counter.count(draw_instance(problem, 0, k)) for k in range(30)]
         assert len(counter._plans) == 4
     assert all(c.outcome == "matched" for c in counts)
@@ -76,18 +76,18 @@ def test_random_allocations_are_planned_once_each():
 def test_bad_engines_are_named():
     """Unknown engines and networks without polynomials are bad input."""
     with pytest.raises(InputError, match="`engine` \\('magic'\\)"):
-        Counter(Problem(B11, {}), "magic")
+        InstanceCounter(Problem(B11, {}), "magic")
     with pytest.raises(InputError, match="is for linear networks, not for a shallow ReLU"):
-        Counter(Problem(ShallowReLU(q=1, n=1, d=1, m=1), {}), "homotopy")
+        InstanceCounter(Problem(ShallowReLU(q=1, n=1, d=1, m=1), {}), "homotopy")
     with pytest.raises(InputError, match="is for relu networks"):
-        Counter(Problem(B11, {}), "complementarity")
+        InstanceCounter(Problem(B11, {}), "complementarity")
 
 
 def test_engines_agree():
     """Homotopy and exact counts of the same instances are the same."""
     problem = Problem(LinearRNN(n=3, T=2, b=1, d=2, m=2), {"W": [[1, 0, 1], [0, 1, 0], [0, 0, 1]]})
     instances = [draw_instance(problem, 2, k) for k in range(20)]
-    with Counter(problem, "homotopy") as one, Counter(problem, "exact") as other:
+    with InstanceCounter(problem, "homotopy") as one, InstanceCounter(problem, "exact") as other:
         found = [c.real for c in one.count_many(instances) if c.status == "complete"]
         exact = [c.real for c in other.count_many(instances)]
     assert found == exact
@@ -107,6 +107,6 @@ def test_without_msolve_plans_rest_on_a_trace_test():
     plan = make_plan(mixed, mixed.allocation)
     assert (plan.root_count, plan.is_numerical) == (4, True)
     assert "msolve is not installed" in plan.source
-    with Counter(mixed, "homotopy") as counter:
+    with InstanceCounter(mixed, "homotopy") as counter:
         counts = counter.count_many([draw_instance(mixed, 0, k) for k in range(6)])
     assert all(c.status == "complete" and "N by trace test" in c.note for c in counts)

@@ -8,7 +8,7 @@ counts must be equal; no disagreement is tolerated.
 from __future__ import annotations
 
 import random
-from collections import Counter as Tally
+from collections import Counter
 
 import pytest
 
@@ -20,7 +20,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from algebra.systems.root_count import RootCountError, generic_root_count
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.instances import draw_instance
 from tests.numeric.engines.test_phcpy import need_phcpy
 
@@ -39,7 +39,7 @@ def draw_problems(wanted: int, most: int, seed: int) -> list[tuple[Problem, int]
     rng = random.Random(seed)
     out: list[tuple[Problem, int]] = []
     seen: set[Allocation] = set()
-    tally: Tally[int] = Tally()
+    tally: Counter[int] = Counter()
     while len(out) < wanted:
         network = draw_net(rng)
         names = rng.choice([list(network.shapes), [rng.choice(list(network.shapes))]])
@@ -66,7 +66,7 @@ def compare(problem: Problem, roots: int, instances: int, engines: list[str]) ->
     drawn = [draw_instance(problem, 11, k) for k in range(instances)]
     found = {}
     for name in engines:
-        with Counter(problem, name, timeout=60) as counter:
+        with InstanceCounter(problem, name, timeout=60) as counter:
             found[name] = counter.count_many(drawn)
     for k, counts in enumerate(zip(*found.values(), strict=True)):
         complete = {
@@ -92,7 +92,7 @@ def test_three_engines_agree_on_two_thousand_instances():
     problems = draw_problems(26, 40, 2)
     assert max(roots for _, roots in problems) > 10
     assert len({p.network.kind for p, _ in problems}) == 2
-    missing: Tally[str] = Tally()
+    missing: Counter[str] = Counter()
     total = 0
     for problem, roots in sorted(problems, key=lambda pair: pair[1]):
         # The exact engine takes seconds an instance where there are many solutions.

@@ -10,7 +10,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.chains.chain import make_chain
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.engines.exact import ExactEngine
 from numeric.engines.fsolve import FsolveEngine, paper_equations
 from numeric.instances import draw_instance
@@ -82,7 +82,7 @@ def test_through_a_counter():
     """A counter asks for no root count, and stops at the first match where that is enough."""
     problem, _ = NETS[0]
     instances = [draw_instance(problem, 5, k) for k in range(4)]
-    with Counter(problem, "fsolve", complete=False, certify=False, timeout=5) as counter:
+    with InstanceCounter(problem, "fsolve", complete=False, certify=False, timeout=5) as counter:
         counts = counter.count_many(instances)
     assert any(c.outcome == "matched" and c.paths < 400 for c in counts)
     again = [FsolveEngine(problem, starts=50).count(instances[0]) for _ in range(2)]
@@ -99,7 +99,7 @@ def test_bad_numbers_of_starts_are_refused():
 def test_estimates_are_bounds_not_shares():
     """Trials without a match stay open, so the matched share of the others is not given."""
     problem, _ = NETS[0]
-    with Counter(problem, "fsolve", complete=False, certify=False) as counter:
+    with InstanceCounter(problem, "fsolve", complete=False, certify=False) as counter:
         counts = counter.count_many([draw_instance(problem, 5, k) for k in range(8)])
     found = Estimate(problem, "fsolve", 5, tuple(counts), 8)
     assert found.undetermined

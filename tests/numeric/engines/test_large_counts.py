@@ -8,7 +8,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.plans import Plan
 from numeric.instances import draw_instance
@@ -58,7 +58,7 @@ def test_large_nets_get_certified_matches():
     """On the n = 12 net of Figure 2a most trials have a certified solution; none is lost."""
     problem = large_problem(12, 8)
     instances = [draw_instance(problem, 0, k) for k in range(4)]
-    with Counter(problem, "multistart", complete=False) as counter:
+    with InstanceCounter(problem, "multistart", complete=False) as counter:
         counts = counter.count_many(instances)
     assert sum(c.outcome == "matched" for c in counts) >= 2
     for instance, count in zip(instances, counts, strict=True):
@@ -77,7 +77,7 @@ def test_the_homotopy_engine_says_where_the_root_count_is_out_of_reach(monkeypat
         return plan
 
     monkeypatch.setattr("numeric.engines.counter.root_plan", unknown)
-    with Counter(problem, "homotopy", timeout=1) as counter:
+    with InstanceCounter(problem, "homotopy", timeout=1) as counter:
         count = counter.count(draw_instance(problem, 0, 0))
     assert count.status == "undetermined"
     assert "N is out of reach" in count.note

@@ -9,7 +9,7 @@ from algebra.errors import InputError
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.multistart import MultistartEngine, multistart_newton
 from numeric.instances import draw_instance
@@ -60,7 +60,7 @@ def test_engine_needs_no_root_count():
     allocation, _ = CASES[7]
     problem = Problem.of(allocation)
     instances = [draw_instance(problem, 3, k) for k in range(3)]
-    with Counter(problem, "multistart") as counter:
+    with InstanceCounter(problem, "multistart") as counter:
         counts = counter.count_many(instances)
         assert counter.plan(allocation).root_count is None
     for instance, count in zip(instances, counts, strict=True):
@@ -79,7 +79,7 @@ def test_one_solution_is_enough_where_only_the_match_counts():
     allocation, _ = CASES[7]
     problem = Problem.of(allocation)
     instances = [draw_instance(problem, 3, k) for k in range(6)]
-    with Counter(problem, "multistart", complete=False, certify=False) as counter:
+    with InstanceCounter(problem, "multistart", complete=False, certify=False) as counter:
         counts = counter.count_many(instances)
     assert any(0 < c.paths < 400 for c in counts)
     assert {c.outcome for c in counts} <= {"matched", "undetermined"}

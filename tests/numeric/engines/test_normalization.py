@@ -9,7 +9,7 @@ from algebra.networks.normalization import NormNet
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.engines.base import default_engine
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.engines.normalization import (
     LoweredCounter,
     lower_instance,
@@ -34,10 +34,10 @@ def draws(problem, count=6, seed=0):
 def test_kinds_of_counters():
     """Each network gets its counter and its default engine."""
     plain = Problem(LinearEstimator(2, 1, 1), {"W": [[1, 0]]})
-    assert type(make_counter(plain)) is Counter
+    assert type(make_counter(plain)) is InstanceCounter
     assert type(make_counter(BILINEAR)) is LoweredCounter
     relu = Problem(NormNet.square(2, 1, 3, 3), EVERYTHING)
-    assert type(make_counter(relu)) is Counter
+    assert type(make_counter(relu)) is InstanceCounter
     assert default_engine(relu.network) == "relu-exact"
     assert default_engine(BILINEAR.network) == "homotopy"
     with pytest.raises(InputError, match="take one of relu-exact"):

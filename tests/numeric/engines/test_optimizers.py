@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from numeric.engines.optimizers import METHODS, OptimizerEngine, ReluLoss, adam, levenberg_marquardt
+from numeric.engines.optimizers import METHODS, OptimizerEngine, ReluLoss, adam, damped
 from numeric.relu.decide import MATCH, decide
 from tests.numeric.relu.cases import instances, problem
 
@@ -39,7 +39,7 @@ def test_loss_is_that_of_the_network():
     assert np.allclose(loss.residual(w[None])[0][0], student - instance.labels)
 
 
-@pytest.mark.parametrize("method", [adam, levenberg_marquardt])
+@pytest.mark.parametrize("method", [adam, damped])
 def test_loss_falls(method):
     """No start ends above where it began, and some end far below."""
     loss = ReluLoss.of(instances(CASE, 3)[2])

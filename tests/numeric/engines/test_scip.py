@@ -2,7 +2,7 @@
 
 import pytest
 
-from numeric.engines.counter import Counter
+from numeric.engines.counter import InstanceCounter
 from numeric.engines.scip import scip_verdict
 from numeric.relu.decide import MATCH, NONE, decide
 from tests.numeric.relu.cases import instances, problem
@@ -33,7 +33,7 @@ def test_readout_that_learns():
 def test_engine_by_name():
     """`scip` counts a match as one solution at least, and none as complete."""
     case = problem(3, 4, 2, 3, W1=MASK)
-    counts = Counter(case, "scip").count_many(instances(case, 6))
+    counts = InstanceCounter(case, "scip").count_many(instances(case, 6))
     for count, instance in zip(counts, instances(case, 6), strict=True):
         matched = decide(instance).verdict == MATCH
         assert count.real == int(matched)

@@ -5,12 +5,14 @@ import subprocess
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from algebra.errors import InputError
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
-from numeric.studies.store import Store, StoreFull
+from numeric.studies.store import Store, StoreFull, packed, unpacked
 from numeric.studies.study import Study
 from numeric.studies.trials import Work, record
 
@@ -160,3 +162,21 @@ def test_full_disk_ends_a_study_with_what_is_done(tmp_path):
         assert [record(kept[k]) for k in range(20)] == [record(c) for c in found.counts[:20]]
     with Study(problem, store=path) as study:
         assert study.run(100).trials == 100
+
+
+@given(
+    st.integers(1, 5).flatmap(
+        lambda r: st.lists(st.tuples(*[st.floats(allow_nan=False)] * r), max_size=6)
+    )
+)
+def test_solutions_are_kept_to_the_last_bit(solutions):
+    """What is packed is unpacked, in 4 bytes and 8 for each weight."""
+    kept = packed(solutions)
+    assert unpacked(kept) == tuple(solutions)
+    assert len(kept or b"") == (4 + 8 * len(solutions) * len(solutions[0]) if solutions else 0)
+
+
+def test_damaged_solutions_are_told():
+    """Bytes that are no whole number of solutions are refused in one line."""
+    with pytest.raises(InputError, match="damaged"):
+        unpacked(packed([(1.0, 2.0)])[:-3])

@@ -11,7 +11,15 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.counts import InstanceCount, Reason
-from numeric.studies.trials import Settings, Work, compute, contradict, forget, record, says_more
+from numeric.studies.trials import (
+    TrialOptions,
+    Work,
+    compute,
+    contradict,
+    forget,
+    record,
+    says_more,
+)
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 FIXED = Problem(NET, {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 0]]})
@@ -59,7 +67,7 @@ def test_other_versions_are_refused():
 def test_settings_are_checked():
     """A time limit that is not positive is refused by name."""
     with pytest.raises(InputError, match=r"`timeout` \(0\)"):
-        Settings("exact", timeout=0)
+        TrialOptions("exact", timeout=0)
 
 
 counts = st.builds(

@@ -1,4 +1,4 @@
-"""Stores of version 2 are read and upgraded once; what a dead child left is computed again."""
+"""Old stores are read and upgraded once; what a dead child left is computed again."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from numeric.studies.upgrade import reason_of_note
 # Made by the last code that wrote version 2 (examples/*.toml, seed 0), with one trial as that
 # code wrote it where the phcpy process had died.
 OLD = Path(__file__).parents[2] / "data" / "store_v2.sqlite"
+# Made by the last code that wrote version 3.
+THIRD = OLD.with_name("store_v3.sqlite")
 DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
 
 
@@ -65,6 +67,22 @@ def test_an_upgraded_store_is_opened_again(old):
         first = {s.id: store.records(s.id) for s in store.studies()}
     with Store(old, create=False) as store:
         assert {s.id: store.records(s.id) for s in store.studies()} == first
+
+
+def test_a_store_of_version_3_goes_on_with_solutions(tmp_path):
+    """Its trials are there without solutions; those computed now keep theirs, after reopening."""
+    path = Path(shutil.copy(THIRD, tmp_path / "third.sqlite"))
+    with Study(DIAGONAL, engine="exact", store=path) as study:
+        found = study.run(16)
+    assert [c.real for c in found.counts[:12]] == [0, 2, 0, 0, 2, 2, 2, 2, 2, 2, 2, 0]
+    assert not any(c.solutions for c in found.counts[:12])
+    with Store(path, create=False) as store:
+        kept = store.records(1)
+    fresh = Study(DIAGONAL, engine="exact").run(16).counts
+    assert any(c.solutions for c in fresh[12:])
+    for k in range(12, 16):
+        assert kept[k].solutions == fresh[k].solutions
+        assert len(kept[k].solutions) == kept[k].real
 
 
 @pytest.mark.parametrize(

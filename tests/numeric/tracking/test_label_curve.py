@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from numeric.chains.chain import jacobian, make_chain
+from numeric.chains.chain import make_chain
 from numeric.tracking.label_curve import LabelCurve, track
 from tests.numeric.chains.cases import cases
 
@@ -21,23 +21,6 @@ def curve_of(allocation, seed=0):
     rng = np.random.default_rng(seed)
     parameters, root = chain.random(rng)
     return LabelCurve(chain, parameters, gaussian(rng, chain.unknowns)), root, rng
-
-
-@pytest.mark.parametrize(("allocation", "roots"), CASES, ids=lambda x: str(x))
-def test_labels_and_jacobian(allocation, roots):
-    """Many points at once give what the chain gives for one, at any precision."""
-    curve, _, rng = curve_of(allocation)
-    chain = curve.chain
-    w = gaussian(rng, 3, chain.unknowns)
-    values, derivative = curve.labels(w)
-    long_values, _ = curve.labels(w.astype(np.clongdouble))
-    assert long_values.dtype == np.clongdouble
-    assert np.allclose(long_values.astype(complex), values)
-    rows, columns = chain.equations.T
-    for k in range(3):
-        expected = chain.labels_at(curve.parameters, w[k])[rows, columns]
-        assert np.allclose(values[k], expected)
-        assert np.allclose(derivative[k], jacobian(chain, curve.parameters, w[k]))
 
 
 def test_system_is_the_curve_and_the_section():

@@ -8,6 +8,7 @@ import pytest
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
+from numeric.chains.arrays import labels
 from numeric.chains.chain import make_chain
 from numeric.tracking.label_curve import LabelCurve
 from numeric.tracking.monodromy import find_start
@@ -31,8 +32,10 @@ def line_curve(seed=0):
 
 def both_points(curve, root, at_infinity):
     """The section λ(w) t = 0 of that line, in closed form."""
-    (label,), ((slope,),) = (x[0] for x in curve.labels(np.zeros((1, 1), complex)))
-    start = curve.labels(root[None])[0][0, 0]
+    (label,), ((slope,),) = (
+        x[0] for x in labels(curve.chain, curve.parameters, np.zeros((1, 1), complex))
+    )
+    start = labels(curve.chain, curve.parameters, root[None])[0][0, 0]
     w = -at_infinity[0] / at_infinity[1]
     t = (label + slope * w - start) / curve.direction[0]
     return np.array([[root[0], 0], [w, t]])

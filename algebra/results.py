@@ -1,0 +1,122 @@
+"""What every verb returns: short in a console, a table in a notebook, a data frame, a picture.
+
+A result says its facts (`Result.facts`) and its rows (`Result.columns`); the rest follows from
+these.  Pictures are drawn by the front door (`matchprob.report.paint`), which says so with
+`paint_with` when it is imported: nothing here knows matplotlib.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from algebra.errors import InputError
+
+# Longer texts are cut in a `repr`, not in a notebook.
+_LONGEST = 72
+
+Painter = Callable[["Result", Any], Any]
+_painters: list[Painter] = []
+
+
+def paint_with(painter: Painter) -> None:
+    """Say who draws results: a function of a result and matplotlib axes or None."""
+    _painters[:] = [painter]
+
+
+class Result:
+    """What a verb returns.
+
+    Attributes
+    ----------
+    picture : str
+        Which picture is drawn of it: a name in `matchprob.report.paint`.
+
+    Examples
+    --------
+    >>> class Found(Result):
+    ...     def facts(self):
+    ...         return {"roots": 2, "note": "none of them real"}
+    >>> Found()
+    Found(roots=2, note='none of them real')
+    """
+
+    picture: ClassVar[str] = ""
+
+    def facts(self) -> Mapping[str, Any]:
+        """What it says, in a few names and values."""
+        raise NotImplementedError
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """Its table: columns of equal length; one row of the facts by default."""
+        return {name: [_plain(value)] for name, value in self.facts().items()}
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={_short(value)}" for name, value in self.facts().items())
+        return f"{type(self).__name__}({inside})"
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it."""
+        rows = "".join(
+            f"<tr><td>{html.escape(name.replace('_', ' '))}</td>"
+            f"<td>{html.escape(str(value))}</td></tr>"
+            for name, value in self.facts().items()
+            if value is not None
+        )
+        return f"<table><caption>{html.escape(type(self).__name__)}</caption>{rows}</table>"
+
+    def to_frame(self) -> Any:
+        """Its table as a pandas or a polars data frame, whichever is there.
+
+        Raises
+        ------
+        InputError
+            Where neither is installed.
+        """
+        columns = {name: list(values) for name, values in self.columns().items()}
+        for name in ("pandas", "polars"):
+            try:
+                library = importlib.import_module(name)
+            except ImportError:
+                continue
+            return library.DataFrame(columns)
+        raise InputError("a data frame needs pandas or polars: python -m pip install pandas")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            A new figure by default, which a notebook shows.
+
+        Returns
+        -------
+        matplotlib axes
+
+        Raises
+        ------
+        InputError
+            Where there is nothing to draw.
+        """
+        if not _painters:
+            raise InputError("pictures are drawn by matchprob: import matchprob first")
+        return _painters[0](self, ax)
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str):
+        return repr(value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…")
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
+
+
+def _plain(value: Any) -> Any:
+    """A value that a data frame takes: exact rationals as text."""
+    if isinstance(value, Fraction) or not isinstance(value, (str, int, float, bool, type(None))):
+        return str(value)
+    return value

@@ -1,0 +1,72 @@
+"""Printed results: as wide as they may be, long lines folded under their own indent."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+# Of piped text, which has no width of its own: rich's 80 columns would fold tables.
+_PIPED = 110
+_NARROWEST, _WIDEST = 20, 1000
+# A folded line is set in by so much more than its first one.
+_HANGING = 2
+
+
+def page_width() -> int | None:
+    """Columns of a page: those of COLUMNS where it is set; None leaves it to the terminal."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isascii() and given.isdigit() and int(given[:9]):
+        return min(max(int(given[:9]), _NARROWEST), _WIDEST)
+    return None if sys.stdout.isatty() else _PIPED
+
+
+class Page(Console):
+    """A console whose long lines keep their indent when they are folded."""
+
+    def __init__(self) -> None:
+        super().__init__(highlight=False, width=page_width())
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As `rich.console.Console.print`; a single text is folded under its own indent."""
+        if len(objects) == 1 and isinstance(objects[0], (str, Text)):
+            whole = objects[0]
+            if isinstance(whole, str):
+                whole = (
+                    Text(whole)
+                    if options.get("markup") is False
+                    else self.render_str(whole, emoji=False, highlight=False)
+                )
+            objects = (self._folded(whole),)
+        super().print(*objects, **options)
+
+    def _folded(self, whole: Text) -> Text:
+        lines: list[Text] = []
+        for line in whole.split("\n", allow_blank=True):
+            if line.cell_len <= self.width:
+                lines.append(line)
+                continue
+            plain = line.plain
+            indent = min(len(plain) - len(plain.lstrip(" ")), self.width // 2)
+            first, *_ = parts = line[indent:].wrap(self, self.width - indent, no_wrap=False)
+            lines.append(_set_in(first, indent))
+            if len(parts) > 1:
+                rest = line[indent + _after(plain[indent:], first.plain) :]
+                hanging = indent + _HANGING
+                for part in rest.wrap(self, self.width - hanging, no_wrap=False):
+                    part.rstrip()
+                    lines.append(_set_in(part, hanging))
+        return Text("\n", style=whole.style).join(lines)
+
+
+def _set_in(line: Text, indent: int) -> Text:
+    return Text(" " * indent).append_text(line) if indent else line
+
+
+def _after(plain: str, first: str) -> int:
+    """Where the second line begins: past the first one and the blanks it was broken at."""
+    position = len(first.rstrip(" "))
+    return position + len(plain[position:]) - len(plain[position:].lstrip(" "))

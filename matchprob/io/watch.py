@@ -1,0 +1,118 @@
+"""Signs of life on stderr: a call that takes long says what it is at, and for how long.
+
+A thread looks at the phases of the work (`algebra.phases`) and writes a line now and then; it
+is silent while a progress bar shows the same, and for calls of a few seconds.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from algebra.phases import phases
+
+# Seconds of silence: at first, and at most.
+_FIRST, _MOST = 5.0, 15.0
+_COMPILING = "compiling (once; it is kept for the next call)"
+
+# What may be said of the work besides its phase, and whether a bar is in sight.
+_report: Callable[[], str] | None = None
+_is_hidden = False
+
+
+class _Compiler:
+    """Whether numba is compiling: it tells listeners."""
+
+    def __init__(self) -> None:
+        self.is_known = False
+        self.began: list[float] = []
+
+    def look(self) -> None:
+        """Begin to listen, once numba is there."""
+        events = sys.modules.get("numba.core.event")
+        if self.is_known or events is None or not hasattr(sys.modules.get("numba"), "njit"):
+            return
+        began = self.began
+
+        class Listener(events.Listener):  # type: ignore[name-defined,misc]
+            def on_start(self, event: Any) -> None:
+                began.append(time.monotonic())
+
+            def on_end(self, event: Any) -> None:
+                if began:
+                    began.pop()
+
+        events.register("numba:compile", Listener())
+        self.is_known = True
+
+
+@contextmanager
+def watch(say: Callable[[str], None]) -> Iterator[None]:
+    """Signs of life of what is done inside.
+
+    Parameters
+    ----------
+    say : callable
+        Takes a line.
+    """
+    done = threading.Event()
+    start = time.monotonic()
+    thread = threading.Thread(target=_look, args=(done, start, say), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+
+
+def _look(done: threading.Event, start: float, say: Callable[[str], None]) -> None:
+    compiler = _Compiler()
+    pause = _FIRST
+    said = start
+    while not done.wait(0.5):
+        compiler.look()
+        now = time.monotonic()
+        if _is_hidden:
+            said = now
+        elif now - said >= pause:
+            said, pause = now, min(_MOST, pause + _FIRST)
+            say(f"matchprob: {_text(compiler, start, now)}")
+
+
+def _text(compiler: _Compiler, start: float, now: float) -> str:
+    going_on = phases()
+    name, began = going_on[-1] if going_on else ("at work", start)
+    if compiler.began:
+        name, began = _COMPILING, compiler.began[0]
+    text = f"{name} … {now - began:.0f} s"
+    if now - start > now - began + 1:
+        text += f" ({now - start:.0f} s in all)"
+    if _report is not None and (more := _report()):
+        text += f"; {more}"
+    return text
+
+
+@contextmanager
+def reported(report: Callable[[], str]) -> Iterator[None]:
+    """Add to the signs of life how far the work is."""
+    global _report
+    before, _report = _report, report
+    try:
+        yield
+    finally:
+        _report = before
+
+
+@contextmanager
+def hidden() -> Iterator[None]:
+    """No signs of life: something else shows them."""
+    global _is_hidden
+    before, _is_hidden = _is_hidden, True
+    try:
+        yield
+    finally:
+        _is_hidden = before

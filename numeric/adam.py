@@ -1,0 +1,45 @@
+"""Adam's steps: running means of the slope and of its square, both freed of their start at 0.
+
+References
+----------
+.. [1] D. P. Kingma, J. Ba, "Adam: a method for stochastic optimization", ICLR 2015.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_DECAY = (0.9, 0.999)
+
+
+class Adam:
+    """The running means of one array of variables.
+
+    Parameters
+    ----------
+    like : ndarray
+        Of the shape and precision of the variables.
+    tiny : float, optional
+        Added to the root of the mean square; ε of [1]_.
+
+    Examples
+    --------
+    The first step has the length of the rate, whatever the slope:
+
+    >>> Adam(np.zeros(2)).step(np.array([3.0, -1e-3]), 0.5).round(4).tolist()
+    [0.5, -0.5]
+    """
+
+    def __init__(self, like: np.ndarray, tiny: float = 1e-8) -> None:
+        self._first, self._second = np.zeros_like(like), np.zeros_like(like)
+        self._tiny = tiny
+        self._steps = 0
+
+    def step(self, slope: np.ndarray, rate: float | np.floating) -> np.ndarray:
+        """What to subtract from the variables, at their slope and for a step size."""
+        self._steps += 1
+        self._first += (1 - _DECAY[0]) * (slope - self._first)
+        self._second += (1 - _DECAY[1]) * (slope * slope - self._second)
+        mean = self._first / (1 - _DECAY[0] ** self._steps)
+        spread = self._second / (1 - _DECAY[1] ** self._steps)
+        return np.asarray(rate * mean / (np.sqrt(spread) + self._tiny))

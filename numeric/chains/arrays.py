@@ -1,0 +1,81 @@
+"""Labels and Jacobian of a chain at many points, in NumPy, real or complex, of any precision.
+
+The states ``S_k = M_k … M_1 S_0`` and the adjoints ``A_q = D M_K … M_{K-q+1}`` are products of
+stacks of matrices; by the product rule the derivative of ``Y = D Z`` by the entry (i, j) of a
+matrix is a sum of (column i of what stands before it) times (row j of what stands behind it),
+one term for each place of the matrix in the chain.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numeric.chains.chain import Chain
+
+
+def labels(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Label entries of the equations, and their derivatives.
+
+    Parameters
+    ----------
+    chain : Chain
+    parameters : ndarray, shape (size,)
+        A parameter vector; its learnable cells are not read.
+    w : ndarray, shape (k, r)
+        Learnable weights.
+
+    Returns
+    -------
+    values : ndarray, shape (k, r)
+    jacobian : ndarray, shape (k, r, r)
+        Row e, column j: derivative of equation e by weight j. Both in the common type of
+        `parameters` and `w`.
+    """
+    count, r = w.shape
+    n, c, m, K = chain.widths, chain.columns, chain.samples, chain.steps
+    kind = np.result_type(parameters, w)
+    p = np.broadcast_to(parameters, (count, chain.size)).astype(kind)
+    p[:, chain.cells[:, 4]] = w
+
+    def block(at: int, rows: int, columns: int) -> np.ndarray:
+        return p[:, at : at + rows * columns].reshape(count, rows, columns)
+
+    S = [block(chain.s0_at, n[0], c)]
+    M = [None] + [block(chain.m_at[k], n[k], n[k - 1]) for k in range(1, K + 1)]
+    for k in range(1, K + 1):
+        S.append(M[k] @ S[-1])
+    if chain.read_all:
+        # All P_k lie behind one another: sums over k are single products.
+        P = block(chain.p_at[1], K * c, m)
+        before = np.concatenate(S, axis=2)
+        Z = before[:, :, c:] @ P
+        H = [before[:, :, : (K - q) * c] @ P[:, q * c :] for q in range(K)]
+    else:
+        Z = S[K]
+    A = [block(chain.d_at, chain.network.d, n[K])]
+    for q in range(1, K + 1):
+        A.append(A[-1] @ M[K - q + 1])
+    a, x = chain.equations.T
+    values = (A[0] @ Z)[:, a, x]
+    J = np.zeros((count, r, r), kind)
+    a, x = a[:, None], x[:, None]
+    for matrix, step, v, i, j in chain.learning:
+        if matrix == "M" and chain.read_all:
+            J[:, :, v] = sum(A[q][:, a, i] * H[q][:, j, x] for q in range(K))
+        elif matrix == "M":
+            J[:, :, v] = A[K - step][:, a, i] * S[step - 1][:, j, x]
+        elif matrix == "S0":
+            J[:, :, v] = sum(A[q][:, a, i] * P[:, (q - 1) * c + j, x] for q in range(1, K + 1))
+        else:
+            J[:, :, v] = np.where(a == i, Z[:, j, x], 0.0)
+    return values, J
+
+
+def residuals(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Residuals (k, r) of the equations, labels less those of `parameters`, and Jacobian."""
+    values, jacobian = labels(chain, parameters, w)
+    rows, columns = chain.equations.T
+    return values - parameters[chain.y_at :].reshape(-1, chain.samples)[rows, columns], jacobian

@@ -1,0 +1,112 @@
+"""Damped Gauss–Newton (Levenberg–Marquardt) from many real starts at once.
+
+All starts of a batch move together: Jacobians and normal equations are stacks of small
+matrices, which leaves the work to the BLAS.
+
+References
+----------
+.. [1] J. J. Moré, "The Levenberg-Marquardt algorithm: implementation and theory", Numerical
+   Analysis (Dundee 1977), Lecture Notes in Mathematics 630.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Function = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""Points (·, r) to residuals (·, e) and Jacobians (·, e, r)."""
+
+
+@dataclass(frozen=True)
+class Damping:
+    """How the damping follows success and failure.
+
+    Attributes
+    ----------
+    better, worse : float
+        What it is multiplied with after a step that lowered the cost, and after one that did not.
+    least, most : float
+        It stays above `least`; a start whose damping reaches `most` is given up.
+    floor : float
+        Added to the diagonal of the normal equations, where a variable may have no effect.
+    """
+
+    better: float = 0.1
+    worse: float = 8.0
+    least: float = 1e-14
+    most: float = 1e10
+    floor: float = 1e-300
+
+
+def levenberg_marquardt(
+    function: Function,
+    starts: np.ndarray,
+    steps: int,
+    *,
+    enough: float,
+    damping: Damping,
+    first: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Damped Gauss–Newton from many real starts at once.
+
+    Parameters
+    ----------
+    function : callable
+        Points (·, r) to residuals (·, e) and Jacobians (·, e, r).
+    starts : ndarray, shape (·, r)
+    steps : int
+        At most so many.
+    enough : float
+        A start is done where its sum of squares is at most this.
+    damping : Damping
+    first : bool, optional
+        Whether the first start that is done ends the search of all.
+
+    Returns
+    -------
+    ends : ndarray, shape (·, r)
+    cost : ndarray, shape (·,)
+        Sums of squares there.
+    """
+    w = np.array(starts, float)
+    f, J = function(w)
+    cost = np.einsum("be,be->b", f, f)
+    factor = np.full(len(w), 1e-2)
+    active = np.isfinite(cost)
+    each = np.arange(w.shape[1])
+    for _ in range(steps):
+        run = np.flatnonzero(active)
+        if not len(run):
+            break
+        across = J[run].transpose(0, 2, 1)
+        damped = across @ J[run]
+        slope = (across @ f[run, :, None])[..., 0]
+        diagonal = np.einsum("bvv->bv", damped).copy()
+        damped[:, each, each] = diagonal * (1.0 + factor[run, None]) + damping.floor
+        try:
+            delta = np.linalg.solve(damped, slope[..., None])[..., 0]
+        except np.linalg.LinAlgError:
+            delta = np.array(
+                [np.linalg.lstsq(a, b, rcond=None)[0] for a, b in zip(damped, slope, strict=True)]
+            )
+        trial = w[run] - delta
+        with np.errstate(over="ignore", invalid="ignore"):
+            new_f, new_J = function(trial)
+            new_cost = np.einsum("be,be->b", new_f, new_f)
+        better = new_cost < cost[run]
+        up, down = run[better], run[~better]
+        w[up], f[up], J[up], cost[up] = (
+            trial[better],
+            new_f[better],
+            new_J[better],
+            new_cost[better],
+        )
+        factor[up] = np.maximum(factor[up] * damping.better, damping.least)
+        factor[down] = factor[down] * damping.worse
+        active[run] = (cost[run] > enough) & (factor[run] < damping.most)
+        if first and (cost <= enough).any():
+            break
+    return w, cost

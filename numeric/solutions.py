@@ -1,0 +1,129 @@
+"""What each match costs: how large its weights are, how far they moved, what rounding leaves.
+
+The weights are the doubles nearest to a certified solution; what is said of them is said of these
+doubles: sizes and changes are rounded once, residuals are computed over Q and rounded at the end,
+so that a residual is that of the rounded weights and of nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from algebra.errors import InputError
+from algebra.problems.problem import Problem
+from numeric.counts import InstanceCount
+from numeric.instances import Instance, draw_instance, to_rational
+
+# Formats in which learnable weights may be stored.
+FORMATS = ("float64", "float32", "float16")
+
+
+@dataclass(frozen=True)
+class SolutionCost:
+    """One match and what it costs.
+
+    Attributes
+    ----------
+    weights : tuple of float
+        Values of the learnable weights, in the allocation's order.
+    size : float
+        Largest |w|.
+    change : float
+        Largest |w - v|, v being the value before learning.
+    distance : float
+        Euclidean length of the whole change.
+    signs_kept : int
+        Weights with the sign of their value before learning.
+    residuals : mapping of str to float
+        For each of `FORMATS`: largest error of a label, relative to the largest label, with the
+        learnable weights rounded to that format and everything else exact; infinite where a
+        weight is beyond the format, or all labels are 0 (a silent ReLU teacher) and one is missed.
+    """
+
+    weights: tuple[float, ...]
+    size: float
+    change: float
+    distance: float
+    signs_kept: int
+    residuals: Mapping[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; None for a residual that is infinite."""
+        return {
+            "weights": list(self.weights),
+            "size": self.size,
+            "change": self.change,
+            "distance": self.distance,
+            "signs_kept": self.signs_kept,
+            "residuals": {k: v if math.isfinite(v) else None for k, v in self.residuals.items()},
+        }
+
+
+def solution_costs(instance: Instance, solutions: Sequence[Sequence[float]]) -> list[SolutionCost]:
+    """What each of an instance's real solutions costs.
+
+    Parameters
+    ----------
+    instance : Instance
+    solutions : sequence of sequence of float
+        `InstanceCount.solutions` of a count of that instance.
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> instance = draw_instance(Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]}), 0, 0)
+    >>> [cost] = solution_costs(instance, [[float(instance.teacher["W"][0, 0])]])
+    >>> cost.residuals["float64"]
+    0.0
+    """
+    cells = instance.allocation.cells
+    before = np.array([instance.weights[name][i, j] for name, i, j in cells])
+    out = []
+    for solution in solutions:
+        w = np.asarray(solution, float)
+        if w.shape != before.shape:
+            raise InputError(f"a solution has {w.size} weights, the allocation {len(cells)}")
+        moved = w - before
+        out.append(
+            SolutionCost(
+                tuple(float(x) for x in w),
+                float(np.abs(w).max(initial=0.0)),
+                float(np.abs(moved).max(initial=0.0)),
+                math.hypot(*moved),
+                int((np.sign(w) == np.sign(before)).sum()),
+                {name: _residual(instance, w, name) for name in FORMATS},
+            )
+        )
+    return out
+
+
+def costs_of_counts(
+    counts: Sequence[InstanceCount], problem: Problem, seed: int
+) -> list[list[SolutionCost]]:
+    """What the solutions of each count cost; the instances are drawn again."""
+    return [solution_costs(draw_instance(problem, seed, c.index), c.solutions) for c in counts]
+
+
+def _residual(instance: Instance, w: np.ndarray, name: str) -> float:
+    """Largest error with w rounded to a format, relative to the largest label."""
+    with np.errstate(over="ignore"):
+        rounded = w.astype(name).astype(float)
+    if not np.isfinite(rounded).all():
+        return math.inf
+    weights, X, Y = instance.exact
+    student = {key: value.copy() for key, value in weights.items()}
+    for (key, i, j), value in zip(instance.allocation.cells, to_rational(rounded), strict=True):
+        student[key][i, j] = value
+    error = instance.problem.network.forward(student, X) - Y
+    largest = max(abs(y) for y in Y.flat)
+    worst = max(abs(e) for e in error.flat)
+    if not largest:
+        return 0.0 if not worst else math.inf
+    ratio = fmpq(worst) / largest
+    return int(ratio.p) / int(ratio.q)

@@ -1,0 +1,86 @@
+"""What tells studies of one store apart, in few words: cells, laws, settings.
+
+Studies of the same network and with as many learning weights look alike in a list.  Of each only
+what is not the same in all that look alike is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from hashlib import sha256
+from typing import Any
+
+from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
+from algebra.problems.random_cells import RandomCells
+from numeric.studies.store import StudyInfo
+
+# More cells are counted.
+_MOST_CELLS = 6
+# Settings that are told in a list by themselves, or say nothing of the trials.
+_ELSEWHERE = ("engine",)
+
+
+def apart(studies: Sequence[StudyInfo], alike: Callable[[Problem], Hashable]) -> list[str]:
+    """For each study, what it does not share with those that look like it.
+
+    Parameters
+    ----------
+    studies : sequence of StudyInfo
+    alike : callable
+        What of a problem a reader sees in any case.
+
+    Returns
+    -------
+    list of str
+        Empty texts for those that nothing looks like.
+    """
+    problems = [problem_from_dict(s.work["problem"]) for s in studies]
+    groups: dict[Hashable, list[int]] = {}
+    for k, problem in enumerate(problems):
+        groups.setdefault(alike(problem), []).append(k)
+    texts = [""] * len(studies)
+    for members in groups.values():
+        cells = [_cells(problems[k]) for k in members]
+        shared = set.intersection(*cells)
+        facets = [_facets(studies[k], problems[k]) for k in members]
+        names = sorted({name for found in facets for name in found})
+        differing = [n for n in names if len({str(found.get(n)) for found in facets}) > 1]
+        for k, own, found in zip(members, cells, facets, strict=True):
+            parts = [_listed(own - shared)] if own - shared else []
+            parts += [f"{n.replace('_', ' ')} {found[n]}" for n in differing if n in found]
+            texts[k] = "; ".join(parts)
+    return texts
+
+
+def _cells(problem: Problem) -> set[tuple[str, int, int]]:
+    if problem.is_random:
+        return set()
+    return set(problem.allocation.cells)
+
+
+def _facets(study: StudyInfo, problem: Problem) -> dict[str, Any]:
+    """Everything but the cells of a fixed allocation, by name."""
+    known: dict[str, Any] = {
+        name: value for name, value in study.work["settings"].items() if name not in _ELSEWHERE
+    }
+    data = study.work["problem"]
+    known |= {
+        name: value
+        for name, value in data.items()
+        if name not in ("network", "learnable", "support")
+    }
+    known |= {
+        name: value for name, value in problem.learnable.items() if isinstance(value, RandomCells)
+    }
+    known |= {
+        f"support of {name}": f"{int(mask.sum())} cells, {sha256(mask.tobytes()).hexdigest()[:6]}"
+        for name, mask in problem.support.items()
+    }
+    return known
+
+
+def _listed(cells: set[tuple[str, int, int]]) -> str:
+    shown = [f"{name}[{i},{j}]" for name, i, j in sorted(cells)[:_MOST_CELLS]]
+    more = len(cells) - len(shown)
+    return " ".join(shown) + (f" and {more} more" if more else "")

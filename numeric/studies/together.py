@@ -1,0 +1,79 @@
+"""Several studies side by side: whenever the work is broken off, all are about equally far.
+
+Each is run to the same few trials before any goes on, so that what an interrupt or a time limit
+leaves is a comparison on common instances, not one study that is done and another not begun.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from numeric.counts import InstanceCount
+from numeric.statistics.estimate import Estimate
+from numeric.studies.study import Advance, Study
+
+# The first stop, and by how much of itself each is less than the next.
+_FIRST, _GROWTH = 8, 0.25
+
+
+def run_together(
+    studies: Sequence[Study],
+    trials: int,
+    *,
+    timeout: float = math.inf,
+    advance: Advance | None = None,
+) -> list[Estimate]:
+    """Estimates of all studies from trials 0 … `trials` - 1, computed in turns.
+
+    Parameters
+    ----------
+    studies : sequence of Study
+    trials : int
+    timeout : float, optional
+        Seconds for all of them.
+    advance : callable, optional
+        Told of each trial of each study, once.
+
+    Returns
+    -------
+    list of Estimate
+        In the order of the studies.  One interrupt ends the work of all.
+    """
+    end = time.monotonic() + timeout
+    tellers = [None if advance is None else _once(advance) for _ in studies]
+    found: list[Estimate] = []
+    for stop in _stops(trials):
+        broken_off = False
+        for k, (study, teller) in enumerate(zip(studies, tellers, strict=True)):
+            # All are run to the first stop, be it for no time: each has its estimate.
+            if broken_off and k < len(found):
+                break
+            left = 1e-3 if broken_off else max(end - time.monotonic(), 1e-3)
+            made = replace(study.run(stop, timeout=left, advance=teller), requested=trials)
+            found[k : k + 1] = [made]
+            broken_off = broken_off or study.is_broken_off
+        if broken_off:
+            break
+    return found
+
+
+def _stops(trials: int) -> Iterator[int]:
+    stop = _FIRST
+    while stop < trials:
+        yield stop
+        stop += max(_FIRST, int(stop * _GROWTH))
+    yield trials
+
+
+def _once(advance: Advance) -> Callable[[InstanceCount], None]:
+    told: set[int] = set()
+
+    def tell(count: InstanceCount) -> None:
+        if count.index not in told:
+            told.add(count.index)
+            advance(count)
+
+    return tell

@@ -1,0 +1,204 @@
+"""Write the transcripts ``docs/first-hour-….md``: three newcomers' first hour, as it goes.
+
+``python scripts/first_hours.py`` runs every command in a scratch copy of the examples and writes
+what it printed; it stops where an exit status is not the one told here.  Signs of life of slow
+machines are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+_LONGEST = 40
+
+
+@dataclass(frozen=True)
+class Step:
+    """A sentence, a command, and the status it ends with."""
+
+    text: str
+    command: str
+    status: int = 0
+
+
+TITLES = {
+    "neuroscientist": "A neuroscientist: which synapses should be plastic?",
+    "algebraist": "An algebraist: equations, roots, certificates",
+    "engineer": "An engineer: many trials, several processes, other programs",
+}
+SESSIONS = {
+    "neuroscientist": [
+        Step("The question is a file: the network, and which weights learn.", "cat circuit.toml"),
+        Step("Which equations does that lead to?", "matchprob inspect circuit.toml"),
+        Step(
+            "Can it learn? The verdict is exact: seven weights cannot meet eight equations.",
+            "matchprob certify circuit.toml",
+        ),
+        Step(
+            "The fewest moves that mend it, as a new file.",
+            "matchprob repair circuit.toml --write mended.toml",
+        ),
+        Step("Is that one sure to match?", "matchprob certify mended.toml --timeout 60"),
+        Step("How many plastic synapses may be lost?", "matchprob robust mended.toml --seconds 10"),
+        Step("Which of them do the data determine?", "matchprob identify mended.toml"),
+        Step(
+            "The cheapest allocation with at most two plastic synapses a neuron.",
+            "matchprob design circuit.toml --matrix W --row-cap 2 --column-cap 2",
+            2,
+        ),
+        Step(
+            "A design chooses among the weights that may learn: here all of W.",
+            "matchprob design free.toml --matrix W --row-cap 2 --column-cap 2",
+        ),
+        Step("A typing error is told in words.", "matchprob inspect circiut.toml", 2),
+    ],
+    "algebraist": [
+        Step("Two weights of a small net.", "cat examples/diagonal.toml"),
+        Step(
+            "The equations, and their core after elimination.",
+            "matchprob inspect examples/diagonal.toml --equations",
+        ),
+        Step(
+            "Two complex solutions, and an instance without a real one: MP is strictly between.",
+            "matchprob certify examples/diagonal.toml --out between.json",
+        ),
+        Step("Somebody else checks that from scratch.", "matchprob verify between.json"),
+        Step(
+            "Real solutions of instances, counted exactly.",
+            "matchprob count examples/diagonal.toml --instances 8 --engine exact",
+        ),
+        Step(
+            "A file that claims more than is true.",
+            'sed \'s/"intermediate"/"maximal"/\' between.json > forged.json',
+        ),
+        Step("It does not hold: status 3.", "matchprob verify forged.json", 3),
+        Step(
+            "The first paper's theorems as stated, against the verdict, on a net that is small "
+            "enough for all allocations.",
+            "matchprob audit layer.toml --matrix W1",
+        ),
+        Step("Every allocation of a net, up to symmetry.", "matchprob atlas pair.toml --budget 2"),
+        Step(
+            "A design with a proof that nothing is cheaper, and its check.",
+            "matchprob design free.toml --matrix W --proof proof.json && "
+            "matchprob verify proof.json",
+        ),
+    ],
+    "engineer": [
+        Step(
+            "Trials are kept; the same command goes on where it stopped.",
+            "matchprob estimate examples/diagonal.toml --trials 200 --store study.sqlite",
+        ),
+        Step(
+            "More of them, by two processes.",
+            "matchprob estimate examples/diagonal.toml --trials 400 --workers 2 "
+            "--store study.sqlite",
+        ),
+        Step(
+            "A certified allocation needs no trial.",
+            "matchprob estimate examples/row.toml --trials 400 --store study.sqlite",
+        ),
+        Step(
+            "Two allocations on common instances.",
+            "matchprob compare examples/diagonal.toml examples/row.toml --trials 100",
+        ),
+        Step("What a store holds.", "matchprob study list study.sqlite"),
+        Step(
+            "One JSON object on stdout, for other programs.",
+            "matchprob study show study.sqlite diagonal --json | "
+            "python -c 'import json, sys; d = json.load(sys.stdin); "
+            'print(d["name"], d["trials"], d["matched"], d["low"] < d["estimate"] < d["high"])\'',
+        ),
+        Step("A table for data frames.", "matchprob study export study.sqlite 1 | head -4"),
+        Step(
+            "A file of a network alone is no question: refused in words.",
+            "matchprob certify examples/net8.toml",
+            2,
+        ),
+        Step(
+            "An interval as narrow as one likes, or status 3.",
+            "matchprob estimate examples/diagonal.toml --trials 300 --half-width 0.02 "
+            "--store study.sqlite",
+            3,
+        ),
+        Step(
+            "A cluster that is not there.",
+            "matchprob estimate examples/diagonal.toml --scheduler cluster",
+            2,
+        ),
+        Step("Completion for the shell.", "matchprob --help | grep completion"),
+    ],
+}
+_RNN = '[network]\nkind = "lrnn"\nn = 4\nT = 2\nb = 2\nd = 2\nm = 4\n'
+FILES = {
+    "circuit.toml": "# Seven plastic synapses between four neurons.\n"
+    + _RNN
+    + "\n[learnable]\nW = [[1, 0, 0, 0],\n     [1, 0, 0, 1],\n     [1, 0, 0, 0],\n"
+    "     [1, 1, 1, 0]]\n",
+    "free.toml": _RNN + '\n[learnable]\nW = "all"\n',
+    "layer.toml": '[network]\nkind = "lffn"\nq = 3\nwidths = [3]\nd = 2\nm = 2\n',
+    "pair.toml": '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n',
+}
+
+
+def run(command: str, folder: Path) -> tuple[int, str]:
+    """Exit status, and what was printed, as on a terminal."""
+    environment = {
+        **os.environ,
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "COLUMNS": "100",
+    }
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    lines = [x for x in lines if not (x.startswith("matchprob: ") and " … " in x)]
+    if len(lines) > _LONGEST:
+        lines[_LONGEST:] = [f"... ({len(lines) - _LONGEST} more lines)"]
+    return done.returncode, "\n".join(lines)
+
+
+def transcript(name: str, folder: Path) -> str:
+    """The page of a session."""
+    parts = [f"# {TITLES[name]}", "Written by `scripts/first_hours.py`, which runs every command."]
+    for step in SESSIONS[name]:
+        status, printed = run(step.command, folder)
+        if status != step.status:
+            raise SystemExit(f"{name}: {step.command}: status {status}\n{printed}")
+        shown = f"$ {step.command}\n{printed}".rstrip()
+        note = f"\n[status {status}]" if status else ""
+        parts.append(f"{step.text}\n\n```text\n{shown}{note}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def main() -> None:
+    """Write the pages, or those that are named."""
+    for name in sys.argv[1:] or SESSIONS:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            shutil.copytree(ROOT / "examples", folder / "examples")
+            for file, text in FILES.items():
+                (folder / file).write_text(text)
+            (folder / "bin").mkdir()
+            for program, words in (("matchprob", "-m matchprob"), ("python", "")):
+                script = folder / "bin" / program
+                script.write_text(f'#!/bin/sh\nexec {sys.executable} {words} "$@"\n')
+                script.chmod(0o755)
+            page = transcript(name, folder)
+        target = ROOT / "docs" / f"first-hour-{name}.md"
+        target.write_text(page, encoding="utf-8")
+        print(f"wrote {target.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Matrices and edge lists in the forms that spreadsheets and NumPy write."""
+
+import io
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra.errors import InputError
+from algebra.problems.files import load_problem
+from algebra.problems.tables import Edges, check_shape, parse_rows
+
+MASK = [["0", "1"], ["1", "0"]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0,1\n1,0\n",
+        "0;1\r\n1;0\r\n",
+        "0\t1\n1\t0",
+        "0 1\n1 0\n",
+        "a,b\n0,1\n1,0\n",
+        ",a,b\nx,0,1\ny,1,0\n",
+        "x,0,1\ny,1,0\n",
+        ",0,1\n0,0,1\n1,1,0\n",
+        '"a","b"\n"0","1"\n"1","0"\n',
+        "# made by numpy\n\n0 1\n1 0\n",
+    ],
+)
+def test_one_matrix_in_many_forms(text):
+    """Separators, headers, row names, quotes, comments: the same matrix."""
+    assert parse_rows(text) == MASK
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=3, max_size=3), min_size=1, max_size=5))
+def test_savetxt_is_read(rows):
+    """What np.savetxt writes by default is read back."""
+    out = io.StringIO()
+    np.savetxt(out, np.array(rows))
+    assert [[float(v) for v in row] for row in parse_rows(out.getvalue())] == rows
+
+
+def test_a_word_in_a_matrix_stays():
+    """A wrong entry is echoed by whoever checks, not taken for a header."""
+    assert parse_rows("0,1\n1,x\n") == [["0", "1"], ["1", "x"]]
+
+
+def test_edges_are_onto_rows_from_columns():
+    """`post` is the row; order of the columns and case of the header do not matter."""
+    found = parse_rows("Post,Pre,cost\n1,0,5/2\n0,2,1\n")
+    assert isinstance(found, Edges)
+    assert found.values == {(1, 0): "5/2", (0, 2): "1"}
+    assert found.mask((2, 3)) == [[0, 0, 1], [1, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("pre,cost\n0,1\n", "one column `post`"),
+        ("pre,post,weight\n0,1,3\n", "pre, post and, of costs, cost"),
+        ("pre,post\n0\n", "1 entries"),
+        ("pre,post\nADAL,1\n", "number of a unit"),
+        ("pre,post\n0,-1\n", "number of a unit"),
+        ("pre,post\n0,1\n0,1\n", "given twice"),
+        ("", "empty"),
+        ("0,\0\n", "NUL"),
+    ],
+)
+def test_refusals_say_why(text, words):
+    """What cannot be read is refused with the reason."""
+    with pytest.raises(InputError, match=words):
+        parse_rows(text)
+
+
+def test_shapes_are_checked():
+    """A table of another shape, or with ragged rows, and edges outside the matrix."""
+    with pytest.raises(InputError, match="2×2, but W is 8×8"):
+        check_shape(MASK, (8, 8), "W")
+    with pytest.raises(InputError, match="different lengths"):
+        check_shape([["0"], ["0", "1"]], (2, 2), "W")
+    with pytest.raises(InputError, match="outside the 2×2"):
+        parse_rows("pre,post\n5,0\n").mask((2, 2))
+
+
+def test_problem_files_take_them(tmp_path):
+    """A mask from an edge list, one from np.savetxt, and an edge list for a matrix not there."""
+    (tmp_path / "edges.csv").write_text("pre,post\n0,0\n1,1\n")
+    np.savetxt(tmp_path / "all.csv", np.ones((2, 2)))
+    text = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+    path = tmp_path / "p.toml"
+    path.write_text(text + '[learnable]\nW = "edges.csv"\n[support]\nW = "all.csv"\n')
+    problem = load_problem(path)
+    assert problem.learnable["W"].tolist() == [[1, 0], [0, 1]]
+    assert problem.support["W"].tolist() == [[1, 1], [1, 1]]
+    path.write_text(text + '[learnable]\nV = "edges.csv"\n')
+    with pytest.raises(InputError, match=r"learnable.V: there is no matrix"):
+        load_problem(path)
+    (tmp_path / "edges.csv").write_text("pre,post\n7,0\n")
+    path.write_text(text + '[learnable]\nW = "edges.csv"\n')
+    with pytest.raises(InputError, match="outside the 2×2"):
+        load_problem(path)

@@ -1,0 +1,44 @@
+"""Every result is short in a console, a table in a notebook and a data frame."""
+
+import pytest
+
+from algebra import results
+from algebra.errors import InputError
+from algebra.results import Result
+
+
+class Found(Result):
+    picture = "none"
+
+    def __init__(self, **facts):
+        self.given = facts
+
+    def facts(self):
+        return self.given
+
+
+def test_repr_is_short_and_html_is_whole():
+    """Long texts are cut in a repr, not in a notebook, where they are escaped."""
+    found = Found(rule="<" * 500, rank=3, generic_root_count=None)
+    assert len(repr(found)) < 150
+    shown = found._repr_html_()
+    assert "&lt;" * 500 in shown
+    assert "<<" not in shown
+    assert "generic root count" not in shown
+
+
+def test_frame_has_a_row_of_the_facts():
+    """Where a result has no table of its own, its facts are one row."""
+    pytest.importorskip("pandas")
+    frame = Found(verdict="maximal", rank=3).to_frame()
+    assert frame.to_dict("records") == [{"verdict": "maximal", "rank": 3}]
+
+
+def test_plot_needs_a_painter(monkeypatch):
+    """Without the front door there is nobody to draw; with it the result is handed over."""
+    monkeypatch.setattr(results, "_painters", [])
+    with pytest.raises(InputError, match="import matchprob"):
+        Found().plot()
+    results.paint_with(lambda found, ax: (found, ax))
+    one = Found()
+    assert one.plot("axes") == (one, "axes")

@@ -1,0 +1,302 @@
+"""Five hundred odd command lines: the files they speak of, and how the table is made.
+
+``python -m tests.matchprob.cli.command_lines`` runs them all and prints the table
+``command_lines.tsv`` anew: exit status and words.  Look at what changed before it is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import os
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+TABLE = Path(__file__).with_name("command_lines.tsv")
+
+_RNN = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+GOOD = {
+    "row.toml": _RNN + "[learnable]\nW = [[1, 1], [0, 0]]\n",
+    "diagonal.toml": _RNN + "[learnable]\nW = [[1, 0], [0, 1]]\n",
+    "all.toml": _RNN + '[learnable]\nW = "all"\n',
+    "random.toml": _RNN + "[learnable]\nW = { random = { budget = 2, rows = 2 } }\n",
+    "signs.toml": _RNN
+    + '[learnable]\nW = [[1, 0], [0, 1]]\n[distribution]\nweights = "rademacher"\n',
+    "sparse.toml": _RNN + "[learnable]\nW = [[1, 1], [0, 0]]\n[support]\nW = [[1, 1], [0, 1]]\n",
+    "one.toml": '[network]\nkind = "linear"\nq = 1\nd = 1\nm = 1\n[learnable]\nW = [[1]]\n',
+    "layers.toml": '[network]\nkind = "lffn"\nq = 2\nwidths = [2]\nd = 2\nm = 1\n'
+    "[learnable]\nW1 = [[1, 0], [0, 1]]\n",
+    "relu.toml": '[network]\nkind = "relu"\nq = 2\nn = 2\nd = 1\nm = 2\n'
+    "[learnable]\nW1 = [[1, 0], [0, 1]]\n",
+    "norm.toml": '[network]\nkind = "normnet"\nwidths = [2, 2]\nhidden = [3]\nm = 2\n'
+    'activation = "relu"\n[learnable]\ng1 = "all"\nb1 = "all"\n',
+}
+BAD = {
+    "empty.toml": "",
+    "words.toml": "this is no problem\n",
+    "bare.toml": _RNN,
+    "nothing.toml": _RNN + "[learnable]\n",
+    "none.toml": _RNN + "[learnable]\nW = [[0, 0], [0, 0]]\n",
+    "shape.toml": _RNN + "[learnable]\nW = [[1, 1, 1]]\n",
+    "ragged.toml": _RNN + "[learnable]\nW = [[1, 1], [1]]\n",
+    "two.toml": _RNN + "[learnable]\nW = [[2, 0], [0, 1]]\n",
+    "matrix.toml": _RNN + "[learnable]\nV = [[1]]\n",
+    "kind.toml": '[network]\nkind = "cnn"\nn = 2\n',
+    "negative.toml": _RNN.replace("n = 2", "n = -2") + '[learnable]\nW = "all"\n',
+    "float.toml": _RNN.replace("n = 2", "n = 2.5") + '[learnable]\nW = "all"\n',
+    "file.toml": _RNN + '[learnable]\nW = "missing.csv"\n',
+    "outside.toml": _RNN + "[learnable]\nW = [[1, 1], [0, 0]]\n[support]\nW = [[1, 0], [0, 1]]\n",
+    "law.toml": _RNN + '[learnable]\nW = [[1, 1], [0, 0]]\n[distribution]\nweights = "cauchy"\n',
+}
+# Sizes at which a verb answers, or says what it would take.
+HUGE = {
+    "long.toml": _RNN.replace("T = 2", "T = 1000000") + "[learnable]\nW = [[1, 1], [0, 0]]\n",
+}
+OTHER = {
+    "costs.csv": "1,2\n3,4\n",
+    "big.csv": "1,2,3\n",
+    "letters.csv": "a,b\nc,d\n",
+    "list.json": "[1, 2]\n",
+    "object.json": "{}\n",
+    "half.json": '{"format": "matchprob-certificate", "version"\n',
+    "latin.toml": "",
+}
+_PROBLEM_VERBS = {
+    "inspect": "inspect {}",
+    "certify": "certify {} --timeout 5 --search 0.2",
+    "count": "count {} --instances 2 --engine exact --timeout 10",
+    "estimate": "estimate {} --trials 3 --timeout 10",
+    "decide": "decide {}",
+    "audit": "audit {} --count 3",
+    "atlas": "atlas {} --budget 1 --search 0",
+    "design": "design {} --seconds 1",
+    "repair": "repair {} --seconds 1",
+    "robust": "robust {} --seconds 1",
+    "identify": "identify {} --timeout 5",
+    "compare": "compare {} {} --trials 2 --timeout 10",
+}
+_NUMBERS = ("-1", "0", "nan", "inf", "1e400", "abc", "''", "1_0", "9" * 30, "٣", "0x10", "1.5")
+_OPTIONS = {
+    "certify row.toml": ("--timeout", "--search", "--seed"),
+    "count row.toml --engine exact": ("--instances", "--timeout", "--trial-timeout"),
+    "estimate row.toml": ("--trials", "--confidence", "--half-width", "--timeout"),
+    "audit row.toml": ("--count", "--budget"),
+    "atlas row.toml": ("--budget",),
+    "design bare.toml --matrix W": ("--budget", "--seconds", "--row-cap"),
+    "decide relu.toml": ("--index",),
+    "verify object.json": ("--timeout",),
+}
+_PLACES = ("missing/x.png", ".", "x.bmp", "x", "/dev/full", "row.toml", "'a\nb.png'", "''")
+_ODD = """
+--help
+--version
+--nonsense
+nonsense
+inspect
+inspect --help
+certify --help
+count --help
+estimate --help
+compare --help
+decide --help
+audit --help
+atlas --help
+design --help
+repair --help
+robust --help
+identify --help
+construct --help
+reproduce --help
+study --help
+study list --help
+inspect row.toml diagonal.toml
+inspect row.toml --plot
+inspect --json
+inspect missing.toml
+inspect .
+inspect latin.toml
+inspect /dev/null
+estimate row.toml --engine ''
+estimate row.toml --engine nonsense
+estimate row.toml --engine Homotopy
+estimate row.toml --engine relu-exact
+estimate relu.toml --engine exact --trials 2
+estimate row.toml --workers 0
+estimate row.toml --workers -1
+estimate row.toml --workers 2 --trials 3
+estimate row.toml --scheduler nonsense
+estimate row.toml --scheduler ''
+estimate row.toml --scheduler tcp://
+estimate row.toml --scheduler http://127.0.0.1:80
+estimate row.toml --scheduler tcp://127.0.0.1:99999
+estimate row.toml --trials 2 --store .
+estimate row.toml --trials 2 --store row.toml
+estimate row.toml --trials 2 --store list.json
+estimate row.toml --trials 2 --store missing/s.sqlite
+estimate row.toml --trials 2 --store /dev/null
+estimate row.toml --trials 2 --store s.sqlite
+estimate row.toml --trials 2 --store s.sqlite --name first
+estimate row.toml --trials 2 --seed 1 --store s.sqlite
+compare row.toml diagonal.toml --trials 2 --engine exact
+compare row.toml one.toml
+compare row.toml signs.toml
+compare row.toml missing.toml
+compare row.toml
+study
+study list s.sqlite
+study list s.sqlite --json
+study list missing.sqlite
+study list row.toml
+study list .
+study show s.sqlite
+study show s.sqlite first
+study show s.sqlite 2 --json
+study show s.sqlite 99
+study show s.sqlite ''
+study export s.sqlite
+study export s.sqlite 1
+study export s.sqlite 1 --json
+study export s.sqlite 1 --json --out t.csv
+study export s.sqlite 1 --out t.csv
+study export s.sqlite 1 --out t.xlsx
+study export s.sqlite 1 --out missing/t.csv
+study export s.sqlite 1 --out s.sqlite
+study rename s.sqlite first second
+study rename s.sqlite nobody second
+study merge s.sqlite s.sqlite
+study merge s.sqlite missing.sqlite
+study merge new.sqlite s.sqlite
+verify row.toml
+verify missing.json
+verify list.json
+verify object.json
+verify half.json
+verify .
+verify /dev/null
+certify row.toml --out c.json
+verify c.json
+verify c.json --json
+verify c.json --seed -1
+certify row.toml --out row.toml
+certify row.toml --out missing/c.json
+certify row.toml --out .
+audit row.toml --matrix V
+audit row.toml --matrix ''
+audit row.toml --budget 5
+audit row.toml --corrected --count 2
+atlas row.toml
+atlas row.toml --budget 2 --matrix B
+atlas row.toml --budget 2 --search nan
+atlas row.toml --budget 2 --search 0 --store a.json
+atlas row.toml --budget 2 --search 0 --store a.json
+atlas row.toml --budget 1 --search 0 --store a.json
+atlas row.toml --budget 2 --search 0 --store s.sqlite
+estimate row.toml --trials 2 --store a.json
+atlas row.toml --budget 2 --search 0 --csv .
+design bare.toml --goal nonsense
+design bare.toml --goal ''
+design bare.toml --costs costs.csv
+design bare.toml --costs W=costs.csv --matrix W
+design bare.toml --costs W=big.csv --matrix W
+design bare.toml --costs W=letters.csv --matrix W
+design bare.toml --costs W=missing.csv
+design bare.toml --costs V=costs.csv
+design bare.toml --must W=costs.csv
+design bare.toml --matrix V
+design bare.toml --by diagonal
+design bare.toml --budget 1
+design bare.toml --budget 2 --matrix W --row-cap 0
+design bare.toml --goal neurons --matrix W
+design bare.toml --goal spread --matrix W
+design bare.toml --write .
+design bare.toml --proof missing/p.json
+repair row.toml --goal nonsense
+repair diagonal.toml --goal maximal --seconds 1
+decide row.toml
+decide relu.toml --quick --out d.json
+decide relu.toml --out d.json
+verify d.json
+construct missing.npz
+construct row.toml
+construct list.json
+construct .
+reproduce
+reproduce --json
+reproduce nonsense
+reproduce b11 --trials 0
+reproduce b11 --out row.toml
+"""
+
+
+def _lines() -> Iterator[str]:
+    # Each once: what a line leaves behind would change the next one like it.
+    yield from dict.fromkeys(_all_lines())
+
+
+def _all_lines() -> Iterator[str]:
+    for file in BAD:
+        for words in _PROBLEM_VERBS.values():
+            yield words.replace("{}", file)
+    for file in GOOD:
+        for words in _PROBLEM_VERBS.values():
+            yield words.replace("{}", file) + " --json"
+    for file in HUGE:
+        for verb in ("inspect", "certify", "estimate"):
+            yield _PROBLEM_VERBS[verb].replace("{}", file)
+    for (words, options), value in itertools.product(_OPTIONS.items(), _NUMBERS):
+        for option in options:
+            yield f"{words} {option} {value}"
+    for place in _PLACES:
+        yield f"inspect row.toml --plot {place}"
+        yield f"certify row.toml --out {place}"
+        yield f"atlas row.toml --budget 1 --search 0 --csv {place}"
+    yield from _ODD.strip().splitlines()
+
+
+def write_files(folder: Path) -> None:
+    """The files that the command lines speak of."""
+    for name, text in (GOOD | BAD | HUGE | OTHER).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / "latin.toml").write_bytes("# für\n".encode("latin-1"))
+
+
+def read_table() -> list[tuple[int, str]]:
+    """Exit statuses and command lines; a line may need those before it."""
+    rows = [line.split("\t", 1) for line in TABLE.read_text(encoding="utf-8").splitlines()]
+    return [(int(status), words.encode().decode("unicode_escape")) for status, words in rows]
+
+
+def run_line(words: str) -> tuple[int, str, str]:
+    """Status, stdout and stderr of a command line, run in this process and folder."""
+    from matchprob.cli import app, run
+
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            status = run(lambda: app(shlex.split(words), standalone_mode=False))
+        except SystemExit as leaving:
+            status = leaving.code if isinstance(leaving.code, int) else 1
+    return status, out.getvalue(), err.getvalue()
+
+
+def main() -> None:
+    """Print the table."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_files(Path(folder))
+        os.chdir(folder)
+        for words in _lines():
+            began = time.monotonic()
+            status, _, said = run_line(words)
+            seconds = time.monotonic() - began
+            if status == 1 or seconds > 8:
+                print(f"{status} {seconds:.0f} s {words!r}: {said[-300:]}", file=sys.stderr)
+            print(f"{status}\t" + words.encode("unicode_escape").decode(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

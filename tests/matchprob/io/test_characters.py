@@ -1,0 +1,27 @@
+"""Text for terminals that do not know every character."""
+
+import io
+
+from matchprob.io.characters import accept_all
+
+
+def written(text, encoding):
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    accept_all(stream)
+    stream.write(text)
+    stream.flush()
+    return raw.getvalue().decode(encoding)
+
+
+def test_ascii():
+    """Masks stay masks and aligned, letters have names, exponents are written once."""
+    assert written("●·\n··", "ascii") == "#.\n.."
+    assert written("4 − 2 ≤ ρ·10⁻¹²", "ascii") == "4 - 2 <= rho.10^-12"
+    assert written("Gröbner \u4e2d", "ascii") == "Grobner \\u4e2d"
+
+
+def test_what_is_known_stays():
+    """Latin-1 has × and ö, UTF-8 everything."""
+    assert written("2×2 ö ●", "latin-1") == "2×2 ö #"
+    assert written("●⊗", "utf-8") == "●⊗"

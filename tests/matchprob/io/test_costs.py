@@ -1,0 +1,53 @@
+"""Costs and marks from tables and edge lists."""
+
+from fractions import Fraction
+
+import pytest
+
+from algebra.errors import InputError
+from matchprob.io.costs import read_cells, read_costs
+
+SHAPES = {"W": (2, 2)}
+
+
+def write(folder, text):
+    path = folder / "t.csv"
+    path.write_text(text)
+    return [f"W={path}"]
+
+
+def test_costs_are_exact(tmp_path):
+    """A table and an edge list of the same costs."""
+    table = read_costs(write(tmp_path, "1,5/2\n0.1,4\n"), SHAPES)
+    assert table["W", 0, 1] == Fraction(5, 2)
+    assert table["W", 1, 0] == Fraction(1, 10)
+    edges = read_costs(write(tmp_path, "pre,post,cost\n1,0,5/2\n0,1,0.1\n"), SHAPES)
+    assert edges == {("W", 0, 1): Fraction(5, 2), ("W", 1, 0): Fraction(1, 10)}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1,2\n", "1×2, but W is 2×2"),
+        ("1,2\n3\n", "different lengths"),
+        ("1,2\n3,x\n", "row 1, column 1"),
+        ("pre,post\n0,1\n", "needs a column `cost`"),
+        ("pre,post,cost\n0,9,1\n", "outside the 2×2"),
+    ],
+)
+def test_costs_of_another_shape_are_refused(tmp_path, text, words):
+    """A weight without a cost is a mistake, not a cost of 1."""
+    with pytest.raises(InputError, match=words):
+        read_costs(write(tmp_path, text), SHAPES)
+
+
+def test_marks(tmp_path):
+    """1 marks a weight; an edge marks one; anything else is refused."""
+    assert read_cells(write(tmp_path, "0,1\n0,0\n"), SHAPES) == [("W", 0, 1)]
+    assert read_cells(write(tmp_path, "pre,post\n0,1\n"), SHAPES) == [("W", 1, 0)]
+    with pytest.raises(InputError, match="is not 0 or 1"):
+        read_cells(write(tmp_path, "0,2\n0,0\n"), SHAPES)
+    with pytest.raises(InputError, match="no matrix 'V'"):
+        read_cells(["V=x.csv"], SHAPES)
+    with pytest.raises(InputError, match=r"--must .*No such file"):
+        read_cells(["W=nowhere.csv"], SHAPES)

@@ -1,0 +1,79 @@
+"""Damped Newton from many starts at once: against scipy, and every way a run ends."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from algebra.networks.linear import LinearEstimator
+from algebra.problems.problem import Problem
+from numeric.chains.chain import make_chain
+from numeric.engines.multistart import damped_newton
+from numeric.instances import draw_instance
+from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+from tests.numeric.chains.cases import chains
+
+
+def test_linear_systems_are_solved_from_anywhere():
+    """A linear estimator's only solution is found from every start."""
+    problem = Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 0], [0, 1, 1]]})
+    chain = make_chain(problem.allocation)
+    instance = draw_instance(problem, 0, 0)
+    starts = np.random.default_rng(0).standard_normal((10, 4)) * 10
+    ends, good = damped_newton(chain, chain.parameters(instance), starts)
+    assert good.all()
+    assert np.allclose(ends, ends[0])
+    assert instance.residual(instance.with_weights(ends[0])) < 1e-9
+
+
+def test_converged_points_are_those_of_scipy():
+    """Where a run converges, scipy's least squares from its end stays there at cost 0."""
+    chain = next(c for c in chains() if c.unknowns >= 3 and c.steps > 0)
+    parameters = chain.parameters(draw_instance(Problem.of(chain.allocation), 0, 1))
+    starts = np.random.default_rng(1).standard_normal((40, chain.unknowns))
+    ends, good = damped_newton(chain, parameters, starts)
+    assert good.any()
+    for w in ends[good]:
+        found = least_squares(lambda v: chain.residual_at(parameters, v), w, xtol=1e-15)
+        assert found.cost < 1e-18
+        assert np.abs(found.x - w).max() < 1e-6 * (1 + np.abs(w).max())
+
+
+def circle(w):
+    """x² + y² = 1 and x = y, for each point."""
+    x, y = w.T
+    f = np.stack([x * x + y * y - 1, x - y], axis=1)
+    J = np.stack([np.stack([2 * x, 2 * y], 1), np.broadcast_to([1.0, -1.0], w.shape)], 1)
+    return f, J.copy()
+
+
+def test_first_ends_the_search_of_all():
+    """Each start reaches one of two points; where the first suffices, the others stay behind."""
+    starts = np.array([[0.7, 0.7], [-50.0, -49.0], [3.0, -1.0]])
+    ends, cost = levenberg_marquardt(circle, starts, 100, enough=1e-24, damping=Damping())
+    assert (cost <= 1e-24).all()
+    assert np.allclose(np.abs(ends), 0.5**0.5)
+    _, cost = levenberg_marquardt(circle, starts, 100, enough=1e-24, damping=Damping(), first=True)
+    assert (cost <= 1e-24).tolist() == [True, False, False]
+
+
+def test_singular_normal_equations():
+    """A variable without effect makes them singular: the step of least length is taken."""
+
+    def function(w):
+        return w[:, :1] - 2.0, np.tile([[[1.0, 0.0]]], (len(w), 1, 1))
+
+    damping = Damping(floor=0.0)
+    ends, cost = levenberg_marquardt(
+        function, np.array([[5.0, 7.0]]), 50, enough=1e-20, damping=damping
+    )
+    assert cost[0] <= 1e-20
+    assert np.allclose(ends, [[2.0, 7.0]])
+
+
+def test_a_start_that_is_not_finite_is_left_alone():
+    """It is given up at once, the others go on."""
+    starts = np.array([[np.nan, 0.0], [0.7, 0.6]])
+    ends, cost = levenberg_marquardt(circle, starts, 50, enough=1e-24, damping=Damping())
+    assert np.isnan(ends[0, 0])
+    assert cost[1] <= 1e-24

@@ -1,0 +1,76 @@
+"""What a match costs, against the definitions, and on the command line."""
+
+import json
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.problem import Problem
+from matchprob.api.estimate import count
+from matchprob.cli import app, run
+from numeric.instances import draw_instance
+from numeric.solutions import costs_of_counts, solution_costs
+
+DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+
+
+def test_costs_are_their_definitions():
+    """Sizes, changes and signs of each solution; residuals shrink with the format's digits."""
+    found = count(DIAGONAL, 8)
+    costs = costs_of_counts(found.instances, DIAGONAL, 0)
+    assert sum(map(len, costs)) == sum(c.real for c in found) > 0
+    for c, own in zip(found, costs, strict=True):
+        instance = draw_instance(DIAGONAL, 0, c.index)
+        v = np.diag(instance.weights["W"])
+        for w, cost in zip(np.array(c.solutions), own, strict=True):
+            assert cost.size == max(abs(w))
+            assert cost.change == max(abs(w - v))
+            assert cost.distance == pytest.approx(np.linalg.norm(w - v), rel=1e-12)
+            assert cost.signs_kept == sum(w * v > 0)
+            r = cost.residuals
+            assert r["float64"] < 1e-9
+            assert r["float64"] < r["float32"] < r["float16"]
+            # In doubles, an independent evaluation of the same error.
+            half = instance.with_weights(w.astype("float16").astype(float))
+            assert r["float16"] == pytest.approx(instance.residual(half), rel=1e-6, abs=1e-12)
+
+
+def test_weights_beyond_a_format():
+    """A weight above 65504 has no float16: the residual is infinite, null in JSON."""
+    instance = draw_instance(DIAGONAL, 0, 0)
+    [cost] = solution_costs(instance, [(1e6, 1.0)])
+    assert cost.residuals["float16"] == float("inf")
+    assert cost.to_dict()["residuals"]["float16"] is None
+    with pytest.raises(InputError, match="1 weights, the allocation 2"):
+        solution_costs(instance, [(1.0,)])
+
+
+def test_relu_solutions_have_costs():
+    """The exact witnesses of ReLU nets, rounded to doubles, miss the labels by rounding only."""
+    problem = Problem(ShallowReLU(q=2, n=3, d=1, m=2), {"W1": [[1, 1], [0, 0], [0, 0]]})
+    found = count(problem, 10)
+    silent = 0
+    for c, own in zip(found, costs_of_counts(found.instances, problem, 0), strict=True):
+        labels = draw_instance(problem, 0, c.index).labels
+        for cost in own:
+            residual = cost.residuals["float64"]
+            # Relative to a largest label of 0 an error is nothing or infinite.
+            assert residual < 1e-8 if labels.any() else residual in (0.0, float("inf"))
+            silent += not labels.any()
+    assert 0 < silent < sum(c.real or 0 for c in found)
+
+
+def test_solutions_on_the_command_line(tmp_path, capsys):
+    """`count --solutions` shows a line, or a JSON object, for each real solution."""
+    path = tmp_path / "P.toml"
+    path.write_text(DIAGONAL.to_toml())
+    words = ["count", str(path), "--instances", "5", "--solutions"]
+    assert run(lambda: app([*words, "--json"], standalone_mode=False)) == 0
+    instances = json.loads(capsys.readouterr().out)["instances"]
+    assert all(len(c["solutions"]) == c["real"] for c in instances)
+    assert any(c["solutions"] for c in instances)
+    assert run(lambda: app(words, standalone_mode=False)) == 0
+    assert "float16" in capsys.readouterr().out
