@@ -21,6 +21,15 @@ def test_verbs_take_problems_and_paths(tmp_path):
     assert mp.inspect(path).forms[0].bezout == 2
 
 
+@pytest.mark.parametrize("verb", [mp.inspect, mp.certify, mp.count, mp.estimate, mp.identify])
+def test_what_is_no_problem_is_refused(verb):
+    """A network alone, or a number, is refused by name, with what to write instead."""
+    with pytest.raises(mp.InputError, match="say what learns"):
+        verb(NET)
+    with pytest.raises(mp.InputError, match=r"`question` \(3\) must be a Problem"):
+        verb(3)
+
+
 def test_certificates_in_all_forms(tmp_path):
     """verify takes the object, the data and the file."""
     certificate = mp.certify(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}))
