@@ -24,6 +24,9 @@ from algebra.ranks.jacobian import all_cells
 # tests send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Printed tables are as wide as COLUMNS says; xdist sets it, a plain run does not.
+os.environ["COLUMNS"] = "110"
+
 settings.register_profile("local", deadline=None, max_examples=50)
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")

@@ -298,9 +298,11 @@ def help_text() -> str:
 
 
 def table() -> str:
-    """The engines as a table in Markdown, for the documentation."""
+    """This folder's engines as a table in Markdown, for the documentation."""
     lines = ["| engine | networks | counts | needs | what it does |", "|---|---|---|---|---|"]
     for info in engines().values():
+        if not _ENTRIES[info.name].make.__module__.startswith("numeric.engines."):
+            continue
         counts = "complete" if info.complete else "lower bounds"
         name = f"`{info.name}`" + (" (default)" if info.default else "")
         lines.append(

@@ -309,11 +309,13 @@ class Study:
         )
         try:
             for counts in self.workers.run(self.work, queue.take):
-                # Told first: trials that a full disk does not take are in the estimate, too.
-                tell(counts)
+                # Held first: trials that a full disk does not take are in the estimate, too.
+                # Told last: whoever interrupts when told finds them in the store.
+                self._records.update((count.index, count) for count in counts)
                 if self.store:
                     self.store.add(self._id, counts)
                 queue.done(len(counts))
+                tell(counts)
         finally:
             if self.store:
                 # Claims only save double work.

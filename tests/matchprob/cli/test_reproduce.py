@@ -53,7 +53,7 @@ def test_b11(tmp_path, capsys):
     assert rows["diagonal"]["undetermined"] == 0
     assert found["finished"]
     assert (tmp_path / "b11.png").read_bytes().startswith(b"\x89PNG")
-    assert "the paper prints 0.74" in (tmp_path / "b11.md").read_text()
+    assert "the paper's 0.74" in (tmp_path / "b11.md").read_text()
     assert (tmp_path / "b11.csv").read_text().count("\n") == 7
     assert (tmp_path / "b11.sqlite").exists()
 
