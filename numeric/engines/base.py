@@ -297,11 +297,11 @@ def help_text() -> str:
     return "; ".join(words) + "."
 
 
-def table() -> str:
-    """This folder's engines as a table in Markdown, for the documentation."""
+def table(*, own: bool = False) -> str:
+    """The engines as a table in Markdown; with `own`, this folder's, for the documentation."""
     lines = ["| engine | networks | counts | needs | what it does |", "|---|---|---|---|---|"]
     for info in engines().values():
-        if not _ENTRIES[info.name].make.__module__.startswith("numeric.engines."):
+        if own and not _ENTRIES[info.name].make.__module__.startswith("numeric.engines."):
             continue
         counts = "complete" if info.complete else "lower bounds"
         name = f"`{info.name}`" + (" (default)" if info.default else "")
