@@ -9,6 +9,7 @@ from pathlib import Path
 
 import matchprob as mp
 from matchprob.report import pictures
+from matchprob.report.paint import figure_of
 
 NETS = [
     mp.LinearRNN(n=2, T=2, b=1, d=1, m=2),
@@ -25,7 +26,7 @@ def main(folder: Path) -> None:
         found = mp.atlas(network, network.outputs, search=1.0)
         print(found)
         target = folder / f"atlas_n{network.n}_T{network.T}_d{network.d}_m{network.m}.png"
-        pictures.save(pictures.atlas(found), target)
+        pictures.save(figure_of(found), target)
         print(f"  {target}")
 
 
