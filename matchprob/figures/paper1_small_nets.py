@@ -36,14 +36,18 @@ def _bars(curves: dict[str, list[Measured]], title: str) -> Picture:
                 axes.errorbar(k, value, [[low], [high]], color="black", capsize=3)
             if name in _PAPER:
                 axes.plot(k, _PAPER[name], "x", color="tab:red", label="paper")
-                axes.plot(k, _TRUE[name], "_", color="tab:blue", ms=30, label="closed form")
+                width = [k - 0.25, k + 0.25]
+                axes.plot(width, [_TRUE[name]] * 2, color="tab:blue", lw=1, label="closed form")
     axes.set_xticks(range(len(curves)), list(curves), rotation=20)
     axes.set_ylabel("match probability")
     axes.set_ylim(0, 1.08)
     axes.set_title(title, fontsize=10)
     handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
     if handles:
-        axes.legend(handles.values(), handles.keys(), fontsize=7, loc="lower left")
+        axes.legend(
+            handles.values(), handles.keys(), fontsize=7, frameon=False,
+            loc="upper left", bbox_to_anchor=(1.0, 1.0),
+        )  # fmt: skip
     axes.spines[["top", "right"]].set_visible(False)
     return picture
 
