@@ -114,7 +114,7 @@ def solution_costs(instance: Instance, solutions: Sequence[Sequence[float]]) -> 
                 math.hypot(*moved),
                 int((np.sign(w) == np.sign(before)).sum()),
                 {name: _residual(instance, w, name) for name in FORMATS},
-                *conditions(instance, w),
+                *conditions(instance, solution),
             )
         )
     return out
