@@ -18,7 +18,8 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import whole_number
-from algebra.problems.allocation import Allocation
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.constraints import Interval
 from algebra.problems.problem import Problem
 
 _PARTS = ("weights", "teacher", "inputs", "allocation")
@@ -69,6 +70,22 @@ class Instance:
         teacher = {name: to_rational(value) for name, value in self.teacher.items()}
         weights = {name: to_rational(value) for name, value in self.weights.items()}
         return weights, X, self.problem.network.teach(teacher, X)
+
+    @cached_property
+    def box(self) -> dict[Cell, Interval]:
+        """Where each learnable weight may lie, exactly; empty where the problem has no constraints.
+
+        The value before learning is the drawn weight that the learnable one replaces.
+        """
+        rules = self.problem.constraints
+        if not rules:
+            return {}
+        found = {}
+        for cell in self.allocation.cells:
+            name, i, j = cell
+            before = fmpq(*float(self.weights[name][i, j]).as_integer_ratio())
+            found[cell] = rules.interval(cell, before)
+        return found
 
     def residual(self, student: Mapping[str, np.ndarray]) -> float:
         """Largest error of a student's labels, relative to the largest label."""

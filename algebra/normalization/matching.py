@@ -22,7 +22,7 @@ is no loss: it matches only an output whose labels are constant, and then the an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -32,17 +32,13 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import eliminate_free
-from algebra.linalg.rational_lp import OPTIMAL, Optimum, maximize
+from algebra.linalg.rational_lp import OPTIMAL, Advisor, Optimum, maximize
 from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation
 from algebra.time_limits import end_of_part, has_passed
 
 MATCHED, UNMATCHED, OPEN = "matched", "unmatched", "undetermined"
 _ZERO, _ONE = fmpq(0), fmpq(1)
-
-# From the rows of a program: from the columns kept, constants and objective to a guessed basis.
-Advice = Callable[[Sequence[int], Sequence[fmpq], Sequence[fmpq]], Sequence[int] | None]
-Advisor = Callable[[Sequence[Sequence[fmpq]]], Advice]
 
 
 @dataclass(frozen=True)
@@ -100,7 +96,7 @@ def match_instance(
     seconds : float, optional
         Time after which it is.
     advisor : callable, optional
-        Guesses where linear programs end (`numeric.normalization.float_simplex.advisor`); the
+        Guesses where linear programs end (`numeric.float_simplex.advisor`); the
         guesses are checked exactly and only save time.
 
     Returns

@@ -85,11 +85,8 @@ class InstanceCounter:
         self.certify = certify and problem.distribution.is_continuous
         # The one solution that comes first may not obey.
         self.complete = complete or bool(problem.constraints)
-        if problem.constraints and not self.info.plans:
-            raise InputError(
-                f"engine {engine!r} does not know [constraints]: they are obeyed for linear, "
-                "recurrent and feed-forward linear networks"
-            )
+        if problem.constraints and not (self.info.plans or self.info.constraints):
+            raise InputError(f"engine {engine!r} does not know [constraints]: take another")
         self.root_timeout = positive_seconds(root_timeout, "root_timeout")
         self._plans: dict[Allocation, Plan] = {}
         self._counted: set[Allocation] = set()

@@ -32,8 +32,8 @@ from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.engines.plans import Plan
+from numeric.float_simplex import advisor
 from numeric.instances import Instance, to_rational
-from numeric.normalization.float_simplex import advisor
 
 # Linear programs for one instance.
 _MOST_NODES = 20_000

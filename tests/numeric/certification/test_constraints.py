@@ -13,7 +13,6 @@ from algebra.errors import InputError
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
 from algebra.problems.constraints import Constraints, Interval
 from algebra.problems.problem import Distribution, Problem
 from matchprob.api.estimate import compare, count, estimate
@@ -286,9 +285,6 @@ def test_surplus_weights_keep_their_values_inside():
 def test_networks_without_constraints_say_so():
     """Networks whose engines cannot hold a match against constraints refuse them."""
     rules = Constraints(max_abs=3.0)
-    relu = Problem(ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [0, 0]]}, constraints=rules)
-    with pytest.raises(InputError, match="does not know"):
-        estimate(relu, 3)
     net = NormNet(widths=(2, 2), hidden=(2,), m=2, activation="linear")
     norm = Problem(net, {"g1": [[1], [1]]}, constraints=rules)
     with pytest.raises(InputError, match="not for normalization"):
