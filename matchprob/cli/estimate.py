@@ -11,6 +11,7 @@ from matchprob.cli.options import (
     UNFINISHED,
     Complete,
     Confidence,
+    Dpi,
     EngineName,
     Json,
     NoCertify,
@@ -22,12 +23,15 @@ from matchprob.cli.options import (
     Timeout,
     Trials,
     TrialTimeout,
+    Width,
     WorkersOption,
     console,
+    draw,
     finish,
     print_json,
     say,
 )
+from matchprob.io.sizes import DPI
 
 
 def count(
@@ -41,6 +45,8 @@ def count(
         bool, typer.Option("--solutions", help="Show each real solution and what it costs.")
     ] = False,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Count the real solutions of random instances."""
@@ -76,11 +82,7 @@ def count(
         print_counts(console(), found)
         if costs is not None:
             print_solutions(console(), found, costs)
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
     finish(len(found), instances, "instances", "count")
 
 
@@ -108,6 +110,8 @@ def estimate(
         typer.Option(help="Name of the study in the store; the problem file's by default."),
     ] = None,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Estimate the match probability, with an honest interval."""
@@ -139,11 +143,7 @@ def estimate(
         print_json(found.to_dict())
     else:
         print_estimate(console(), found)
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
     if found.trouble or found.trials < found.requested:
         finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)
     elif half_width is not None and found.interval().half_width > half_width:
@@ -167,6 +167,9 @@ def compare(
     store: StoreOption = None,
     workers: WorkersOption = 1,
     scheduler: Scheduler = None,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Compare two allocations of one network on common random instances."""
@@ -175,7 +178,7 @@ def compare(
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_comparison
 
-    files.check_outputs([first, second], store=store)
+    files.check_outputs([first, second], plot=plot, store=store)
     with progress("comparing", 2 * trials, confidence) as advance:
         found = verbs.compare(
             first,
@@ -196,6 +199,7 @@ def compare(
         print_json(found.to_dict())
     else:
         print_comparison(console(), found)
+    draw(found, plot, width, dpi)
     finish(
         found.trials, trials, "common trials", "compare", store,
         found.first.trouble or found.second.trouble,

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import typer
 
-from matchprob.cli.options import Json, Plot, ProblemFile, Seed, Timeout, console, print_json, say
+from matchprob.cli.options import (
+    Dpi,
+    Json,
+    Plot,
+    ProblemFile,
+    Seed,
+    Timeout,
+    Width,
+    console,
+    draw,
+    print_json,
+)
+from matchprob.io.sizes import DPI
 
 
 def identify(
     problem: ProblemFile,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     timeout: Timeout = 60.0,
     as_json: Json = False,
@@ -26,11 +40,7 @@ def identify(
         print_json({**found.to_dict(), "seed": seed})
     else:
         console().print(str(found))
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
 
 
 def register(app: typer.Typer) -> None:
