@@ -162,10 +162,12 @@ class InstanceCounter:
 
     def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         """All real solutions of several instances, in their order."""
-        if self._lowered is not None:
+        if self._lowered is None:
+            counts = self._counts(instances)
+        else:
             inner = [reduced(i, self._lowered) for i in instances]
-            return [_restored(c, i) for c, i in zip(self._counts(inner), inner, strict=True)]
-        return self._counts(instances)
+            counts = [_restored(c, i) for c, i in zip(self._counts(inner), inner, strict=True)]
+        return [c.with_cells(i.allocation.cells) for c, i in zip(counts, instances, strict=True)]
 
     def _counts(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         out: dict[int, InstanceCount] = {}
