@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from algebra.problems.problem import Problem
 from algebra.results import Result
 
 COMPLETE = "complete"
@@ -144,6 +145,7 @@ class CountResult(Result):
         Wall time of the whole call.
     requested : int
         Instances asked for; more than there are where the work was interrupted.
+    problem : Problem or None
     """
 
     engine: str
@@ -153,6 +155,7 @@ class CountResult(Result):
     root_count_source: str = ""
     seconds: float = 0.0
     requested: int = 0
+    problem: Problem | None = field(default=None, repr=False, compare=False)
 
     picture = "real solutions"
 
