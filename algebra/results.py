@@ -119,14 +119,7 @@ class Result:
         InputError
             Where neither is installed.
         """
-        columns = {name: list(values) for name, values in self.columns().items()}
-        for name in ("pandas", "polars"):
-            try:
-                library = importlib.import_module(name)
-            except ImportError:
-                continue
-            return library.DataFrame(columns)
-        raise InputError("a data frame needs pandas or polars: python -m pip install pandas")
+        return data_frame(self.columns())
 
     def explain(self, file: str = "P.toml") -> Explanation:
         """What it means in plain words: what is known and why, what is open, what to try next.
@@ -170,6 +163,23 @@ class Result:
         if not _painters:
             raise InputError("pictures are drawn by matchprob: import matchprob first")
         return _painters[0](self, ax)
+
+
+def data_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Columns of equal length as a pandas or a polars data frame, whichever is there.
+
+    Raises
+    ------
+    InputError
+        Where neither is installed.
+    """
+    for name in ("pandas", "polars"):
+        try:
+            library = importlib.import_module(name)
+        except ImportError:
+            continue
+        return library.DataFrame({name: list(values) for name, values in columns.items()})
+    raise InputError("a data frame needs pandas or polars: python -m pip install pandas")
 
 
 def _short(value: Any) -> str:

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from numeric.studies.store import Store as Store
     from numeric.studies.study import Study as Study
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Where each public name lives; loaded when first asked for, so that a command that needs
 # little starts quickly.

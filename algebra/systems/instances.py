@@ -23,8 +23,8 @@ from algebra.networks.chain import need_chain
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.systems.core import Core
-from algebra.systems.elimination import CoreSystem, eliminate
+from algebra.systems.core import Core, CoreSystem
+from algebra.systems.elimination import eliminate
 from algebra.systems.forms import FORMS, preferred_forms
 from algebra.systems.modular_elimination import eliminate_modular
 from algebra.systems.quadratic import DegreeAboveTwo

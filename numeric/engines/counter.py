@@ -143,7 +143,7 @@ class InstanceCounter:
             check_time()
             counts = self._count_alike(allocation, [instances[k] for k in members])
             out.update(zip(members, counts, strict=True))
-        return [out[k] for k in range(len(instances))]
+        return [out[k].with_cells(i.allocation.cells) for k, i in enumerate(instances)]
 
     def count(self, instance: Instance) -> InstanceCount:
         """All real solutions of one instance."""

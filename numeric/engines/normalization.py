@@ -159,7 +159,9 @@ class LoweredCounter(InstanceCounter):
             ]
         found = super().count_many([lower_instance(i, self.problem) for i in instances])
         return [
-            replace(count, solutions=_reordered(instance.allocation, count.solutions))
+            replace(count, solutions=_reordered(instance.allocation, count.solutions)).with_cells(
+                instance.allocation.cells
+            )
             for instance, count in zip(instances, found, strict=True)
         ]
 
