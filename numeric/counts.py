@@ -16,6 +16,7 @@ from typing import Any
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Cell
+from algebra.problems.problem import Problem
 from algebra.results import Result, data_frame
 
 COMPLETE = "complete"
@@ -212,6 +213,7 @@ class CountResult(Result):
         Wall time of the whole call.
     requested : int
         Instances asked for; more than there are where the work was interrupted.
+    problem : Problem or None
     """
 
     engine: str
@@ -221,6 +223,7 @@ class CountResult(Result):
     root_count_source: str = ""
     seconds: float = 0.0
     requested: int = 0
+    problem: Problem | None = field(default=None, repr=False, compare=False)
 
     picture = "real solutions"
 

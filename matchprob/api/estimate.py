@@ -86,6 +86,7 @@ def count(
         root_count_source=source,
         seconds=time.monotonic() - start,
         requested=instances,
+        problem=problem,
     )
 
 
