@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from typing import Annotated
 
 import typer
@@ -55,6 +56,7 @@ def count(
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_counts, print_solutions
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
@@ -68,7 +70,8 @@ def count(
             trial_timeout=trial_timeout,
             advance=advance,
         )
-    data = found.to_dict()
+    why = found.explain(str(problem))
+    data = {**found.to_dict(), "explanation": why.lines()}
     costs = None
     if solutions:
         from numeric.solutions import costs_of_counts
@@ -82,6 +85,7 @@ def count(
         print_counts(console(), found)
         if costs is not None:
             print_solutions(console(), found, costs)
+        print_explanation(console(), why)
     draw(found, plot, width, dpi)
     finish(len(found), instances, "instances", "count")
 
@@ -119,6 +123,7 @@ def estimate(
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_estimate
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], plot=plot, store=store)
     with progress("estimating", trials, confidence) as advance:
@@ -139,10 +144,12 @@ def estimate(
             name=name,
             advance=advance,
         )
+    why = found.explain(str(problem))
     if as_json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), "explanation": why.lines()})
     else:
         print_estimate(console(), found)
+        print_explanation(console(), why)
     draw(found, plot, width, dpi)
     if found.trouble or found.trials < found.requested:
         finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)
@@ -174,9 +181,11 @@ def compare(
 ) -> None:
     """Compare two allocations of one network on common random instances."""
     from matchprob.api import estimate as verbs
+    from matchprob.explain.trials import explain_comparison
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_comparison
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([first, second], plot=plot, store=store)
     with progress("comparing", 2 * trials, confidence) as advance:
@@ -195,10 +204,12 @@ def compare(
             scheduler=scheduler,
             advance=advance,
         )
+    why = explain_comparison(found, shlex.join([str(first), str(second)]))
     if as_json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), "explanation": why.lines()})
     else:
         print_comparison(console(), found)
+        print_explanation(console(), why)
     draw(found, plot, width, dpi)
     finish(
         found.trials, trials, "common trials", "compare", store,

@@ -67,6 +67,7 @@ def repair(
     from matchprob.io import costs as tables
     from matchprob.io import files
     from matchprob.report import repair as repair_report
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, plot=plot)
     question = as_problem(problem)
@@ -83,10 +84,12 @@ def repair(
         timeout=timeout,
         seed=seed,
     )
+    why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
     else:
         repair_report.print_repair(console(), found)
+        print_explanation(console(), why)
     if write:
         files.write_text(write, found.problem.to_toml())
         say(f"wrote {write}")
@@ -109,13 +112,16 @@ def robust(
     from matchprob.api import repair as repairs
     from matchprob.io import files
     from matchprob.report import repair as repair_report
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], plot=plot)
     found = repairs.robust(problem, seconds=seconds, seed=seed)
+    why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
     else:
         repair_report.print_robustness(console(), found)
+        print_explanation(console(), why)
     draw(found, plot, width, dpi)
 
 
