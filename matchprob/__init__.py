@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from matchprob.api.design import design as design
     from matchprob.api.estimate import compare as compare
     from matchprob.api.estimate import count as count
+    from matchprob.api.estimate import enclosures as enclosures
     from matchprob.api.estimate import estimate as estimate
     from matchprob.api.identify import identify as identify
     from matchprob.api.repair import repair as repair
@@ -119,6 +120,7 @@ _HOMES = {
     "matchprob.api.estimate": (
         "compare",
         "count",
+        "enclosures",
         "estimate",
     ),
     "matchprob.api.identify": ("identify",),

@@ -204,7 +204,7 @@ class InstanceCounter:
             if count.real:
                 note = "a certified real solution; not counted completely"
                 found[k] = replace(
-                    count, complex=None, note=note, solutions=(), reason=Reason.FOUND_ONE
+                    count, complex=None, note=note, solutions=(), boxes=(), reason=Reason.FOUND_ONE
                 )
         return found
 
@@ -223,6 +223,7 @@ class InstanceCounter:
         return [
             replace(
                 c, real=c.real or None, complex=None, status=UNDETERMINED, note=note, solutions=(),
+                boxes=(),
                 reason=_of_part(c, plan.is_lost),
             )
             for c in counts
