@@ -75,7 +75,7 @@ def count(
                 with within(timeout):
                     plan = study.plan()
                 root_count, source = plan.root_count, plan.source
-                if plan.is_part:
+                if plan.reduction is not None:
                     root_count, source = None, "infinite: more weights than equations"
             except OutOfTime:
                 source = "the time limit was met"
