@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from matchprob.api.estimate import compare as compare
     from matchprob.api.estimate import count as count
     from matchprob.api.estimate import estimate as estimate
+    from matchprob.api.export import export as export
     from matchprob.api.identify import identify as identify
     from matchprob.api.repair import repair as repair
     from matchprob.api.repair import robust as robust
@@ -121,6 +122,7 @@ _HOMES = {
         "count",
         "estimate",
     ),
+    "matchprob.api.export": ("export",),
     "matchprob.api.identify": ("identify",),
     "matchprob.api.repair": (
         "repair",

@@ -11,6 +11,7 @@ goals      The goals of the verb design
 design     Allocations found: the verb design
 probable   The design with the highest match probability: certified, or raced on common instances
 repair     The nearest allocation that meets a goal, and what may be lost: repair and robust
+export     The equations of an instance for other programs
 construct  Frozen networks made equal to a target by their normalization layers
 layers     Layers of networks from elsewhere: arrays, ``.npz`` files, scikit-learn, torch
 studies    Kept trials as a person or another program wants them
