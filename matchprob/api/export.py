@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.normalization.lowering import solvable
+from  import solvable
 from algebra.polynomials.rings import RationalField
 from algebra.results import Result
 from algebra.systems.core import CoreSystem
