@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, shown
-from  import solvable
 from algebra.polynomials.rings import RationalField
+from algebra.problems.reduction import lowered
 from algebra.results import Result
 from algebra.systems.core import CoreSystem
 from algebra.systems.forms import form_of, preferred_forms
@@ -18,7 +18,7 @@ from algebra.systems.instances import rational_core
 from algebra.systems.system import PolynomialSystem, build_system
 from matchprob.api.question import Question, as_problem
 from matchprob.io.languages import LANGUAGES, spoken, write_system
-from numeric.instances import draw_instance
+from numeric.instances import draw_instance, reduced
 from numeric.phcpy.floating_core import FloatingCore
 
 CORE = "core"
@@ -81,7 +81,8 @@ class Export(Result):
         Returns
         -------
         ndarray
-            Complex, in the allocation's order; in double precision.
+            Complex, in double precision, in the order of the allocation that is solved: the
+            problem's own, or that of the linear network it is lowered to.
 
         Raises
         ------
@@ -112,7 +113,7 @@ def export(
     Parameters
     ----------
     question : Problem, str or Path
-        A linear network, or a normalization network that can be lowered to one.
+        A linear network, or one that is solved as a linear one (linear normalization nets).
     form : str, optional
         "core", what exact elimination leaves of the form with the smaller core; or a form as it
         stands: "B", "D" (recurrent), "forward", "backward" (layers), "direct".
@@ -154,7 +155,9 @@ def export(
             "`export` writes equations, and [constraints] are inequalities: take them out of the "
             "problem, and hold the solutions against them"
         )
-    instance = draw_instance(solvable(problem), seed, index)
+    instance, reduction = draw_instance(problem, seed, index), lowered(problem)
+    if reduction is not None:
+        instance = reduced(instance, reduction)
     allocation, (weights, X, Y) = instance.allocation, instance.exact
     system: CoreSystem | PolynomialSystem
     if form == CORE:

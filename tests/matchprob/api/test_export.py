@@ -198,3 +198,9 @@ def test_the_command_line_refuses_unknown_suffixes(tmp_path):
     done = run(app, ["inspect", "examples/diagonal.toml", "--export", str(tmp_path / "a.txt")])
     assert isinstance(done.exception, mp.InputError)
     assert ".jl (HomotopyContinuation.jl)" in str(done.exception)
+
+
+def test_a_normalization_net_is_lowered():
+    """Linear normalization nets have the equations of the linear network they are solved as."""
+    found = mp.export("examples/normnet_ordinary.toml", "direct", to="sympy")
+    assert len(found.system.equations) == len(parsed(found)[0]) > 0
