@@ -5,6 +5,7 @@ inspection   The structure report and the equations themselves
 certificate  Verdicts and what they rest on; the checks of a verification
 audit        Many allocations at once: what an audit and an atlas found
 estimate     Counts, estimates, comparisons, and the studies they are kept in
+train        What training found of the matches that exist
 identification  What data determine, on the masks
 design       Designs: masks, reasons, bounds
 repair       Repairs and what may be lost, before and after

@@ -8,7 +8,9 @@ once to a certified solution ζ: the end is an approximate zero in Smale's sense
 [1]_.  The inequalities are checked in doubles for the first five steps, down to the floor of
 rounding; that ζ is a solution, real and the only one in its disc, is proved (Krawczyk's test, in
 balls where doubles do not suffice).  So the match is the merit of the run, not of Newton's method:
-from a point far from ζ the first steps do not shrink the distance so.
+from a point far from ζ the first steps do not shrink the distance so.  (Equations that are linear
+in what learns are the exception: Newton's first step solves them from everywhere, and every run
+arrives.)
 
 With more weights than equations matches are not isolated: the surplus weights are kept as they are
 at the end, and the others must lie in Newton's basin of a certified solution of what is left.

@@ -1,7 +1,8 @@
 """Gradient descent, Adam and Levenberg–Marquardt for a batch of students.
 
 Every run ends where the root of its mean squared error is 1e-10 of the root mean square of its
-labels, where it is no longer finite, or after the steps it is given.  Runs do not know of each
+labels, where it is no longer finite, or after the steps it is given (Levenberg–Marquardt also where
+no step helps, however much it is damped).  Runs do not know of each
 other: a run in a batch ends where it would alone.
 
 Rates are those of one step for gradient descent; Adam's falls to a hundredth by a half cosine over

@@ -116,8 +116,9 @@ class Trained:
         Whether the match that was found has the least largest weight of all, and whether it is
         the nearest to the weights before learning; None where not all are known.
     size, distance, condition : float or None
-        Over all matches the least largest weight, the least distance from the weights before
-        learning, and the least condition; None where not all are known.
+        Over all matches the least largest weight and the least distance from the weights before
+        learning, and the condition of the match with the least largest weight; None where not all
+        are known.
     """
 
     index: int
@@ -279,7 +280,7 @@ class TrainResult(Result):
         Parameters
         ----------
         key : {"condition", "size", "distance"}
-            What they are sorted by, of the easiest match of each.
+            What they are sorted by.
         """
         known = [(getattr(t, key), t) for t in self.trained if t.exists]
         values = sorted((v, t.index, t) for v, t in known if v is not None)
@@ -532,7 +533,7 @@ class Experiment:
             "matches": len(solutions),
             "size": float(sizes.min()),
             "distance": float(distances.min()),
-            "condition": float(conditions(instance, solutions).min()),
+            "condition": float(conditions(instance, solutions[[sizes.argmin()]])[0]),
         }
         if arrival is not None and arrival.number is not None:
             out["is_smallest"] = bool(sizes.argmin() == arrival.number)
