@@ -64,12 +64,11 @@ def test_newton_from_afar_is_not_an_arrival():
     for number, solution in enumerate((one, other)):
         end = solution * (1 + 1e-3)
         assert arriving.arrival(instance, end, known).number == number
-    rng = np.random.default_rng(0)
-    wild = [arriving.arrival(instance, 1e3 * rng.standard_normal(2), known) for _ in range(40)]
-    assert all(a is None for a in wild)
+    # On the line through both, where the first equation holds, Newton's first steps only halve
+    # the distance: it converges, and the run is not what found the solution.
+    for t in (-30.0, -3.0, 0.45, 4.0, 50.0):
+        assert arriving.arrival(instance, one + t * (other - one), known) is None
     assert arriving.arrival(instance, np.array([np.nan, 0.0]), known) is None
-    # Midway between the two: the Jacobian is nearly singular there.
-    assert arriving.arrival(instance, (one + other) / 2, known) is None
 
 
 def test_a_match_where_a_count_says_none_is_a_contradiction():
