@@ -24,8 +24,8 @@ from algebra.errors import InputError
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.systems.instances import rational_core
-from numeric.certification.krawczyk import FAILED, REAL, Certified, RootPool, certify, make_target
-from numeric.certification.krawczyk_balls import ask_real_root, certify_exact
+from numeric.certification.krawczyk_balls import ask_real_root
+from numeric.certification.pool import certified_pool
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.instances import Instance
@@ -149,7 +149,7 @@ class ConstrainedCounts:
         if chain is None or not count.solutions:
             return 0, count.real, ()
         try:
-            pool = certified_real(chain, instance, np.array(count.solutions))
+            pool = certified_pool(chain, instance, np.array(count.solutions))
         except InputError:  # the instance is special: dependent samples
             return 0, count.real, ()
         intervals = [box[cell] for cell in self.allocation.cells]
@@ -170,34 +170,6 @@ class ConstrainedCounts:
 
 
 INSIDE, OUTSIDE, UNCLEAR = 1, 0, -1
-
-
-def certified_real(chain: Chain, instance: Instance, solutions: np.ndarray) -> RootPool:
-    """The solutions that are certified, real and distinct.
-
-    Parameters
-    ----------
-    chain : Chain
-    instance : Instance
-    solutions : ndarray of float
-
-    Raises
-    ------
-    InputError
-        Where the instance is special: its samples are dependent.
-    """
-    certified = certify(chain, make_target(chain, instance), solutions.astype(complex))
-    left = certified.kind == FAILED
-    pool = RootPool(chain)
-    pool.add(_real(certified))
-    if left.any():
-        pool.add(_real(certify_exact(chain, instance, solutions[left].astype(complex))))
-    return pool
-
-
-def _real(certified: Certified) -> Certified:
-    kind = np.where(certified.kind == REAL, REAL, FAILED)
-    return Certified(kind, certified.roots, certified.radii)
 
 
 def _compare(middles: np.ndarray, radii: np.ndarray, intervals: list[Interval]) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.polynomials.parametrization import Box
 from algebra.problems.problem import Problem
-from numeric.certification.constraints import certified_real
+from numeric.certification.pool import certified_pool
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import InstanceCount
 from numeric.instances import draw_instance
@@ -112,7 +112,7 @@ def _certified(
         return nothing
     solutions = np.array(count.solutions)
     try:
-        pool = certified_real(chain, instance, solutions)
+        pool = certified_pool(chain, instance, solutions)
     except InputError:  # the instance is special: dependent samples
         return nothing
     if not len(pool):
