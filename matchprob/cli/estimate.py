@@ -43,7 +43,8 @@ def count(
     timeout: Timeout = math.inf,
     trial_timeout: TrialTimeout = 600.0,
     solutions: Annotated[
-        bool, typer.Option("--solutions", help="Show each real solution and what it costs.")
+        bool,
+        typer.Option("--solutions", help="Show each real solution, enclosed, and what it costs."),
     ] = False,
     plot: Plot = None,
     width: Width = None,
@@ -55,6 +56,7 @@ def count(
     from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.io.progress import progress
+    from matchprob.report.enclosures import enclosure_data, print_enclosures
     from matchprob.report.estimate import print_counts, print_solutions
     from matchprob.report.explanation import print_explanation
 
@@ -77,13 +79,18 @@ def count(
         from numeric.solutions import costs_of_counts
 
         costs = costs_of_counts(found.instances, question, seed)
-        for entry, own in zip(data["instances"], costs, strict=True):
-            entry["solutions"] = [cost.to_dict() for cost in own]
+        boxes = verbs.enclosures(found)
+        for entry, own, around in zip(data["instances"], costs, boxes, strict=True):
+            entry["solutions"] = [
+                {**cost.to_dict(), **enclosure_data(box)}
+                for cost, box in zip(own, around, strict=True)
+            ]
     if as_json:
         print_json(data)
     else:
         print_counts(console(), found)
         if costs is not None:
+            print_enclosures(console(), found, boxes)
             print_solutions(console(), found, costs)
         print_explanation(console(), why)
     draw(found, plot, width, dpi)

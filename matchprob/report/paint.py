@@ -30,13 +30,24 @@ from matchprob.io.sizes import DPI, inches
 from matchprob.report import pictures
 from matchprob.report.identification import groups_of
 from matchprob.report.masks import Group, draw_masks, mask_size
-from matchprob.report.palette import ABSENT, BLUE, INK, OUTCOMES, ROSE, SKY, VERDICTS, VERMILION
+from matchprob.report.palette import (
+    ABSENT,
+    BLUE,
+    INK,
+    ORANGE,
+    OUTCOMES,
+    ROSE,
+    SKY,
+    VERDICTS,
+    VERMILION,
+)
 from matchprob.report.style import SMALL, crop, heading, name_ticks, new_figure, tidy
 from numeric.counts import CountResult
 from numeric.normalization.construct import Construction
 from numeric.relu.decide import ReluDecision
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
+from numeric.training.experiment import MSE, TrainResult
 
 Size = tuple[float, float]
 
@@ -309,6 +320,33 @@ def _construction(axes: Axes, found: Construction) -> None:
     heading(axes, str(found).partition("\n")[0].partition(",")[0])
 
 
+def _training(axes: Axes, found: TrainResult) -> None:
+    groups = (
+        ("a match, found", BLUE, [t for t in found.trained if t.found]),
+        ("a match, not found", ORANGE, [t for t in found.trained if t.exists and not t.found]),
+        ("no match", VERMILION, [t for t in found.trained if t.exists is False]),
+        ("open", ROSE, [t for t in found.trained if t.exists is None]),
+    )
+    if not found.trained:
+        raise InputError("no trial was trained: there is nothing to draw")
+    # Errors as they are drawn: diverged runs at the right edge, 0 at the left one.
+    least, most = 1e-24, 1e4
+    for label, colour, trials in groups:
+        if trials:
+            xs = sorted(min(max(t.least_mse, least), most) for t in trials)
+            ys = range(1, len(xs) + 1)
+            axes.step([least, *xs, most], [0, *ys, len(xs)], where="post", color=colour,
+                      label=f"{label} ({len(xs)})")  # fmt: skip
+    axes.axvline(MSE, color=INK, lw=0.8, ls=":", label="the papers' criterion")
+    axes.set_xscale("log")
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    tidy(axes, "least mean squared error at the end of training", "trials with at most this error")
+    part = f", partial: {found.trials} of {found.requested}" if found.is_partial else ""
+    handles = axes.get_legend_handles_labels()[0]
+    heading(axes, f"{found.problem.network}\n{found}{part}", handles)
+
+
 def _masks(
     draw: Callable[[Axes, Any], None], cells: Callable[[Any], tuple[Allocation, Sequence[Cell]]]
 ) -> Picture:
@@ -336,4 +374,5 @@ PICTURES: dict[str, Picture] = {
     "design": _masks(_design, lambda f: (f.allocation, f.asked.cells)),
     "repair": _masks(_repair, lambda f: (f.problem.allocation, f.before.problem.allocation.cells)),
     "construction": Picture(_construction),
+    "training": Picture(_training),
 }
