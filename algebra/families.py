@@ -97,7 +97,7 @@ def certify(
     timeout: float = 120.0,
     search: float = 2.0,
     subsets: int = 40,
-    candidates: Callable[[int], Iterable[int]] | None = None,
+    candidates: Callable[[Problem, int], Iterable[int]] | None = None,
     fallback: RootCounter | None = None,
     refuted: Callable[[], Mapping[str, Any] | None] | None = None,
 ) -> Certificate:

@@ -12,15 +12,19 @@ from algebra.design.goals import goals_text
 from algebra.errors import InputError
 from matchprob.api.goals import GOALS
 from matchprob.cli.options import (
+    Dpi,
     Json,
     NetworkFile,
     Plot,
     Seed,
+    Width,
     WorkersOption,
     console,
+    draw,
     print_json,
     say,
 )
+from matchprob.io.sizes import DPI
 
 Costs = Annotated[
     list[str] | None,
@@ -96,6 +100,8 @@ def design(
         typer.Option(metavar="FILE", help="Write why nothing is cheaper (JSON, for verify)."),
     ] = None,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -106,6 +112,7 @@ def design(
     from matchprob.io import costs as tables
     from matchprob.io import files
     from matchprob.report import design as design_report
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, proof, plot=plot)
     if proof and goal in GOALS and not GOALS[goal].proof:
@@ -130,10 +137,12 @@ def design(
         seed=seed,
     )
     certificate = certify(found.problem, seed=seed) if out else None
+    why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
     else:
         design_report.print_design(console(), found.design)
+        print_explanation(console(), why)
     if write:
         files.write_text(write, found.problem.to_toml())
         say(f"wrote {write}")
@@ -143,11 +152,7 @@ def design(
     if proof:
         files.write_text(proof, json.dumps(found.proof()) + "\n")
         say(f"wrote {proof}")
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
 
 
 def register(app: typer.Typer) -> None:

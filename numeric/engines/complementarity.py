@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class ComplementarityEngine:
             real, status, note, solutions = self._solutions(instance)
         if not counted or (status != COMPLETE and not real and is_bounded(instance)):
             found = decide(instance)
-            solutions = (_doubles(found.witness),) if found.witness else ()
+            solutions = (found.witness,) if found.witness else ()
             real = {MATCH: 1, NONE: 0}.get(found.verdict)
             status = COMPLETE if found.verdict == NONE else UNDETERMINED
             note = found.note
@@ -73,7 +74,8 @@ class ComplementarityEngine:
             None,
             status,
             note,
-            solutions=solutions,
+            solutions=tuple(_doubles(values) for values in solutions),
+            boxes=tuple(tuple((_exact(v),) * 2 for v in values) for values in solutions),
             seconds=time.perf_counter() - began,
         )
 
@@ -88,16 +90,15 @@ class ComplementarityEngine:
                 np.zeros(system.pairs, bool)
             )
             values = [decided.witness] if decided.witness is not None else []
-            solutions = tuple(_doubles(value) for value in values)
             note = "linear" if unique else "linear equations that leave weights free"
-            return len(solutions), COMPLETE if unique else UNDETERMINED, note, solutions
+            return len(values), COMPLETE if unique else UNDETERMINED, note, tuple(values)
         tree = CellTree(instance)
         found = tree.search(mode=DIVIDE, most_nodes=self.most_nodes)
         if found.status != NO_MATCH:
             return None, UNDETERMINED, f"given up after {found.nodes} nodes", ()
         settled = tree.settle(found, all_cells=True)
         kept = [values for values in settled.witnesses if system.is_witness(values)]
-        solutions = tuple(_doubles(values) for values in kept)
+        solutions: tuple[Any, ...] = tuple(kept)
         if settled.open:
             note = f"a lower bound: {settled.open} cells are open or hold a continuum"
             return len(solutions), UNDETERMINED, note, solutions
@@ -105,6 +106,10 @@ class ComplementarityEngine:
         if bounded:
             note = f"{len(kept)} of {len(settled.witnesses)} real solutions obey; {note}"
         return len(solutions), COMPLETE, note, solutions
+
+
+def _exact(value: Any) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
 
 
 def _doubles(values: Sequence[Any]) -> tuple[float, ...]:

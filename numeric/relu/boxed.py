@@ -2,8 +2,8 @@
 
 The tree of `numeric.relu.pairs_kernel` with more unknowns and rows: a bounded weight is the end of
 its interval and a distance p ≥ 0 from it; where both ends are there, p + q is the length between
-them.  Everything else stays: a solution must have an exact witness inside the intervals, and a leaf that
-rounding leaves in doubt, or that shall be evidence, is refuted by a Farkas vector over Q
+them.  Everything else stays: a solution must have an exact witness inside the intervals, and a
+leaf that rounding leaves in doubt, or that shall be evidence, is refuted by a Farkas vector over Q
 (`algebra.relu.equations`), found from the leaf's basis.  What resists is decided over Q altogether
 (`algebra.relu.box_program`).
 """
