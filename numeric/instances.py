@@ -135,12 +135,13 @@ class ReducedInstance(Instance):
     @cached_property
     def box(self) -> dict[Cell, Interval]:
         """Where the weights that learn here may lie, by the original's constraints."""
-        place = zip(
-            self.original.allocation.cells, self.restored(self.allocation.cells), strict=True
-        )
         found = self.original.box
+        if not found:
+            return {}
+        here = self.restored(self.allocation.cells)
         # A weight that is kept fixed comes back as its value, not as a cell.
-        return {there: found[cell] for cell, there in place if found and isinstance(there, tuple)}
+        pairs = zip(self.original.allocation.cells, here, strict=True)
+        return {at: found[cell] for cell, at in pairs if isinstance(at, tuple)}
 
     def restored(self, solution: Sequence[Any]) -> tuple[Any, ...]:
         """A solution as one of the original instance, in the order of its allocation."""
