@@ -13,6 +13,7 @@ identify   Verbs about what data determine: identify
 options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
 reproduce  The verb that makes the papers' figures again: reproduce
+profile    The verb of bounded matches: profile
 train      The verb that trains: train
 study      Verbs of kept trials: study list, show, export, rename, merge
 help       Help that is made from registries, when it is asked for: loading them takes time
@@ -37,6 +38,7 @@ from matchprob.cli import (
     design,
     estimate,
     identify,
+    profile,
     repair,
     reproduce,
     study,
@@ -85,7 +87,8 @@ def _main(
 
 
 for _group in (
-    certify, identify, design, repair, estimate, train, decide, study, construct, reproduce,
+    certify, identify, design, repair, estimate, profile, train, decide, study, construct,
+    reproduce,
 ):  # fmt: skip
     _group.register(app)
 

@@ -35,6 +35,7 @@ from matchprob.report.palette import (
     VERDICTS,
     VERMILION,
 )
+from matchprob.report.profile import draw_profile
 from numeric.counts import CountResult
 from numeric.normalization.construct import Construction
 from numeric.relu.decide import ReluDecision
@@ -319,5 +320,6 @@ PICTURES: dict[str, Picture] = {
         _mask_size_of(lambda f: (f.problem.allocation, f.before.problem.allocation.cells)),
     ),
     "construction": Picture(_construction),
+    "profile": Picture(draw_profile, (7.0, 3.6)),
     "training": Picture(_training, (7.5, 3.2)),
 }
