@@ -10,6 +10,7 @@ import typer
 
 from matchprob.cli.options import (
     Confidence,
+    Dpi,
     EngineName,
     Json,
     Plot,
@@ -18,12 +19,14 @@ from matchprob.cli.options import (
     Timeout,
     Trials,
     TrialTimeout,
+    Width,
     WorkersOption,
     console,
+    draw,
     finish,
     print_json,
-    say,
 )
+from matchprob.io.sizes import DPI
 
 
 def _numbers(text: str | None) -> list[float] | None:
@@ -69,6 +72,8 @@ def profile(
     store: StoreOption = None,
     workers: WorkersOption = 1,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Match probability as a function of what a match may cost."""
@@ -97,11 +102,7 @@ def profile(
         print_json(found.to_dict())
     else:
         print_profile(console(), found)
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
     finish(found.trials, trials, "trials", "profile", store, found.trouble)
 
 

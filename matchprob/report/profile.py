@@ -11,6 +11,7 @@ from rich.text import Text
 
 from algebra.errors import InputError
 from matchprob.report.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.style import heading, tidy
 from matchprob.report.tables import learns, table
 from numeric.profiles import MEASURES, Profile, ProfileResult
 from numeric.statistics.bands import band_half_width
@@ -83,16 +84,14 @@ def draw_profile(axes: Axes, found: ProfileResult) -> None:
     axes.set_xscale("log")
     axes.set_xlim(left, right)
     axes.set_ylim(-0.01, 1.02)
-    axes.set_xlabel(MEASURES[found.by].title)
-    axes.set_ylabel("match probability")
+    tidy(axes, MEASURES[found.by].title, "match probability")
     part = f", partial: {found.trials} of {found.requested}" if found.is_partial else ""
-    axes.set_title(
+    heading(
+        axes,
         f"{found.profiles[0].problem.network}\n{found.trials} trials{part}; shaded: "
-        f"{found.confidence:.0%} band, at right without a bound",
-        fontsize=8,
+        f"{found.confidence:.0%} band; right edge: no bound",
+        axes.get_legend_handles_labels()[0],
     )
-    axes.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.06, 1.0))
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _range(found: ProfileResult) -> tuple[float, float]:
@@ -118,11 +117,8 @@ def _draw(axes: Axes, profile: Profile, name: str, colour: str, left: float, rig
         bounds, [p.band.low for p in points], [p.band.high for p in points], step="post",
         color=colour, alpha=0.12, lw=0,
     )  # fmt: skip
+    # What is matched without a bound, where the bounds end.
     end = profile.at(inf)
-    axes.errorbar(
-        [1.03], [end.matched / n],
-        [[max(0.0, end.matched / n - end.interval.low)],
-         [max(0.0, end.interval.high - end.matched / n)]],
-        fmt="o", ms=4, color=colour, capsize=2, lw=0.8, clip_on=False,
-        transform=axes.get_yaxis_transform(),
-    )  # fmt: skip
+    low, high = end.interval.low, end.interval.high
+    axes.plot([right, right], [low, high], color=colour, lw=2.5, solid_capstyle="butt")
+    axes.plot([right], [end.matched / n], "o", ms=4, color=colour)
