@@ -343,9 +343,11 @@ def _training(axes: Axes, found: TrainResult) -> None:
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     tidy(axes, "least mean squared error at the end of training", "trials with at most this error")
-    part = f", partial: {found.trials} of {found.requested}" if found.is_partial else ""
-    handles = axes.get_legend_handles_labels()[0]
-    heading(axes, f"{found.problem.network}\n{found}{part}", handles)
+    part = f"; partial: {found.trials} of {found.requested}" if found.is_partial else ""
+    title = (
+        f"{found.settings.optimizer}: found in {found.found} of {found.exists} with a match{part}"
+    )
+    heading(axes, title, axes.get_legend_handles_labels()[0])
 
 
 def _masks(

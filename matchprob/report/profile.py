@@ -120,5 +120,7 @@ def _draw(axes: Axes, profile: Profile, name: str, colour: str, left: float, rig
     # What is matched without a bound, where the bounds end.
     end = profile.at(inf)
     low, high = end.interval.low, end.interval.high
-    axes.plot([right, right], [low, high], color=colour, lw=2.5, solid_capstyle="butt")
-    axes.plot([right], [end.matched / n], "o", ms=4, color=colour)
+    axes.plot(
+        [right, right], [low, high], color=colour, lw=2.5, solid_capstyle="butt", clip_on=False
+    )
+    axes.plot([right], [end.matched / n], "o", ms=4, color=colour, clip_on=False)
