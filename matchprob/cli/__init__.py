@@ -13,6 +13,7 @@ identify   Verbs about what data determine: identify
 options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
 reproduce  The verb that makes the papers' figures again: reproduce
+serve      The verb that serves the page: serve
 study      Verbs of kept trials: study list, show, export, rename, merge
 help       Help that is made from registries, when it is asked for: loading them takes time
 """
@@ -38,6 +39,7 @@ from matchprob.cli import (
     identify,
     repair,
     reproduce,
+    serve,
     study,
 )
 from matchprob.cli.help import LazyHelp
@@ -82,7 +84,10 @@ def _main(
         raise typer.Exit
 
 
-for _group in (certify, identify, design, repair, estimate, decide, study, construct, reproduce):
+_GROUPS = (
+    certify, identify, design, repair, estimate, decide, study, construct, reproduce, serve,
+)  # fmt: skip
+for _group in _GROUPS:
     _group.register(app)
 
 
