@@ -65,12 +65,15 @@ if TYPE_CHECKING:
     from matchprob.api.design import design as design
     from matchprob.api.estimate import compare as compare
     from matchprob.api.estimate import count as count
+    from matchprob.api.estimate import enclosures as enclosures
     from matchprob.api.estimate import estimate as estimate
+    from matchprob.api.export import export as export
     from matchprob.api.identify import identify as identify
     from matchprob.api.repair import repair as repair
     from matchprob.api.repair import robust as robust
     from matchprob.api.surveys import atlas as atlas
     from matchprob.api.surveys import audit as audit
+    from matchprob.api.train import train as train
     from matchprob.page.widget import Allocator as Allocator
     from numeric.counts import CountResult as CountResult
     from numeric.counts import InstanceCount as InstanceCount
@@ -81,8 +84,9 @@ if TYPE_CHECKING:
     from numeric.statistics.estimate import Estimate as Estimate
     from numeric.studies.store import Store as Store
     from numeric.studies.study import Study as Study
+    from numeric.training.experiment import TrainResult as TrainResult
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Where each public name lives; loaded when first asked for, so that a command that needs
 # little starts quickly.
@@ -120,8 +124,10 @@ _HOMES = {
     "matchprob.api.estimate": (
         "compare",
         "count",
+        "enclosures",
         "estimate",
     ),
+    "matchprob.api.export": ("export",),
     "matchprob.api.identify": ("identify",),
     "matchprob.api.repair": (
         "repair",
@@ -131,6 +137,7 @@ _HOMES = {
         "atlas",
         "audit",
     ),
+    "matchprob.api.train": ("train",),
     "matchprob.page.widget": ("Allocator",),
     "numeric.counts": (
         "CountResult",
@@ -145,6 +152,7 @@ _HOMES = {
     "numeric.statistics.estimate": ("Estimate",),
     "numeric.studies.store": ("Store",),
     "numeric.studies.study": ("Study",),
+    "numeric.training.experiment": ("TrainResult",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -157,6 +165,10 @@ __all__ = sorted(_HOME.keys() - _OPTIONAL)
 def _paint(result: Any, ax: Any) -> Any:
     # matplotlib is loaded for the first picture.
     return importlib.import_module("matchprob.report.paint").paint(result, ax)
+
+
+def _explain(result: Any, file: str) -> Any:
+    return importlib.import_module("matchprob.explain").explain(result, file)
 
 
 def __getattr__(name: str) -> Any:
@@ -194,3 +206,4 @@ if _text := _in_the_way():
     raise ImportError(_text)
 
 importlib.import_module("algebra.results").paint_with(_paint)
+importlib.import_module("algebra.results").explain_with(_explain)

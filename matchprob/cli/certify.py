@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -30,6 +31,19 @@ def inspect(
     equations: Annotated[
         bool, typer.Option("--equations", help="Print the equations themselves.")
     ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export",
+            metavar="FILE",
+            help="Write one instance's equations for another program; the suffix says which: "
+            ".ms .phc .jl .m2 .py.",
+        ),
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--form", help="With --export: core, B, D, forward, backward, direct.")
+    ] = "core",
+    index: Annotated[int, typer.Option("--index", help="With --export: the trial.", min=0)] = 0,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -38,16 +52,32 @@ def inspect(
     from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.report import inspection
+    from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([problem], plot=plot)
+    files.check_outputs([problem], export, plot=plot)
     question = as_problem(problem)
+    written = None
+    if export:
+        from matchprob.api import export as exports
+        from matchprob.io.languages import language_of
+
+        language = language_of(export.suffix)
+        written = exports.export(question, form, to=language, seed=seed, index=index)
     found = exact.inspect(question, seed=seed, all_forms=all_forms)
+    why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        told = {"export": written.to_dict()} if written else {}
+        print_json({**found.to_dict(), **told, "seed": seed, "explanation": why.lines()})
     else:
         inspection.print_inspection(console(), found, question, seed)
+        print_explanation(console(), why)
         if equations:
             inspection.print_equations(console(), found, question)
+        if written:
+            inspection.print_names(console(), written)
+    if export and written:
+        files.write_text(export, written.text)
+        say(f"wrote {export}")
     if plot:
         from matchprob.report import paint, pictures
 
@@ -68,18 +98,18 @@ def certify(
     as_json: Json = False,
 ) -> None:
     """Decide whether an allocation is maximal, minimal or in between."""
-    from algebra.certificates.explanation import explain
     from matchprob.api import certify as exact
     from matchprob.api.question import as_problem
+    from matchprob.explain.certificate import explain_certificate
     from matchprob.io import files
     from matchprob.report.certificate import print_certificate
 
     files.check_outputs([problem], out)
     question = as_problem(problem)
     found = exact.certify(question, seed=seed, timeout=timeout, search=search)
-    why = explain(found, str(problem), timeout, search)
+    why = explain_certificate(found, shlex.quote(str(problem)), timeout, search)
     if as_json:
-        print_json({**found.to_dict(), "explanation": why.to_dict()})
+        print_json({**found.to_dict(), "explanation": why.lines()})
     else:
         print_certificate(console(), found, why)
     if out:

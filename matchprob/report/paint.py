@@ -24,12 +24,23 @@ from matchprob.api.repair import RepairResult
 from matchprob.report import pictures
 from matchprob.report.identification import groups_of
 from matchprob.report.masks import Group, draw_masks, mask_size
-from matchprob.report.palette import ABSENT, BLUE, INK, OUTCOMES, ROSE, SKY, VERDICTS, VERMILION
+from matchprob.report.palette import (
+    ABSENT,
+    BLUE,
+    INK,
+    ORANGE,
+    OUTCOMES,
+    ROSE,
+    SKY,
+    VERDICTS,
+    VERMILION,
+)
 from numeric.counts import CountResult
 from numeric.normalization.construct import Construction
 from numeric.relu.decide import ReluDecision
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
+from numeric.training.experiment import MSE, TrainResult
 
 Size = tuple[float, float]
 
@@ -254,6 +265,34 @@ def _construction(axes: Axes, found: Construction) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def _training(axes: Axes, found: TrainResult) -> None:
+    groups = (
+        ("a match, found", BLUE, [t for t in found.trained if t.found]),
+        ("a match, not found", ORANGE, [t for t in found.trained if t.exists and not t.found]),
+        ("no match", VERMILION, [t for t in found.trained if t.exists is False]),
+        ("open", ROSE, [t for t in found.trained if t.exists is None]),
+    )
+    if not found.trained:
+        raise InputError("no trial was trained: there is nothing to draw")
+    # Errors as they are drawn: diverged runs at the right edge, 0 at the left one.
+    least, most = 1e-24, 1e4
+    for label, colour, trials in groups:
+        if trials:
+            xs = sorted(min(max(t.least_mse, least), most) for t in trials)
+            ys = range(1, len(xs) + 1)
+            axes.step([least, *xs, most], [0, *ys, len(xs)], where="post", color=colour,
+                      label=f"{label} ({len(xs)})")  # fmt: skip
+    axes.axvline(MSE, color=INK, lw=0.8, ls=":", label="the papers' criterion")
+    axes.set_xscale("log")
+    axes.set_xlabel("least mean squared error at the end of training")
+    axes.set_ylabel("trials with at most this error")
+    axes.set_ylim(bottom=0)
+    part = f", partial: {found.trials} of {found.requested}" if found.is_partial else ""
+    axes.set_title(f"{found.problem.network}\n{found}{part}", fontsize=8)
+    axes.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def _mask_size_of(cells: Callable[[Any], tuple[Allocation, Sequence[Cell]]]) -> Callable[..., Size]:
     def size(found: Any) -> Size:
         allocation, more = cells(found)
@@ -280,4 +319,5 @@ PICTURES: dict[str, Picture] = {
         _mask_size_of(lambda f: (f.problem.allocation, f.before.problem.allocation.cells)),
     ),
     "construction": Picture(_construction),
+    "training": Picture(_training, (7.5, 3.2)),
 }
