@@ -51,16 +51,22 @@ def _load_numeric() -> None:
 def serve(control: socket.socket) -> None:
     """Fork a job for every socket that arrives, until the control socket is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    steps: list[Callable[[], None]] = [_load_exact, _load_numeric]
+    steps: list[Callable[[], None]] = [_load_exact]
     children: set[int] = set()
+    # Kernels may have to be compiled first, which takes a minute: a fork does that.
+    compiler = 0
     while True:
         ready, _, _ = select.select([control], [], [], _QUIET if steps else _REAP)
-        _reap(children)
+        if compiler in _reap(children):
+            steps.append(_load_numeric)
         if not ready:
             if steps:
+                # A part that cannot be loaded is met again, and told, by the job that needs it.
                 with suppress(Exception):
-                    # A part that cannot be loaded is met again, and told, by the job that needs it.
                     steps.pop(0)()
+                if not compiler:
+                    compiler = _fork(_load_numeric)
+                    children.add(compiler)
             continue
         data, handles, _, _ = socket.recv_fds(control, 1, 1)
         if not data:
@@ -68,26 +74,33 @@ def serve(control: socket.socket) -> None:
                 _kill(pid)
             return
         for handle in handles:
-            pid = os.fork()
-            if pid == 0:
-                control.close()
-                status = 1
-                try:
-                    status = _work(handle)
-                finally:
-                    os._exit(status)
+            children.add(_fork(lambda: _work(handle), control))  # noqa: B023
             os.close(handle)
-            children.add(pid)
 
 
-def _work(handle: int) -> int:
+def _fork(work: Callable[[], None], *closed: socket.socket) -> int:
+    """A process that does some work and ends; it is the head of a group of its own."""
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        with suppress(OSError):
+            os.setpgid(0, 0)
+        os.nice(5)
+        for one in closed:
+            one.close()
+        work()
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _work(handle: int) -> None:
     """One job, in the fork."""
     import matchprob.page.jobs as jobs
 
-    with suppress(OSError):
-        os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.nice(5)
     connection = socket.socket(fileno=handle)
     stream: Any = connection.makefile("rwb")
     ask: dict[str, Any] = receive(stream)
@@ -110,16 +123,19 @@ def _work(handle: int) -> int:
     except Exception as error:
         tell({"event": "failed", "text": f"this is a bug: {type(error).__name__}: {error}"})
     send(stream, {"event": "ended"})
-    return 0
 
 
-def _reap(children: set[int]) -> None:
-    for pid in list(children):
+def _reap(children: set[int]) -> set[int]:
+    """Those that have ended; they are children no more."""
+    ended = set()
+    for pid in children:
         with suppress(ChildProcessError):
             done, _ = os.waitpid(pid, os.WNOHANG)
             if not done:
                 continue
-        children.discard(pid)
+        ended.add(pid)
+    children -= ended
+    return ended
 
 
 def _kill(pid: int) -> None:
