@@ -6,6 +6,7 @@ front end, `found` the object itself, for whoever holds the session.
 
 from __future__ import annotations
 
+import shlex
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,12 +16,13 @@ from typing import Any
 
 from algebra import families
 from algebra.certificates.certificate import UNDECIDED, Certificate
-from algebra.certificates.explanation import explain
 from algebra.phases import phases
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
+from algebra.results import Explanation
 from matchprob.api import certify as exact
+from matchprob.explain.certificate import explain_certificate
 from matchprob.page import immediate
 from matchprob.page.state import pack
 from matchprob.report.certificate import certainty
@@ -63,6 +65,16 @@ def _problem(data: Mapping[str, Any]) -> Problem:
     return problem_from_dict(data)
 
 
+def why_data(why: Explanation) -> dict[str, Any]:
+    """A result in plain words, as the page shows it."""
+    return {
+        "known": list(why.known),
+        "open": why.open,
+        "decided_by": why.decided_by,
+        "commands": [list(pair) for pair in why.commands],
+    }
+
+
 def verdict_data(found: Certificate, name: str = "P.toml", **limits: float) -> dict[str, Any]:
     """A verdict as the page shows it."""
     roots = found.evidence.get("root_count")
@@ -83,7 +95,7 @@ def verdict_data(found: Certificate, name: str = "P.toml", **limits: float) -> d
         "reasons": list(found.reasons),
         "notes": list(found.notes),
         "tried": list(found.tried),
-        "why": explain(found, name, **limits).to_dict(),
+        "why": why_data(explain_certificate(found, shlex.quote(name), **limits)),
         "seconds": found.seconds,
     }
 

@@ -14,6 +14,7 @@ import select
 import signal
 import socket
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -92,6 +93,8 @@ def _fork(work: Callable[[], None], *closed: socket.socket) -> int:
             one.close()
         work()
         status = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
         os._exit(status)
 
