@@ -14,6 +14,7 @@ options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
 reproduce  The verb that makes the papers' figures again: reproduce
 profile    The verb of bounded matches: profile
+serve      The verb that serves the page: serve
 train      The verb that trains: train
 study      Verbs of kept trials: study list, show, export, rename, merge
 help       Help that is made from registries, when it is asked for: loading them takes time
@@ -41,6 +42,7 @@ from matchprob.cli import (
     profile,
     repair,
     reproduce,
+    serve,
     study,
     train,
 )
@@ -88,7 +90,7 @@ def _main(
 
 for _group in (
     certify, identify, design, repair, estimate, profile, train, decide, study, construct,
-    reproduce,
+    reproduce, serve,
 ):  # fmt: skip
     _group.register(app)
 
