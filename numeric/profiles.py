@@ -116,7 +116,7 @@ def _condition(instance: Instance, middles: np.ndarray, radii: np.ndarray) -> An
     ends = []
     for w in middles:
         check_time()
-        found = conditions(instance, w)[1]
+        found = conditions(instance, w.tolist())[1]
         ends.append((math.inf, math.inf) if found is None else (found.low, found.high))
     low, high = np.array(ends).reshape(-1, 2).T
     return low, high

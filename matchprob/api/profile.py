@@ -106,7 +106,7 @@ def profile(
         # One study a problem; one for each bound where matches are not listed.
         studies: list[list[Study]] = []
         for problem, question, has_list in zip(problems, questions, listed, strict=True):
-            some = [problem] if has_list else [bounded(problem, measure, b) for b in asked]
+            asked_of = [problem] if has_list else [bounded(problem, measure, b) for b in asked]
             studies.append(
                 [
                     stack.enter_context(
@@ -115,7 +115,7 @@ def profile(
                             timeout=trial_timeout, complete=has_list, name=stem_of(question),
                         )
                     )
-                    for one in some
+                    for one in asked_of
                 ]
             )  # fmt: skip
         left = max(timeout - (time.monotonic() - began), 1e-3)

@@ -537,5 +537,5 @@ class Experiment:
 
 def _condition(instance: Instance, solution: np.ndarray) -> float:
     """The relative condition number of a match, to a per cent; infinite where it is singular."""
-    found = conditions(instance, solution)[1]
+    found = conditions(instance, solution.tolist())[1]
     return math.inf if found is None else found.low
