@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from numeric.instances import Instance as Instance
     from numeric.instances import draw_instance as draw_instance
     from numeric.normalization.construct import Construction as Construction
-    from numeric.profiles import ProfileResult as ProfileResult
+    from numeric.profiles.profile import ProfileResult as ProfileResult
     from numeric.statistics.comparison import Comparison as Comparison
     from numeric.statistics.estimate import Estimate as Estimate
     from numeric.studies.store import Store as Store
@@ -151,7 +151,7 @@ _HOMES = {
         "draw_instance",
     ),
     "numeric.normalization.construct": ("Construction",),
-    "numeric.profiles": ("ProfileResult",),
+    "numeric.profiles.profile": ("ProfileResult",),
     "numeric.statistics.comparison": ("Comparison",),
     "numeric.statistics.estimate": ("Estimate",),
     "numeric.studies.store": ("Store",),

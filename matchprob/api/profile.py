@@ -12,18 +12,9 @@ from algebra.errors import InputError, whole_number
 from algebra.time_limits import positive_seconds, unlimited
 from matchprob.api.question import Question, as_problem, check_common, stem_of
 from numeric.counts import InstanceCount
-from numeric.profiles import (
-    COARSE,
-    Profile,
-    ProfileResult,
-    Threshold,
-    Thresholds,
-    bounded,
-    check_bounds,
-    find_measure,
-    is_listed,
-    merged,
-)
+from numeric.profiles.measures import find_measure
+from numeric.profiles.profile import COARSE, Profile, ProfileResult, check_bounds
+from numeric.profiles.thresholds import Threshold, Thresholds, bounded, is_listed, merged
 from numeric.statistics.intervals import tail_of
 from numeric.studies.store import Store
 from numeric.studies.study import Study, make_workers

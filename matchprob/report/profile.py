@@ -13,7 +13,8 @@ from algebra.errors import InputError
 from matchprob.report.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.style import heading, tidy
 from matchprob.report.tables import learns, table
-from numeric.profiles import MEASURES, Profile, ProfileResult
+from numeric.profiles.measures import MEASURES
+from numeric.profiles.profile import Profile, ProfileResult
 from numeric.statistics.bands import band_half_width
 
 # Rows shown where nobody named bounds.

@@ -21,17 +21,9 @@ from matchprob.api.estimate import estimate
 from matchprob.api.profile import profile
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.instances import draw_instance
-from numeric.profiles import (
-    MEASURES,
-    Profile,
-    ProfileResult,
-    Threshold,
-    Thresholds,
-    bounded,
-    check_bounds,
-    is_listed,
-    merged,
-)
+from numeric.profiles.measures import MEASURES
+from numeric.profiles.profile import Profile, ProfileResult, check_bounds
+from numeric.profiles.thresholds import Threshold, Thresholds, bounded, is_listed, merged
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})

@@ -1,34 +1,10 @@
-r"""Match probability as a function of what a match may cost.
-
-A trial is matched under a bound b where some match costs at most b.  So each trial has one number
-τ, the least cost of its real solutions, infinite where there are none; the match probability under
-b is P(τ ≤ b), a step function of which one run of complete counts shows all steps.
-
-Costs (`MEASURES`), with w a match and v the weights before learning:
-
-size
-    the largest \|w\| (the constraint ``max_abs``);
-change
-    the largest \|w − v\| (``max_change``);
-norm
-    the Euclidean length of w − v;
-condition
-    the relative condition number of the match (`numeric.conditions`), of the doubles nearest to it.
-
-**What is certain.**  A solution's certified disc gives an interval for its cost, and a trial an
-interval [low, high] for τ: the trial is matched at b ≥ high, unmatched at b < low, undetermined in
-between.  Where solutions may be missing, low is 0; where none is known, high is infinite.
-
-**More weights than equations** leave a whole family of matches, which no list holds.  Then size and
-change are profiled bound by bound: a trial is asked again under each of the bounds given, as a
-constraint.  A trial that is unmatched at one bound and matched at the next has its τ in between.
-"""
+"""The match probability as a function of a bound, with intervals; where rankings cross."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -36,18 +12,9 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.families import family_of
-from algebra.problems.allocation import Allocation
-from algebra.problems.constraints import Constraints
 from algebra.problems.problem import Problem
-from algebra.ranks.generic_rank import network_rank
 from algebra.results import Result
-from algebra.time_limits import check_time
-from numeric.certification.pool import certified_pool
-from numeric.chains.chain import Chain, make_chain
-from numeric.conditions import conditions
-from numeric.counts import COMPLETE, InstanceCount, Reason
-from numeric.instances import Instance, draw_instance
+from numeric.profiles.thresholds import Threshold
 from numeric.statistics.bands import band_at
 from numeric.statistics.intervals import (
     Interval,
@@ -62,87 +29,6 @@ MOST_POINTS = 60
 COARSE = tuple(2.0**k for k in range(-2, 6))
 # Bounds at which rankings are compared where none are given: half octaves from 1/16 to 1024.
 GRID = tuple(2.0 ** (k / 2) for k in range(-8, 21))
-# Many times what a few rounded operations on doubles can be off by.
-_SLACK = 4e-15
-
-# From an instance, certified centres (·, r) and radii (·, r) to lower and upper ends of costs.
-_Costs = Callable[[Instance, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A cost that matches are bounded by.
-
-    Attributes
-    ----------
-    name, title : str
-    constraint : str or None
-        The constraint of a problem file that bounds it.
-    costs : callable
-    """
-
-    name: str
-    title: str
-    constraint: str | None
-    costs: _Costs = field(repr=False)
-
-
-def _largest(
-    middles: np.ndarray, radii: np.ndarray, origin: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    away = np.abs(middles - origin)
-    slack = radii * (1 + _SLACK) + _SLACK * (np.abs(middles) + np.abs(origin))
-    low = np.maximum(away - slack, 0.0).max(axis=1, initial=0.0)
-    return low, (away + slack).max(axis=1, initial=0.0)
-
-
-def _size(instance: Instance, middles: np.ndarray, radii: np.ndarray) -> Any:
-    return _largest(middles, radii, np.zeros(middles.shape[1]))
-
-
-def _change(instance: Instance, middles: np.ndarray, radii: np.ndarray) -> Any:
-    return _largest(middles, radii, instance.before)
-
-
-def _norm(instance: Instance, middles: np.ndarray, radii: np.ndarray) -> Any:
-    before = instance.before
-    length = np.linalg.norm(middles - before, axis=1)
-    slack = radii * (1 + _SLACK) + _SLACK * (np.abs(middles) + np.abs(before))
-    off = np.linalg.norm(slack, axis=1) + len(before) * _SLACK * length
-    return np.maximum(length - off, 0.0), length + off
-
-
-def _condition(instance: Instance, middles: np.ndarray, radii: np.ndarray) -> Any:
-    ends = []
-    for w in middles:
-        check_time()
-        found = conditions(instance, w.tolist())[1]
-        ends.append((math.inf, math.inf) if found is None else (found.low, found.high))
-    low, high = np.array(ends).reshape(-1, 2).T
-    return low, high
-
-
-MEASURES = {
-    m.name: m
-    for m in (
-        Measure("size", "largest |weight| allowed", "max_abs", _size),
-        Measure("change", "largest change of a weight allowed", "max_change", _change),
-        Measure("norm", "Euclidean length of the change allowed", None, _norm),
-        Measure("condition", "condition number allowed", None, _condition),
-    )
-}
-
-
-def find_measure(name: str) -> Measure:
-    """The measure of that name.
-
-    Raises
-    ------
-    InputError
-    """
-    if name not in MEASURES:
-        raise InputError(f"`by` ({shown(name)}) must be one of " + ", ".join(MEASURES))
-    return MEASURES[name]
 
 
 def check_bounds(bounds: Sequence[float]) -> tuple[float, ...]:
@@ -165,172 +51,6 @@ def check_bounds(bounds: Sequence[float]) -> tuple[float, ...]:
             raise InputError(f"`bounds`: {shown(value)} is no bound: a number, at least 0")
         out.add(number)
     return tuple(sorted(out))
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """The least cost of a trial's matches, enclosed.
-
-    Attributes
-    ----------
-    index : int
-    low, high : float
-        Between these it lies; both infinite where there is no match.
-    counted : bool
-        Whether all solutions are known.
-    searched : bool
-        Whether the count came from a search that cannot show that there is none.
-    """
-
-    index: int
-    low: float
-    high: float
-    counted: bool = True
-    searched: bool = False
-
-    def outcome(self, bound: float) -> bool | None:
-        """Whether the trial is matched under a bound; None where that is undetermined."""
-        if self.high <= bound:
-            return True
-        return False if self.low > bound else None
-
-
-class Thresholds:
-    """The thresholds of a problem's trials, from counts with all their solutions.
-
-    Parameters
-    ----------
-    problem : Problem
-        Whose constraints the counted solutions obey.
-    seed : int
-    measure : Measure
-    """
-
-    def __init__(self, problem: Problem, seed: int, measure: Measure) -> None:
-        self.problem = problem
-        self.seed = seed
-        self.measure = measure
-        self._chains: dict[Allocation, Chain | None] = {}
-
-    def of(self, count: InstanceCount) -> Threshold:
-        """The threshold of one trial."""
-        counted = count.status == COMPLETE
-        searched = count.reason is Reason.SEARCHED
-        if counted and not count.real:
-            return Threshold(count.index, math.inf, math.inf)
-        if not count.solutions:
-            return Threshold(count.index, 0.0, math.inf, counted, searched)
-        instance = draw_instance(self.problem, self.seed, count.index)
-        found = self._discs(instance, np.array(count.solutions))
-        if found is None or not len(found[0]):
-            return Threshold(count.index, 0.0, math.inf, counted, searched)
-        low, high = self.measure.costs(instance, *found)
-        # A solution that is not certain here may cost anything.
-        whole = counted and len(found[0]) == count.real
-        return Threshold(
-            count.index, float(low.min()) if whole else 0.0, float(high.min()), counted, searched
-        )
-
-    def _discs(
-        self, instance: Instance, solutions: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Centres and radii of polydiscs with one solution each; None where there are none."""
-        if self.problem.network.chain() is None:
-            # Exact witnesses, rounded.
-            return solutions, np.spacing(np.abs(solutions))
-        allocation = instance.allocation
-        if allocation not in self._chains:
-            try:
-                self._chains[allocation] = make_chain(allocation, self.problem.support)
-            except InputError:
-                self._chains[allocation] = None
-        chain = self._chains[allocation]
-        if chain is None:
-            return None
-        try:
-            pool = certified_pool(chain, instance, solutions)
-        except InputError:  # a special instance: its samples are dependent
-            return None
-        return pool.roots.real, pool.radii
-
-
-def merged(bounds: Sequence[float], counts: Sequence[Sequence[InstanceCount]]) -> list[Threshold]:
-    """Thresholds of trials that were asked again under each bound.
-
-    Parameters
-    ----------
-    bounds : sequence of float
-        In increasing order.
-    counts : sequence of sequence of InstanceCount
-        For each bound those of trials 0, 1, …; trials that all have are taken.
-    """
-    out = []
-    for trial in zip(*counts, strict=False):
-        least, most = 0.0, math.inf
-        for bound, count in zip(bounds, trial, strict=True):
-            if count.outcome == "matched":
-                most = min(most, bound)
-            elif count.outcome == "unmatched":
-                least = max(least, math.nextafter(bound, math.inf))
-        if all(c.is_settled and c.outcome == "unmatched" for c in trial):
-            # Minimal: no bound helps.
-            least = math.inf
-        if least > most:
-            raise ArithmeticError(f"trial {trial[0].index}: matched under a tighter bound only")
-        searched = any(c.reason is Reason.SEARCHED for c in trial)
-        counted = all(c.status == COMPLETE for c in trial)
-        out.append(Threshold(trial[0].index, least, most, counted, searched))
-    return out
-
-
-def is_listed(problem: Problem) -> bool:
-    """Whether matches are isolated, so that complete counts list them.
-
-    Raises
-    ------
-    InputError
-        For networks whose matches are not listed and cannot be bounded.
-    """
-    network = problem.network
-    if network.chain() is None:
-        if family_of(network).name != "relu":
-            raise InputError(
-                f"profile knows chains of matrices and shallow ReLU nets, not a {network.title} "
-                "network"
-            )
-        return True
-    size = draw_instance(problem, 0, 0).allocation.size
-    return size <= network_rank(network, problem.support).rank
-
-
-def bounded(problem: Problem, measure: Measure, bound: float) -> Problem:
-    """The problem whose matches cost at most a bound.
-
-    Raises
-    ------
-    InputError
-        For a cost that no constraint bounds.
-    """
-    if measure.constraint is None:
-        raise InputError(
-            f"`by` ({measure.name!r}): more weights learn than there are equations, so matches "
-            "form families; of these only size and change can be bounded"
-        )
-    rules = problem.constraints
-    given = {name: getattr(rules, name) for name in ("max_abs", "max_change", "sign")}
-    given[measure.constraint] = _tightened(given[measure.constraint], bound, problem)
-    return replace(problem, constraints=Constraints(**given))
-
-
-def _tightened(entry: Any, bound: float, problem: Problem) -> Any:
-    if entry is None:
-        return bound
-    if isinstance(entry, Mapping):
-        every = {name: entry.get(name) for name in problem.learnable}
-        return {name: _tightened(one, bound, problem) for name, one in every.items()}
-    if isinstance(entry, tuple):
-        return [[min(value, bound) for value in row] for row in entry]
-    return min(entry, bound)
 
 
 @dataclass(frozen=True)
