@@ -41,7 +41,7 @@ from matchprob.report.palette import (
     VERDICTS,
     VERMILION,
 )
-from matchprob.report.style import SMALL, crop, heading, name_ticks, new_figure, tidy
+from matchprob.report.style import SMALL, crop, grow, heading, name_ticks, new_figure, tidy
 from numeric.counts import CountResult
 from numeric.normalization.construct import Construction
 from numeric.relu.decide import ReluDecision
@@ -90,8 +90,7 @@ def paint(found: Result, ax: Axes | None = None) -> Axes:
         except InputError:
             plt.close(figure)
             raise
-        if picture.is_cropped:
-            crop(figure)
+        (crop if picture.is_cropped else grow)(figure)
     else:
         picture.draw(ax, found)
     return ax
@@ -109,8 +108,7 @@ def figure_of(found: Result, width: float | None = None) -> Figure:
     picture = _picture(found)
     figure = new_figure(*picture.inches(found, width))
     picture.draw(figure.subplots(), found)
-    if picture.is_cropped:
-        crop(figure)
+    (crop if picture.is_cropped else grow)(figure)
     return figure
 
 
