@@ -42,7 +42,7 @@ from matchprob.report.palette import (
     VERMILION,
 )
 from matchprob.report.profile import draw_profile
-from matchprob.report.style import SMALL, crop, heading, name_ticks, new_figure, tidy
+from matchprob.report.style import SMALL, crop, grow, heading, name_ticks, new_figure, tidy
 from numeric.counts import CountResult
 from numeric.normalization.construct import Construction
 from numeric.relu.decide import ReluDecision
@@ -91,8 +91,7 @@ def paint(found: Result, ax: Axes | None = None) -> Axes:
         except InputError:
             plt.close(figure)
             raise
-        if picture.is_cropped:
-            crop(figure)
+        (crop if picture.is_cropped else grow)(figure)
     else:
         picture.draw(ax, found)
     return ax
@@ -110,8 +109,7 @@ def figure_of(found: Result, width: float | None = None) -> Figure:
     picture = _picture(found)
     figure = new_figure(*picture.inches(found, width))
     picture.draw(figure.subplots(), found)
-    if picture.is_cropped:
-        crop(figure)
+    (crop if picture.is_cropped else grow)(figure)
     return figure
 
 
