@@ -29,6 +29,7 @@ from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.results import Result
 from algebra.theorems.corrected import CORRECTED
 from algebra.theorems.statements import MAXIMAL, MINIMAL, THEOREMS, WORDS, Theorem
+from algebra.time_limits import OutOfTime, check_time, unlimited
 
 # All allocations are taken only up to this number.
 LARGEST = 5_000_000
@@ -138,6 +139,8 @@ class AuditResult(Result):
     error_bound : Fraction
         Bound on the probability that any allocation is misjudged.
     seed : int
+    requested : int
+        Allocations asked for; more than checked where time was up.
     """
 
     network: Network
@@ -149,6 +152,7 @@ class AuditResult(Result):
     theorems: tuple[TheoremAudit, ...]
     error_bound: Fraction
     seed: int
+    requested: int
 
     picture = "audit"
 
@@ -220,10 +224,13 @@ class Audit(Result):
     matrices : tuple of AuditResult
         One for each matrix.
     seed : int
+    requested : int
+        Allocations asked for; more than checked where time was up.
     """
 
     matrices: tuple[AuditResult, ...]
     seed: int
+    requested: int
 
     picture = "audit"
 
@@ -242,6 +249,11 @@ class Audit(Result):
         return sum(a.checked for a in self.matrices)
 
     @property
+    def is_partial(self) -> bool:
+        """Whether time was up: more allocations were asked for than checked."""
+        return self.checked < self.requested
+
+    @property
     def examples(self) -> tuple[Counterexample, ...]:
         """Allocations of which a theorem is wrong, at most two for each theorem and matrix."""
         return tuple(e for a in self.matrices for t in a.theorems for e in t.examples)
@@ -255,7 +267,7 @@ class Audit(Result):
         return {
             **network,
             "matrices": " ".join(a.matrix for a in self.matrices),
-            "checked": self.checked,
+            "checked": f"{self.checked} of {self.requested}" if self.is_partial else self.checked,
             "agree": self._total("agree"),
             "silent": self._total("silent"),
             "wrong": self._total("wrong"),
@@ -318,6 +330,8 @@ def audit(
     Returns
     -------
     AuditResult
+        Of fewer allocations than asked for where the time limit of the call is over, or at an
+        interrupt.
 
     Raises
     ------
@@ -364,17 +378,24 @@ def audit(
     ranks = _Ranks(network, matrix, cells, whole.rank, support, seed, checked)
     chunk = max(1, min(_ENTRIES // (network.outputs * size), _KEYS // len(cells)))
     done = minimal = 0
-    for chosen in _selections(len(cells), size, count, seed, chunk):
-        is_minimal = ranks.are_minimal(chosen)
-        minimal += int(is_minimal.sum())
-        flat = np.zeros((len(chosen), shape[0] * shape[1]), np.int8)
-        np.put_along_axis(flat, places[chosen], 1, axis=1)
-        masks = flat.reshape(len(chosen), *shape)
-        for tally in tallies.values():
-            tally.add(tally.theorem.words(network, matrix, masks), is_minimal, chosen, masks)
-        done += len(chosen)
-        if progress is not None:
-            progress(done, checked)
+    try:
+        for chosen in _selections(len(cells), size, count, seed, chunk):
+            check_time()
+            is_minimal = ranks.are_minimal(chosen)
+            flat = np.zeros((len(chosen), shape[0] * shape[1]), np.int8)
+            np.put_along_axis(flat, places[chosen], 1, axis=1)
+            masks = flat.reshape(len(chosen), *shape)
+            words = [tally.theorem.words(network, matrix, masks) for tally in tallies.values()]
+            with unlimited():
+                # All of a chunk counts, or nothing.
+                for tally, said in zip(tallies.values(), words, strict=True):
+                    tally.add(said, is_minimal, chosen, masks)
+                minimal += int(is_minimal.sum())
+                done += len(chosen)
+            if progress is not None:
+                progress(done, checked)
+    except (OutOfTime, KeyboardInterrupt):
+        pass
 
     def evidence(word: int, theorem: str, places: np.ndarray) -> Counterexample:
         found = tuple(cells[int(k)] for k in places)
@@ -382,16 +403,19 @@ def audit(
         points = known.points if known.rank < whole.rank else ((known.p, known.seed),)
         return Counterexample(theorem, WORDS[word], found, known.rank, whole.rank, points)
 
+    with unlimited():
+        found = tuple(t.result(evidence) for t in tallies.values())
     return AuditResult(
         network=network,
         matrix=matrix,
         budget=size,
-        checked=checked,
+        checked=done,
         total=total,
         minimal=minimal,
-        theorems=tuple(t.result(evidence) for t in tallies.values()),
+        theorems=found,
         error_bound=whole.error + (ranks.error if minimal else Fraction(0)),
         seed=seed,
+        requested=checked,
     )
 
 

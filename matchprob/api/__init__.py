@@ -7,7 +7,7 @@ checker    The process in which proofs are checked: its memory and its time are 
 estimate   The verbs that solve random instances: count, estimate, compare
 identify   Which weights the data determine
 surveys    Many allocations at once: audit, atlas
-goals      The goals of the verb design
+tools      Floating-point help that the exact verbs hand to `algebra`
 design     Allocations found: the verb design
 probable   The design with the highest match probability: certified, or raced on common instances
 repair     The nearest allocation that meets a goal, and what may be lost: repair and robust

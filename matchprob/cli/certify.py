@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -31,6 +32,7 @@ def inspect(
     equations: Annotated[
         bool, typer.Option("--equations", help="Print the equations themselves.")
     ] = False,
+    timeout: Timeout = math.inf,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -43,7 +45,7 @@ def inspect(
 
     files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
-    found = exact.inspect(question, seed=seed, all_forms=all_forms)
+    found = exact.inspect(question, seed=seed, all_forms=all_forms, timeout=timeout)
     why = found.explain(str(problem))
     if as_json:
         print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
@@ -133,6 +135,7 @@ def audit(
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Audit the corrected theorems too (slower).")
     ] = False,
+    timeout: Timeout = math.inf,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -148,6 +151,7 @@ def audit(
             count=count,
             budget=budget,
             corrected=corrected,
+            timeout=timeout,
             seed=seed,
             progress=progress,
         )
@@ -155,6 +159,12 @@ def audit(
         print_json(found.to_dict())
     else:
         print_audit(console(), found)
+    if found.is_partial:
+        say(
+            f"matchprob: stopped after {found.checked} of {found.requested} allocations; the "
+            "result above is of these"
+        )
+        raise typer.Exit(UNFINISHED)
 
 
 def atlas(
@@ -178,6 +188,7 @@ def atlas(
             "--transposition", help="Count an allocation and its transpose, where alike, as one."
         ),
     ] = False,
+    timeout: Timeout = math.inf,
     plot: Plot = None,
     seed: Seed = 0,
     as_json: Json = False,
@@ -192,7 +203,7 @@ def atlas(
     with counter("certifying") as progress:
         found = surveys.atlas(
             problem, budget, matrices=matrix, store=store, search=search,
-            transposition=transposition, seed=seed, progress=progress,
+            transposition=transposition, timeout=timeout, seed=seed, progress=progress,
         )  # fmt: skip
     if as_json:
         print_json(found.to_dict())
@@ -208,7 +219,7 @@ def atlas(
         say(f"wrote {plot}")
     if len(found.entries) < found.orbits:
         kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
-        say(f"matchprob: interrupted after {len(found.entries)} of {found.orbits} orbits, {kept}")
+        say(f"matchprob: stopped after {len(found.entries)} of {found.orbits} orbits, {kept}")
         raise typer.Exit(UNFINISHED)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import typer
@@ -26,6 +27,7 @@ from matchprob.cli.options import (
     Plot,
     ProblemFile,
     Seed,
+    Timeout,
     console,
     print_json,
     say,
@@ -48,7 +50,8 @@ def repair(
     column_cap: ColumnCap = None,
     matrix_cap: MatrixCap = None,
     seconds: Seconds = 60.0,
-    timeout: CountTimeout = 3.0,
+    count_timeout: CountTimeout = 3.0,
+    timeout: Timeout = math.inf,
     write: Write = None,
     out: Out = None,
     plot: Plot = None,
@@ -75,6 +78,7 @@ def repair(
         matrices=matrix or [],
         caps=caps_of(row_cap, column_cap, matrix_cap),
         seconds=seconds,
+        count_timeout=count_timeout,
         timeout=timeout,
         seed=seed,
     )
@@ -100,6 +104,7 @@ def repair(
 def robust(
     problem: ProblemFile,
     seconds: Seconds = 30.0,
+    timeout: Timeout = math.inf,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -108,7 +113,7 @@ def robust(
     from matchprob.report import repair as repair_report
     from matchprob.report.explanation import print_explanation
 
-    found = repairs.robust(problem, seconds=seconds, seed=seed)
+    found = repairs.robust(problem, seconds=seconds, timeout=timeout, seed=seed)
     why = found.explain(str(problem))
     if as_json:
         print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
