@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations, islice
+from itertools import count as count_up
 from math import comb
 from typing import Any
 
@@ -35,6 +36,7 @@ from algebra.time_limits import OutOfTime, check_time, unlimited
 LARGEST = 5_000_000
 # Matrix entries eliminated, and random keys drawn, side by side.
 _ENTRIES, _KEYS = 2_000_000, 4_000_000
+_FIRST = 16
 
 Progress = Callable[[int, int], None]
 
@@ -422,18 +424,23 @@ def audit(
 def _selections(
     cells: int, size: int, count: int | None, seed: int, chunk: int
 ) -> Iterator[np.ndarray]:
-    """Chunks of sorted selections of `size` of the cells, all or at random."""
+    """Chunks of sorted selections of `size` of the cells, all or at random.
+
+    The first chunks are small, so that something is known soon; what is drawn does not depend on
+    them.
+    """
+    sizes = (min(chunk, _FIRST << k) for k in count_up())
     if count is None:
         every = combinations(range(cells), size)
         while True:
-            flat = np.fromiter(chain.from_iterable(islice(every, chunk)), np.int32)
+            flat = np.fromiter(chain.from_iterable(islice(every, next(sizes))), np.int32)
             if not flat.size:
                 return
             yield flat.reshape(-1, size)
     rng = np.random.default_rng(seed)
     left = count
     while left:
-        now = min(chunk, left)
+        now = min(next(sizes), left)
         keys = rng.integers(0, 2**63, size=(now, cells))
         picked = np.argpartition(keys, size - 1, axis=1)[:, :size]
         yield np.sort(picked, axis=1).astype(np.int32)
