@@ -23,15 +23,19 @@ from matchprob.cli.design import (
     tables_in,
 )
 from matchprob.cli.options import (
+    Dpi,
     Json,
     Plot,
     ProblemFile,
     Seed,
     Timeout,
+    Width,
     console,
+    draw,
     print_json,
     say,
 )
+from matchprob.io.sizes import DPI
 
 
 def repair(
@@ -55,6 +59,8 @@ def repair(
     write: Write = None,
     out: Out = None,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -94,25 +100,26 @@ def repair(
     if out:
         files.write_text(out, found.after.to_json())
         say(f"wrote {out}: {found.after.verdict}, {found.after.rule}")
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
 
 
 def robust(
     problem: ProblemFile,
     seconds: Seconds = 30.0,
     timeout: Timeout = math.inf,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Tell how many learnable weights may be lost before MP drops to 0."""
     from matchprob.api import repair as repairs
+    from matchprob.io import files
     from matchprob.report import repair as repair_report
     from matchprob.report.explanation import print_explanation
 
+    files.check_outputs([problem], plot=plot)
     found = repairs.robust(problem, seconds=seconds, timeout=timeout, seed=seed)
     why = found.explain(str(problem))
     if as_json:
@@ -120,6 +127,7 @@ def robust(
     else:
         repair_report.print_robustness(console(), found)
         print_explanation(console(), why)
+    draw(found, plot, width, dpi)
 
 
 def register(app: typer.Typer) -> None:
