@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from matchprob.api.design import design as design
     from matchprob.api.estimate import compare as compare
     from matchprob.api.estimate import count as count
+    from matchprob.api.estimate import enclosures as enclosures
     from matchprob.api.estimate import estimate as estimate
     from matchprob.api.export import export as export
     from matchprob.api.identify import identify as identify
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from matchprob.api.surveys import atlas as atlas
     from matchprob.api.surveys import audit as audit
     from matchprob.api.train import train as train
+    from matchprob.page.widget import Allocator as Allocator
     from numeric.counts import CountResult as CountResult
     from numeric.counts import InstanceCount as InstanceCount
     from numeric.instances import Instance as Instance
@@ -122,6 +124,7 @@ _HOMES = {
     "matchprob.api.estimate": (
         "compare",
         "count",
+        "enclosures",
         "estimate",
     ),
     "matchprob.api.export": ("export",),
@@ -135,6 +138,7 @@ _HOMES = {
         "audit",
     ),
     "matchprob.api.train": ("train",),
+    "matchprob.page.widget": ("Allocator",),
     "numeric.counts": (
         "CountResult",
         "InstanceCount",
@@ -152,7 +156,10 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = sorted(_HOME)
+# What needs an optional part is there for who asks for it, and not for `import *`.
+_OPTIONAL = {"Allocator"}
+
+__all__ = sorted(_HOME.keys() - _OPTIONAL)
 
 
 def _paint(result: Any, ax: Any) -> Any:
@@ -174,7 +181,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_HOME})
 
 
 def _in_the_way() -> str:

@@ -13,6 +13,7 @@ identify   Verbs about what data determine: identify
 options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
 reproduce  The verb that makes the papers' figures again: reproduce
+serve      The verb that serves the page: serve
 train      The verb that trains: train
 study      Verbs of kept trials: study list, show, export, rename, merge
 help       Help that is made from registries, when it is asked for: loading them takes time
@@ -39,6 +40,7 @@ from matchprob.cli import (
     identify,
     repair,
     reproduce,
+    serve,
     study,
     train,
 )
@@ -86,6 +88,7 @@ def _main(
 
 for _group in (
     certify, identify, design, repair, estimate, train, decide, study, construct, reproduce,
+    serve,
 ):  # fmt: skip
     _group.register(app)
 

@@ -95,7 +95,7 @@ class ConstrainedCounts:
         if not self._kept_obey(instance, box):
             note = "weights that were kept fixed break the constraints"
             return replace(
-                count, real=None, status=UNDETERMINED, note=note, solutions=(),
+                count, real=None, status=UNDETERMINED, note=note, solutions=(), boxes=(),
                 reason=Reason.SEARCHED,
             )  # fmt: skip
         inside, unclear, solutions = self._exactly(count, instance, box) or self._by_discs(
@@ -104,7 +104,7 @@ class ConstrainedCounts:
         note = f"{inside} of {count.real} real solutions obey the constraints"
         if count.status == COMPLETE and not unclear:
             note = "; ".join(part for part in (note, count.note) if part)
-            return replace(count, real=inside, note=note, solutions=solutions)
+            return replace(count, real=inside, note=note, solutions=solutions, boxes=())
         if unclear:
             note += f", {unclear} undetermined"
         note = "; ".join(part for part in (note, count.note) if part)
@@ -113,7 +113,13 @@ class ConstrainedCounts:
         else:
             reason = Reason.SEARCHED if self.searching else Reason.FAILED
         return replace(
-            count, real=inside, status=UNDETERMINED, note=note, solutions=solutions, reason=reason
+            count,
+            real=inside,
+            status=UNDETERMINED,
+            note=note,
+            solutions=solutions,
+            boxes=(),
+            reason=reason,
         )
 
     def _kept_obey(self, instance: Instance, box: Box) -> bool:
