@@ -110,7 +110,11 @@ def _command(name: str, call: Callable[..., Any], depth: int) -> str:
         value = parameter.default
         if annotation is not bool:
             names += f" *{_cell(info.metavar or _type(annotation))}*"
-        told = "" if value is None or value is False or value is parameter.empty else f"`{_cell(value)}`"
+        told = (
+            ""
+            if value is None or value is False or value is parameter.empty
+            else f"`{_cell(value)}`"
+        )
         rows.append(f"| {names} | {_help(info.help)} | {told} |")
     parts = [f"{'#' * depth} {name}", inspect.cleandoc(call.__doc__ or "")]
     parts.append(f"```text\nmatchprob {name} {' '.join([*words, '[OPTIONS]'])}\n```")
@@ -136,8 +140,9 @@ def verbs() -> str:
     """Every verb, its arguments and its options."""
     parts = [
         "# Verbs",
-        "Made from the command line's own parser. `matchprob VERB --help` says the same. Exit status: "
-        "0 done, 2 bad input, 3 the work could not be finished or a certificate does not hold, 1 a bug.",
+        "Made from the command line's own parser. `matchprob VERB --help` says the same. Exit "
+        "status: 0 done, 2 bad input, 3 the work could not be finished or a certificate does not "
+        "hold, 1 a bug.",
     ]
     parts += [_command(name, call, 2) for name, call in commands().items()]
     return "\n\n".join(parts) + "\n"
@@ -204,8 +209,8 @@ def results() -> str:
     """What the verbs return, and its fields."""
     parts = [
         "# Results and their fields",
-        "Every verb returns one frozen object. Print it, show it in a notebook; `.to_dict()` is what `--json` "
-        "prints, `.to_frame()` a table, `.plot(ax=None)` a picture, where it has one.",
+        "Every verb returns one frozen object. Print it, show it in a notebook; `.to_dict()` is "
+        "what `--json` prints, `.to_frame()` a table, `.plot(ax=None)` a picture.",
     ]
     by_class: dict[type[Result], list[str]] = {}
     for verb, cls in result_classes().items():
@@ -232,7 +237,7 @@ def changelog() -> str:
     ]
     head, mark, rest = text.partition("## Unreleased\n")
     if mark and fragments:
-        before, following, older = rest.partition("\n## ")
+        _, following, older = rest.partition("\n## ")
         rest = "\n" + "\n".join(fragments) + "\n" + following + older
     return _relative(head + mark + rest)
 
