@@ -121,7 +121,7 @@ if options.folder:
 
 cheap = sorted(costs, key=lambda c: (costs[c], c))[: found.allocation.size]
 naive = problem.with_allocation(mp.Allocation.from_cells(problem.network, cheap))
-done = mp.repair(naive, costs=costs, goal="positive", timeout=2.0)
+done = mp.repair(naive, costs=costs, goal="positive", count_timeout=2.0)
 print(f"the {len(cheap)} smallest synapses: {done.before.verdict} ({done.before.rule})")
 if done.repair:
     pairs = zip(done.repair.removed, done.repair.added, strict=True)
