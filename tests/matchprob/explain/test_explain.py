@@ -10,6 +10,7 @@ from algebra.results import Explanation, Result
 from matchprob.cli import app
 from matchprob.explain import explain
 from matchprob.explain.decision import explain_decision
+from matchprob.explain.structure import explain_structure
 from matchprob.explain.trials import explain_comparison
 from numeric.counts import COMPLETE, UNDETERMINED, CountResult, InstanceCount, Reason
 from numeric.relu.decide import ReluDecision
