@@ -4,8 +4,8 @@
 
 prints one row a figure for the three packages of a source tree (default: this one), so that
 two trees can be compared.  A branch on the kind is an `isinstance` on a network class, a
-comparison with a network's `.kind`, or a `case` of one, outside the folders that may ask: `networks/`,
-the families' own folders and `families.py`.
+comparison with a network's `.kind`, or a `case` of one, outside the folders that may ask:
+`networks/`, the families' own folders and `families.py`.
 """
 
 from __future__ import annotations
