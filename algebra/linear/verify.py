@@ -53,7 +53,6 @@ from algebra.linear.evidence import LinearEvidence, RankEvidence, RootEvidence, 
 from algebra.linear.recount import recount_again
 from algebra.linear.verify_reachable import check_reached
 from algebra.linear.verify_witness import check_no_real_root
-from algebra.networks.chain import need_chain
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
@@ -209,7 +208,7 @@ class _Checker:
         assert evidence is not None
         cells = all_cells(network, self.problem.support)
         self._attained(evidence, cells, claimed)
-        bound = min(len(cells), need_chain(network).label_dimension_bound)
+        bound = min(len(cells), network.label_dimension_bound)
         if claimed > bound:
             raise CheckFailed("equations", f"{claimed} exceeds the bound {bound} from counting")
         self._upper_bound(evidence, claimed == bound)

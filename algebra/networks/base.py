@@ -17,9 +17,11 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
 
 from algebra.errors import InputError, shown, whole_number
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
+# The factors L and R of each matrix's part of the Jacobian: see `Network.modular_tangents`.
+Factors = dict[str, tuple[np.ndarray, np.ndarray]]
 
 # A dense matrix beyond this many entries cannot be held or certified on one machine.
 MAX_CELLS = 10**8
@@ -109,8 +113,8 @@ class Network(ABC):
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             size: Any
-            if isinstance(field.default, str):
-                # A choice between words, checked by its own class.
+            if isinstance(field.default, (str, bool)):
+                # A choice between words, or yes or no, checked by its own class.
                 continue
             if field.name in ("widths", "hidden"):
                 name = field.name
@@ -216,6 +220,83 @@ class Network(ABC):
     def chain(self) -> Chain | None:
         """The network as a product of matrices, where it is one."""
         return None
+
+    # -- the Jacobian ----------------------------------------------------------------
+
+    def modular_tangents(
+        self,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        names: Sequence[str] | None,
+        p: int,
+        seed: int,
+    ) -> Factors:
+        """The factors of the Jacobian's columns at a point over GF(p).
+
+        Parameters
+        ----------
+        weights : mapping of str to ndarray of int64
+        X : ndarray of int64
+        names : sequence of str or None
+            Only these matrices.
+        p, seed : int
+            The point's number: what is drawn besides weights and samples follows from it.
+
+        Returns
+        -------
+        dict of str to (ndarray, ndarray)
+            L and R for each matrix; R has shape (S, columns, label columns), L (S, d, rows) or,
+            where it differs from sample to sample, (S, d, label columns, rows).  The cell (i, j)
+            moves the label (k, c) by the sum over s of L[s, k, (c,) i] R[s, j, c].
+
+        Raises
+        ------
+        NotKnown
+        """
+        raise self._no_jacobian()
+
+    @property
+    def label_dimension_bound(self) -> int:
+        """An upper bound, from counting, on the rank ρ of the whole Jacobian.
+
+        Raises
+        ------
+        NotKnown
+        """
+        raise self._no_jacobian()
+
+    @property
+    def entry_degree(self) -> int:
+        """Degree of a Jacobian entry as a polynomial in all that is drawn at a point.
+
+        Raises
+        ------
+        NotKnown
+        """
+        raise self._no_jacobian()
+
+    @property
+    def entry_bits(self) -> int:
+        """Bits of a bound on the sum of absolute coefficients of a Jacobian entry.
+
+        Raises
+        ------
+        NotKnown
+        """
+        raise self._no_jacobian()
+
+    @property
+    def formal_collisions(self) -> int:
+        """Pairs of values drawn at a point that should be independent but could meet by chance."""
+        return 0
+
+    def _no_jacobian(self) -> NotKnown:
+        return NotKnown(
+            self,
+            "the Jacobian and the lifted equations",
+            "a linear network is needed: here they depend on the activation pattern, or are those "
+            "of the lowered network",
+        )
 
     def axes(self) -> tuple[Axis, ...]:
         """The units that may be renamed among each other, outputs first.
