@@ -14,7 +14,7 @@ which M stands, a bias by δ_k[i], an input weight by (M^T δ_k)[i] x_k[j].
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,7 +23,7 @@ import numpy as np
 from algebra.errors import InputError, shown
 from algebra.linalg.modular import matmul as modular_matmul
 from algebra.networks.activation import Activation
-from algebra.networks.base import Factors, Matmul, Matrix, Network
+from algebra.networks.base import Factors, Matmul, Matrix, Network, NotKnown
 from algebra.networks.limits import NEVER, MatrixLimits, least
 
 # Takes pre-activations and the layer's number to values and slopes.
@@ -80,6 +80,7 @@ class ActivatedNetwork(Network):
     """
 
     is_linear: ClassVar[bool] = False
+    needs_entries: ClassVar[bool] = True
     encoder: ClassVar[str | None] = None
 
     activation: Any
@@ -220,6 +221,17 @@ class ActivatedNetwork(Network):
             for name, some in parts.items()
         }
 
+    def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
+        zero = self.activation.vanishes_at_zero
+
+        def phi(a: Any, layer: int) -> tuple[Any, Any]:
+            return (a != 0).astype(object) if zero else a * 0 + 1, None
+
+        return self.run(weights, X, phi).labels
+
+    def affine_in(self, names: Collection[str]) -> bool:
+        return bool(names) and set(names) <= {self.output, self.output_bias}
+
     # -- over GF(p) ------------------------------------------------------------------------
 
     def modular_phi(self, p: int, seed: int) -> Phi:
@@ -238,6 +250,17 @@ class ActivatedNetwork(Network):
             weights, X, self.modular_phi(p, seed), names,
             lambda a, b: modular_matmul(a, b, p), lambda a: a % p,
         )  # fmt: skip
+
+    def modular_forward(
+        self, weights: Mapping[str, Any], X: Any, p: int, seed: int
+    ) -> Matrix:
+        if self.activation.is_polynomial:
+            return self.forward(weights, X)
+
+        def phi(a: Any, layer: int) -> tuple[Any, Any]:
+            return a.mapped(lambda value: self.activation.modular(value, layer, p, seed)), None
+
+        return self.run(weights, X, phi).labels
 
     @property
     def label_dimension_bound(self) -> int:
@@ -293,6 +316,12 @@ class ActivatedNetwork(Network):
             total += slope_bits + width
         last = self.shapes[self.output][1].bit_length()
         return degree + received + 1, total + bits + last + len(stages).bit_length() + 1
+
+    @property
+    def own_forms(self) -> tuple[str, ...]:
+        if not self.activation.is_polynomial:
+            raise NotKnown(self, "polynomial equations", f"{self.activation} is no polynomial")
+        return ("sums",)
 
     # -- counting ------------------------------------------------------------------------
 

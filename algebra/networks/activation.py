@@ -122,6 +122,13 @@ class Activation:
         return len(self.coefficients) - 1
 
     @property
+    def vanishes_at_zero(self) -> bool:
+        """Whether φ(0) = 0."""
+        if self.is_polynomial:
+            return self.coefficients[0] == 0
+        return _AT_ZERO.get(self.name, (1, 1))[0] == 0
+
+    @property
     def formal_is_exact(self) -> bool:
         """Whether ranks with formal values are proved to be the generic ranks."""
         return self.name != "erf"
@@ -137,23 +144,6 @@ class Activation:
         }.get(self.name, (None, None))
 
     # -- values ----------------------------------------------------------------------
-
-    def over(self, constant: Callable[[Any], Any], a: np.ndarray) -> np.ndarray:
-        """A polynomial's values over any ring.
-
-        Parameters
-        ----------
-        constant : callable
-            Takes a rational to the ring.
-        a : ndarray
-            Ring elements.
-        """
-        value: Any = None
-        for c in reversed(self.coefficients):
-            value = constant(c) if value is None else value * a + constant(c)
-        out = np.empty(a.shape, dtype=object)
-        out[...] = value
-        return out
 
     def values(self, a: Any) -> Any:
         """Values of machine numbers, or of whatever numbers know these functions themselves."""
@@ -254,9 +244,21 @@ def _coefficients(value: Any) -> tuple[Fraction, ...]:
 
 def _like(a: Any, c: Fraction) -> Any:
     """A coefficient in the arithmetic of `a`: exact unless they are machine numbers."""
-    if getattr(a, "dtype", None) == object:
-        return c.numerator if c.denominator == 1 else fmpq(c.numerator, c.denominator)
-    return c.numerator / c.denominator
+    p = getattr(a, "p", None)
+    if p is not None:
+        return _residue(c, p)
+    if c.denominator == 1:
+        return c.numerator
+    if getattr(a, "dtype", None) != object:
+        return c.numerator / c.denominator
+    p = _modulus(a.flat[0])
+    return _residue(c, p) if p else fmpq(c.numerator, c.denominator)
+
+
+def _modulus(entry: Any) -> int:
+    """The prime of an entry over a field of residues; 0 of all others."""
+    owner = entry if hasattr(entry, "modulus") else getattr(entry, "context", lambda: None)()
+    return int(owner.modulus()) if hasattr(owner, "modulus") else 0
 
 
 def _horner(coefficients: list[Any], a: Any, p: int = 0) -> Any:

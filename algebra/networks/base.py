@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -92,6 +92,9 @@ class Network(ABC):
         What drives the first matrix in written equations: the samples X, or U.
     is_linear : bool
         Whether the labels are polynomials in the weights and linear in the samples.
+    needs_entries : bool
+        Whether the forward map does more than multiply matrices and add them, so that it needs
+        entries that know their own ring instead of residues and a product.
     """
 
     kind: ClassVar[str] = ""
@@ -99,6 +102,7 @@ class Network(ABC):
     column_letter: ClassVar[str] = "m"
     drive_letter: ClassVar[str] = "X"
     is_linear: ClassVar[bool] = True
+    needs_entries: ClassVar[bool] = False
 
     d: int
     m: int
@@ -217,6 +221,18 @@ class Network(ABC):
             The labels, in the ring of the entries.
         """
 
+    def drive(self, X: Matrix) -> Matrix:
+        """What the equations are driven by: the samples, or a linear function of them."""
+        return X
+
+    def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
+        """Labels that are 0 only where no path leads, of weights and samples that are 0 or 1."""
+        return self.forward(weights, X)
+
+    def affine_in(self, names: Collection[str]) -> bool:
+        """Whether the labels are affine functions of all the weights of these matrices together."""
+        return False
+
     def chain(self) -> Chain | None:
         """The network as a product of matrices, where it is one."""
         return None
@@ -254,6 +270,19 @@ class Network(ABC):
         NotKnown
         """
         raise self._no_jacobian()
+
+    def modular_forward(
+        self, weights: Mapping[str, Any], X: Any, p: int, seed: int
+    ) -> Matrix:
+        """Labels at the point of `modular_tangents`, from dual numbers for instance.
+
+        Parameters
+        ----------
+        weights, X : of any matrices over GF(p)
+            With the operations that `forward` uses; see `algebra.linear.derivatives`.
+        p, seed : int
+        """
+        return self.forward(weights, X)
 
     @property
     def label_dimension_bound(self) -> int:
@@ -319,6 +348,16 @@ class Network(ABC):
         NotKnown
         """
         raise NotKnown(self, "equation budgets", "use the generic rank instead")
+
+    @property
+    def own_forms(self) -> tuple[str, ...]:
+        """Names of the lifted forms that fit, of a network that is no chain.
+
+        Raises
+        ------
+        NotKnown
+        """
+        raise self._no_jacobian()
 
     @property
     def has_limits(self) -> bool:

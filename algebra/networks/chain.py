@@ -33,7 +33,7 @@ most the number of paths through the hidden units, times these.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
@@ -125,10 +125,6 @@ class ChainNetwork(Network):
     def input_shape(self) -> tuple[int, int]:
         return (self.step_inputs * (self.steps if self.chain().recurrent else 1), self.m)
 
-    def drive(self, X: Matrix) -> Matrix:
-        """What drives the chain, U (inputs × label columns), a linear function of the samples."""
-        return X
-
     def states(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> list[Matrix]:
@@ -208,6 +204,9 @@ class ChainNetwork(Network):
                 U = self.drive(X).reshape(T, self.step_inputs, -1)
                 factors[B] = (np.stack(powers[T:0:-1]), U)
         return factors
+
+    def affine_in(self, names: Collection[str]) -> bool:
+        return len(names) == 1 and self.chain().recurrent not in names
 
     def modular_tangents(
         self,
