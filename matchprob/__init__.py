@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from numeric.studies.store import Store as Store
     from numeric.studies.study import Study as Study
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Where each public name lives; loaded when first asked for, so that a command that needs
 # little starts quickly.
@@ -154,6 +154,10 @@ def _paint(result: Any, ax: Any) -> Any:
     return importlib.import_module("matchprob.report.paint").paint(result, ax)
 
 
+def _explain(result: Any, file: str) -> Any:
+    return importlib.import_module("matchprob.explain").explain(result, file)
+
+
 def __getattr__(name: str) -> Any:
     module = _HOME.get(name)
     if module is None:
@@ -189,3 +193,4 @@ if _text := _in_the_way():
     raise ImportError(_text)
 
 importlib.import_module("algebra.results").paint_with(_paint)
+importlib.import_module("algebra.results").explain_with(_explain)

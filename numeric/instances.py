@@ -9,7 +9,7 @@ random instances.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from flint import fmpq
 from algebra.errors import whole_number
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.problems.reduction import Reduction
 
 _PARTS = ("weights", "teacher", "inputs", "allocation")
 
@@ -85,6 +86,54 @@ class Instance:
         for (name, i, j), value in zip(self.allocation.cells, values, strict=True):
             student[name][i, j] = value
         return student
+
+
+@dataclass(frozen=True)
+class ReducedInstance(Instance):
+    """An instance of the problem that is solved instead.
+
+    Attributes
+    ----------
+    original : Instance
+        Its labels are the teacher's; the reduced teacher gives them where some student does, and
+        is only a start for path tracking.
+    reduction : Reduction
+    """
+
+    original: Instance
+    reduction: Reduction
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The teacher's labels Y (d×m), in double precision."""
+        return self.original.labels
+
+    @cached_property
+    def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+        """Reduced weights and samples, and Y, as rationals."""
+        weights, X, Y = self.original.exact
+        one = fmpq(1)
+        return dict(self.reduction.weights(weights, one)), self.reduction.samples(X, one), Y
+
+    def restored(self, solution: Sequence[Any]) -> tuple[Any, ...]:
+        """A solution as one of the original instance, in the order of its allocation."""
+        original = self.original
+        return self.reduction.restore(original.allocation, original.weights, solution)
+
+
+def reduced(instance: Instance, reduction: Reduction) -> ReducedInstance:
+    """The instance of the problem that is solved instead."""
+    return ReducedInstance(
+        problem=reduction.problem,
+        allocation=reduction.allocation(instance.allocation),
+        seed=instance.seed,
+        index=instance.index,
+        weights=reduction.weights(instance.weights, 1.0),
+        teacher=reduction.teacher(instance.teacher, 1.0),
+        X=reduction.samples(instance.X, 1.0),
+        original=instance,
+        reduction=reduction,
+    )
 
 
 def to_rational(array: np.ndarray) -> np.ndarray:

@@ -18,8 +18,7 @@ PACKAGES = ("algebra", "numeric", "matchprob")
 MODULES = sorted(path for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
 FOLDERS = sorted({path.parent for path in MODULES})
 
-# Where a network's kind may be asked: its own file, the list of families, the family's folder
-# and its engine.
+# Where a network's kind may be asked: its own file, the list of families, the family's folder.
 KIND_KNOWN = (
     "algebra/networks/",
     "algebra/families.py",
@@ -27,8 +26,6 @@ KIND_KNOWN = (
     "algebra/normalization/",
     "numeric/relu/",
     "numeric/normalization/",
-    "numeric/engines/normalization.py",
-    "numeric/engines/relu_exact.py",
 )
 LONGEST = 600
 # Of a file that is longer its docstring says why, with these words.

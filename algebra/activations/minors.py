@@ -156,8 +156,7 @@ def _balls(array: np.ndarray) -> np.ndarray:
 
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Product by python-flint, much faster than entry by entry."""
-    left = arb_mat(*a.shape, [arb(x) for x in a.flat])
-    right = arb_mat(*b.shape, [arb(x) for x in b.flat])
-    out = np.empty((a.shape[0], b.shape[1]), dtype=object)
-    out.flat = (left * right).entries()
-    return out
+    left, right = (arb_mat(x.shape[0], x.shape[1], [arb(v) for v in x.flat]) for x in (a, b))
+    out = np.empty(a.shape[0] * b.shape[1], dtype=object)
+    out[:] = (left * right).entries()
+    return out.reshape(a.shape[0], b.shape[1])

@@ -195,7 +195,8 @@ def read_network(data: object, place: str) -> Network:
         value = fields.raw(name)
         if isinstance(value, list):
             value = list(fields.wholes(name, 1))
-        elif not isinstance(value, str):
+        elif not isinstance(value, (str, bool, Mapping)):
+            # Words, yes or no, and tables are the kind's own to check.
             value = whole(value, fields.at(name), 1)
         sizes[name] = value
     try:

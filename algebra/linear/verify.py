@@ -114,10 +114,10 @@ def check_claim(claim: Claim, checklist: Checklist, effort: Effort, *, peers: bo
     CheckFailed
     """
     evidence = read_evidence(claim.evidence, claim.problem)
-    return _Checker(claim, evidence, checklist, effort, peers).run()
+    return Checker(claim, evidence, checklist, effort, peers).run()
 
 
-class _Checker:
+class Checker:
     """The checks of one claim; each method proves what its docstring says, or raises."""
 
     def __init__(

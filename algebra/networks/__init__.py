@@ -8,6 +8,7 @@ feedforward    Multi-layer linear networks
 recurrent      Linear recurrent networks
 sequence       Linear recurrent networks read out at every time step
 relu           Shallow networks of rectified linear units
+augmented      Linear normalization networks as multi-layer linear ones, by augmented matrices
 normalization  Networks whose normalization layers learn: frozen matrices, tunable scales and
                shifts
 

@@ -14,6 +14,7 @@ which M stands, a bias by δ_k[i], an input weight by (M^T δ_k)[i] x_k[j].
 from __future__ import annotations
 
 import operator
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -23,7 +24,7 @@ import numpy as np
 from algebra.errors import InputError, shown
 from algebra.linalg.modular import matmul as modular_matmul
 from algebra.networks.activation import Activation
-from algebra.networks.base import Factors, Matmul, Matrix, Network, NotKnown
+from algebra.networks.base import Cell, Factors, Matmul, Matrix, Network, NotKnown, Support
 from algebra.networks.limits import NEVER, MatrixLimits, least
 
 # Takes pre-activations and the layer's number to values and slopes.
@@ -58,6 +59,8 @@ class Pass:
     ----------
     received, sums, values, slopes : tuple of matrix
         u_k, a_k, z_k and φ'(a_k).
+    read : matrix
+        What D reads: z_K, or X where there is no stage.
     labels : matrix
     """
 
@@ -65,7 +68,37 @@ class Pass:
     sums: tuple[Matrix, ...]
     values: tuple[Matrix, ...]
     slopes: tuple[Matrix, ...]
+    read: Matrix
     labels: Matrix
+
+
+@dataclass(frozen=True)
+class Identical:
+    """The lowering of a network whose activation is linear: the same weights, the same labels.
+
+    Parameters
+    ----------
+    network : Network
+        The linear network with the same matrices.
+    """
+
+    network: Network
+
+    @property
+    def labels(self) -> tuple[Network, Support]:
+        return self.network, {}
+
+    def cell(self, cell: Cell) -> Cell:
+        return cell
+
+    def weights(self, weights: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
+        return dict(weights)
+
+    def teacher(self, teacher: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
+        return dict(teacher)
+
+    def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
+        return X
 
 
 class ActivatedNetwork(Network):
@@ -92,9 +125,18 @@ class ActivatedNetwork(Network):
         if not isinstance(self.biases, bool):
             raise InputError(f"`biases` ({shown(self.biases)}) must be true or false")
 
+    @abstractmethod
     def stages(self) -> tuple[Stage, ...]:
         """The stages, first to last."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def linear_kind(self) -> Network:
+        """The linear network with the same matrices."""
+
+    def lower(self) -> Identical | None:
+        """The linear network, where the activation is linear and there are no biases."""
+        plain = self.activation.is_linear and not self.biases
+        return Identical(self.linear_kind()) if plain else None
 
     @property
     def output(self) -> str:
@@ -160,12 +202,14 @@ class ActivatedNetwork(Network):
         labels = matmul(weights[self.output], z)
         if self.output_bias is not None:
             labels = reduced(labels + weights[self.output_bias])
-        return Pass(tuple(received), tuple(sums), tuple(values), tuple(slopes), labels)
+        return Pass(tuple(received), tuple(sums), tuple(values), tuple(slopes), z, labels)
 
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> Matrix:
-        return self.run(weights, X, lambda a, layer: (self.activation.values(a), None), matmul).labels
+        return self.run(
+            weights, X, lambda a, layer: (self.activation.values(a), None), matmul
+        ).labels
 
     def tangents(
         self,
@@ -197,7 +241,7 @@ class ActivatedNetwork(Network):
         parts: dict[str, list[tuple[Any, Any]]] = {name: [] for name in wanted}
         identity = np.broadcast_to((np.eye(d, dtype=np.int64) * one)[:, None, :], (d, m, d))
         if self.output in wanted:
-            parts[self.output].append((identity, found.values[-1]))
+            parts[self.output].append((identity, found.read))
         if self.output_bias in wanted:
             parts[str(self.output_bias)].append((identity, ones))
         # ∂Y/∂z of the current stage, d × m × units.
@@ -251,9 +295,7 @@ class ActivatedNetwork(Network):
             lambda a, b: modular_matmul(a, b, p), lambda a: a % p,
         )  # fmt: skip
 
-    def modular_forward(
-        self, weights: Mapping[str, Any], X: Any, p: int, seed: int
-    ) -> Matrix:
+    def modular_forward(self, weights: Mapping[str, Any], X: Any, p: int, seed: int) -> Matrix:
         if self.activation.is_polynomial:
             return self.forward(weights, X)
 
@@ -329,18 +371,23 @@ class ActivatedNetwork(Network):
         """Row i of a matrix acts through the sums a_k[i], of which there are m at each stage.
 
         Columns act through slopes that differ from unit to unit: no limit of their own, but for
-        the read-out, whose factors are those of a linear layer.
+        the read-out, whose factors are those of a linear layer.  All that hidden weights move lies
+        in the columns of D, for each sample.  Rows of hidden weights move the labels of each sample
+        in one direction where there is one stage (D[:, i]), which crosses with columns of D need;
+        with more stages in directions that differ from sample to sample, and no cross is known.
         """
         d, m, out = self.d, self.m, {}
-        never = NEVER
-        for name, (rows, _) in self.shapes.items():
-            if name in (self.output, self.output_bias):
-                width = min(self.shapes[name][1], m)
-                out[name] = MatrixLimits(least(("m", m)), least(("d", d)), 1, 1, d, width)
-                continue
-            times = sum(name in (s.matrix, s.bias) for s in self.stages())
-            if name == self.encoder:
-                times = len(self.stages())
-            row = least(("Tm", times * m), ("dm", d * m)) if times > 1 else least(("m", m))
-            out[name] = MatrixLimits(row, None, times, never, min(rows, d), m)
+        count, width = len(self.stages()), self.shapes[self.output][1]
+        for name in self.shapes:
+            if name == self.output:
+                reach = min(width + self.biases, m)
+                out[name] = MatrixLimits(least(("m", m)), least(("d", d)), 1, 1, d, reach)
+            elif name == self.output_bias:
+                out[name] = MatrixLimits(least(("m", m)), least(("d", d)), 1, 1, d, m)
+            else:
+                times = sum(name in (s.matrix, s.bias) for s in self.stages())
+                times = count if name == self.encoder else times
+                row = least(("Tm", times * m), ("dm", d * m)) if times > 1 else least(("m", m))
+                lam = 1 if count == 1 else NEVER
+                out[name] = MatrixLimits(row, None, lam, NEVER, min(width, d), m)
         return out

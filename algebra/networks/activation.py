@@ -13,19 +13,20 @@ erf        erf a                        0        s, a second value
 ========== ============================ ======== =================
 
 **Formal values.** `Activation.modular` replaces z (and s) by residues modulo p that depend on a
-and the unit in no way one could guess: equal pre-activations of a unit have equal values, all others
-are independent.  `algebra.ranks.formal` proves that ranks found with them are the generic ranks.
+and the unit in no way one could guess: equal pre-activations of a unit have equal values, all
+others are independent.  `algebra.activations.formal` proves that ranks found with them are the
+generic ranks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from flint import fmpq
 
 from algebra.errors import InputError, shown
 
@@ -91,7 +92,8 @@ class Activation:
             return cls("polynomial", _coefficients(value["polynomial"]))
         names = ", ".join(f'"{name}"' for name in (*ANALYTIC, LINEAR))
         raise InputError(
-            f"`activation` ({shown(value)}) must be one of {names}, or {{ polynomial = [c0, c1, …] }}"
+            f"`activation` ({shown(value)}) must be one of {names}, "
+            "or { polynomial = [c0, c1, …] }"
         )
 
     @property
@@ -114,7 +116,7 @@ class Activation:
     @property
     def is_linear(self) -> bool:
         """Whether it leaves its argument as it is."""
-        return self.coefficients == (0, 1)
+        return self.coefficients == (Fraction(0), Fraction(1))
 
     @property
     def degree(self) -> int:
@@ -146,31 +148,37 @@ class Activation:
     # -- values ----------------------------------------------------------------------
 
     def values(self, a: Any) -> Any:
-        """Values of machine numbers, or of whatever numbers know these functions themselves."""
-        if self.is_polynomial:
-            return _horner([_like(a, c) for c in self.coefficients], a)
-        if getattr(a, "dtype", None) == object:
-            return np.frompyfunc(_OF_ENTRIES[self.name], 1, 1)(a)
-        from scipy import special
+        """Values of an array, in the arithmetic of its entries.
 
+        Parameters
+        ----------
+        a : array
+            Entries from any ring for a polynomial; numbers that know exp, log, tanh, erf for the
+            analytic functions (balls; machine numbers, whoever hands them in).
+        """
+        if self.is_polynomial:
+            return _polynomial(self.coefficients, a)
+        if self.name == "tanh":
+            return np.tanh(a)
+        if self.name == "sigmoid":
+            return _sigmoid(a)
         if self.name == "softplus":
-            return np.logaddexp(0.0, a)
-        return {"tanh": np.tanh, "sigmoid": special.expit, "erf": special.erf}[self.name](a)
+            return a / 2 + np.log(2 * np.cosh(a / 2))
+        return _erf(a)
 
     def slopes(self, a: Any, z: Any) -> Any:
         """Derivatives at `a`, where the values are `z`; arguments as for `values`."""
         if self.is_polynomial:
-            derived = [k * c for k, c in enumerate(self.coefficients)][1:] or [Fraction(0)]
-            return _horner([_like(a, c) for c in derived], a)
+            return _polynomial(self._derived, a)
         if self.name in _SLOPES:
-            return _horner(list(_SLOPES[self.name]), z)
-        if getattr(a, "dtype", None) == object:
-            return np.frompyfunc(_SLOPES_OF_ENTRIES[self.name], 1, 1)(a)
-        if self.name == "erf":
-            return np.exp(-(a**2)) * (2 / np.sqrt(np.pi))
-        from scipy import special
+            return _horner(_SLOPES[self.name], z)
+        if self.name == "softplus":
+            return _sigmoid(a)
+        return 2 * np.exp(-a * a) / _root_of_pi(a)
 
-        return special.expit(a)
+    @property
+    def _derived(self) -> tuple[Fraction, ...]:
+        return tuple(k * c for k, c in enumerate(self.coefficients))[1:]
 
     def modular(
         self, a: np.ndarray, layer: int, p: int, seed: int
@@ -187,9 +195,9 @@ class Activation:
             Formal values follow from them.
         """
         if self.is_polynomial:
-            coefficients = [_residue(c, p) for c in self.coefficients]
-            derived = [k * c % p for k, c in enumerate(coefficients)][1:] or [0]
-            return _horner(coefficients, a, p), _horner(derived, a, p)
+            both = ([_residue(c, p) for c in part] for part in (self.coefficients, self._derived))
+            value, slope = (_horner(coefficients, a, p) for coefficients in both)
+            return value, slope
         units = np.arange(a.shape[0], dtype=np.uint64)[:, None] + np.uint64(layer << 32)
         # A sum that is 0 for every choice of weights and samples has the same value everywhere.
         units = np.where(a == 0, np.uint64(0), units + np.uint64(1))
@@ -237,31 +245,32 @@ def _coefficients(value: Any) -> tuple[Fraction, ...]:
         found.pop()
     if not 2 <= len(found) <= _LARGEST_DEGREE + 1:
         raise InputError(
-            f"`activation.polynomial` has degree {len(found) - 1}; it must be 1 to {_LARGEST_DEGREE}"
+            f"`activation.polynomial` has degree {len(found) - 1}; "
+            f"it must be 1 to {_LARGEST_DEGREE}"
         )
     return tuple(found)
 
 
-def _like(a: Any, c: Fraction) -> Any:
-    """A coefficient in the arithmetic of `a`: exact unless they are machine numbers."""
-    p = getattr(a, "p", None)
-    if p is not None:
-        return _residue(c, p)
-    if c.denominator == 1:
-        return c.numerator
-    if getattr(a, "dtype", None) != object:
-        return c.numerator / c.denominator
-    p = _modulus(a.flat[0])
-    return _residue(c, p) if p else fmpq(c.numerator, c.denominator)
+def _polynomial(coefficients: Sequence[Fraction], a: Any) -> Any:
+    """A polynomial's values: over residues by theirs, else whole numbers and one division."""
+    p = _modulus(a)
+    if p:
+        return _horner([_residue(c, p) for c in coefficients], a)
+    scale = math.lcm(*(c.denominator for c in coefficients))
+    value = _horner([c.numerator * (scale // c.denominator) for c in coefficients], a)
+    return value if scale == 1 else value / scale
 
 
-def _modulus(entry: Any) -> int:
-    """The prime of an entry over a field of residues; 0 of all others."""
-    owner = entry if hasattr(entry, "modulus") else getattr(entry, "context", lambda: None)()
+def _modulus(a: Any) -> int:
+    """The prime of an array over a field of residues; 0 of all others."""
+    if hasattr(a, "p"):
+        return int(a.p)
+    entry = a.flat[0] if a.size else 0
+    owner: Any = entry if hasattr(entry, "modulus") else getattr(entry, "context", int)()
     return int(owner.modulus()) if hasattr(owner, "modulus") else 0
 
 
-def _horner(coefficients: list[Any], a: Any, p: int = 0) -> Any:
+def _horner(coefficients: Sequence[Any], a: Any, p: int = 0) -> Any:
     value = a * 0 + coefficients[-1]
     for c in reversed(coefficients[:-1]):
         value = value * a + c
@@ -272,6 +281,29 @@ def _horner(coefficients: list[Any], a: Any, p: int = 0) -> Any:
 
 def _residue(c: Fraction, p: int) -> int:
     return c.numerator * pow(c.denominator, -1, p) % p
+
+
+def _sigmoid(a: Any) -> Any:
+    return (1 + np.tanh(a / 2)) / 2
+
+
+def _knows_erf(a: Any) -> bool:
+    return a.dtype.kind == "O"
+
+
+def _erf(a: Any) -> Any:
+    if _knows_erf(a):
+        return np.frompyfunc(lambda x: x.erf(), 1, 1)(a)
+    # Machine numbers.
+    from scipy import special
+
+    return special.erf(a)
+
+
+def _root_of_pi(a: Any) -> Any:
+    if _knows_erf(a):
+        return type(a.flat[0]).pi().sqrt() if a.size else 1
+    return np.sqrt(np.pi)
 
 
 def _scrambled(a: np.ndarray, units: np.ndarray, seed: int, p: int) -> np.ndarray:
@@ -285,20 +317,3 @@ def _scrambled(a: np.ndarray, units: np.ndarray, seed: int, p: int) -> np.ndarra
             mixed = (mixed ^ (mixed >> np.uint64(27))) * third
             mixed = mixed ^ (mixed >> np.uint64(31))
     return (mixed % np.uint64(p)).astype(np.int64)
-
-
-def _sigmoid(x: Any) -> Any:
-    return 1 / (1 + (-x).exp())
-
-
-# Functions of numbers that have them as methods: balls.
-_OF_ENTRIES: dict[str, Callable[[Any], Any]] = {
-    "tanh": lambda x: x.tanh(),
-    "sigmoid": _sigmoid,
-    "softplus": lambda x: (1 + x.exp()).log(),
-    "erf": lambda x: x.erf(),
-}
-_SLOPES_OF_ENTRIES: dict[str, Callable[[Any], Any]] = {
-    "softplus": _sigmoid,
-    "erf": lambda x: 2 * (-x * x).exp() / type(x).pi().sqrt(),
-}

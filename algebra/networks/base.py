@@ -19,7 +19,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -33,6 +33,10 @@ Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
 # The factors L and R of each matrix's part of the Jacobian: see `Network.modular_tangents`.
 Factors = dict[str, tuple[np.ndarray, np.ndarray]]
+# A weight: matrix, row, column, 0-based.
+Cell = tuple[str, int, int]
+# Structural zeros: masks that are 0 where a weight does not exist; others exist.
+Support = Mapping[str, np.ndarray]
 
 # A dense matrix beyond this many entries cannot be held or certified on one machine.
 MAX_CELLS = 10**8
@@ -75,6 +79,33 @@ class Axis:
     name: str
     size: int
     places: tuple[tuple[str, int], ...]
+
+
+class Lowering(Protocol):
+    """A network as one of another kind: the same weights at other places, the same labels.
+
+    Generic ranks, numbers of solutions and of real ones carry over; each lowering says why.
+    """
+
+    @property
+    def network(self) -> Network:
+        """The network of the other kind."""
+
+    @property
+    def labels(self) -> tuple[Network, Support]:
+        """A network whose labels are the teacher's, which need not be of the student's kind."""
+
+    def cell(self, cell: Cell) -> Cell:
+        """Where a weight stands in the other network."""
+
+    def weights(self, weights: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
+        """The other network's matrices; `one` is that of the entries' ring."""
+
+    def teacher(self, teacher: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
+        """Weights of the other network that give the teacher's labels, where there are some."""
+
+    def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
+        """The other network's samples."""
 
 
 class Network(ABC):
@@ -271,9 +302,7 @@ class Network(ABC):
         """
         raise self._no_jacobian()
 
-    def modular_forward(
-        self, weights: Mapping[str, Any], X: Any, p: int, seed: int
-    ) -> Matrix:
+    def modular_forward(self, weights: Mapping[str, Any], X: Any, p: int, seed: int) -> Matrix:
         """Labels at the point of `modular_tangents`, from dual numbers for instance.
 
         Parameters
@@ -326,6 +355,10 @@ class Network(ABC):
             "a linear network is needed: here they depend on the activation pattern, or are those "
             "of the lowered network",
         )
+
+    def lower(self) -> Lowering | None:
+        """The network as one of another kind, where it is one in disguise."""
+        return None
 
     def axes(self) -> tuple[Axis, ...]:
         """The units that may be renamed among each other, outputs first.

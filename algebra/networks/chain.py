@@ -44,6 +44,7 @@ from algebra.linalg.modular import matmul as modular_matmul
 from algebra.networks.base import Axis, Factors, Matmul, Matrix, Network
 from algebra.networks.limits import MatrixLimits, least
 
+
 def _same(value: Any) -> Any:
     return value
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from algebra.networks.activated import ActivatedNetwork, Stage
 from algebra.networks.base import Axis
+from algebra.networks.feedforward import LinearFeedForward
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,9 @@ class FeedForward(ActivatedNetwork):
         return tuple(
             Stage(f"W{k}", f"c{k}" if self.biases else None, None, k) for k in range(1, self.layers)
         )
+
+    def linear_kind(self) -> LinearFeedForward:
+        return LinearFeedForward(q=self.q, widths=self.widths, d=self.d, m=self.m)
 
     def axes(self) -> tuple[Axis, ...]:
         def bias(name: str) -> tuple[tuple[str, int], ...]:

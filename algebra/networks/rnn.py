@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from algebra.networks.activated import ActivatedNetwork, Stage
 from algebra.networks.base import Axis
+from algebra.networks.recurrent import LinearRNN
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,9 @@ class RNN(ActivatedNetwork):
     def stages(self) -> tuple[Stage, ...]:
         bias = "c" if self.biases else None
         return tuple(Stage("W", bias, (t * self.b, (t + 1) * self.b), 1) for t in range(self.T))
+
+    def linear_kind(self) -> LinearRNN:
+        return LinearRNN(n=self.n, T=self.T, b=self.b, d=self.d, m=self.m)
 
     def axes(self) -> tuple[Axis, ...]:
         hidden = [("D", 1), ("W", 0), ("W", 1), ("B", 0)]

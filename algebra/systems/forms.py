@@ -67,9 +67,7 @@ class LiftedForm(ABC):
         """Label and value of each matrix equation, as (left − right)."""
 
     @abstractmethod
-    def values(
-        self, network: Any, weights: Matrices, U: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         """The auxiliary matrices of a network with these weights."""
 
     @abstractmethod
@@ -103,9 +101,7 @@ class _Direct(LiftedForm):
             U = W @ state
         return [("Y", student[chain.output] @ U - Y)]
 
-    def values(
-        self, network: Any, weights: Matrices, U: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         return {}
 
     def size(self, allocation: Allocation) -> int:
@@ -129,9 +125,7 @@ class _B(LiftedForm):
             (f"D F {network.drive_letter} = Y", D @ (F @ U) - Y),
         ]
 
-    def values(
-        self, network: Any, weights: Matrices, U: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         _, W, B = (weights[name] for name in network.chain().names)
         steps = [B]
         for _ in range(network.steps):
@@ -163,9 +157,7 @@ class _D(LiftedForm):
         driven = stacked([B @ U[t * b : (t + 1) * b] for t in range(T)])
         return [("g_D(F) W = F", rows), (f"F (I ⊗ B) {network.drive_letter} = Y", F @ driven - Y)]
 
-    def values(
-        self, network: Any, weights: Matrices, U: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         D, W, _ = (weights[name] for name in network.chain().names)
         steps = [D]
         for _ in range(network.steps):
@@ -195,9 +187,7 @@ class _Forward(LiftedForm):
             left, symbol = F, f"F{layer}"
         return [*made, (f"{chain.output} {symbol} = Y", student[chain.output] @ left - Y)]
 
-    def values(
-        self, network: Any, weights: Matrices, U: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         found = {}
         for layer, name in enumerate(network.chain().steps, start=1):
             U = found[f"F{layer}"] = matmul(weights[name], U)
@@ -228,9 +218,7 @@ class _Backward(LiftedForm):
             right, symbol = G, f"G{layer} "
         return [*made, (f"G1 {network.drive_letter} = Y", lifted["G1"] @ U - Y)]
 
-    def values(
-        self, network: Any, weights: Matrices, U: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         names = network.chain().names
         right, found = None, {}
         for layer, name in zip(range(len(names), 0, -1), names, strict=True):
@@ -268,9 +256,7 @@ class _Sums(LiftedForm):
         labels = network.run(student, U, phi).labels
         return [*made, ("Y", labels - Y)]
 
-    def values(
-        self, network: Any, weights: Matrices, U: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         found: dict[str, Any] = {}
 
         def phi(a: Any, layer: int) -> tuple[Any, Any]:

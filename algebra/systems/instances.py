@@ -19,18 +19,17 @@ import numpy as np
 from flint import fmpq
 
 from algebra.linalg.modular import Residues, matmul
-from algebra.networks.base import Network
+from algebra.networks.base import Network, Support
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.systems.core import Core
-from algebra.systems.elimination import CoreSystem, eliminate
+from algebra.systems.core import Core, CoreSystem
+from algebra.systems.elimination import eliminate
 from algebra.systems.forms import FORMS, preferred_forms
 from algebra.systems.modular_elimination import eliminate_modular
 from algebra.systems.quadratic import DegreeAboveTwo
 from algebra.systems.system import QuadraticSystem, build_system, quadratic_system
 
-Support = Mapping[str, np.ndarray]
 Matrices = dict[str, np.ndarray]
 
 _GRID, _REACH = 8, 24

@@ -14,8 +14,8 @@ from algebra.certificates.certificate import INTERMEDIATE, MINIMAL, Certificate
 from algebra.certificates.checks import Verification
 from algebra.certificates.reading import MOST_CHARACTERS, as_text
 from algebra.errors import InputError, whole_number
-from algebra.normalization.lowering import solvable
 from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
 from algebra.time_limits import positive_seconds
 from matchprob.api.checker import CHECKER
 from matchprob.api.question import Question, as_problem
@@ -92,10 +92,10 @@ def certify(
     problem = asked.without_constraints()
 
     # Compiled kernels are loaded only where counting and algebra leave something open.
-    def guess(root_count: int) -> Iterator[int]:
+    def guess(solved: Problem, root_count: int) -> Iterator[int]:
         from numeric.engines.witness_search import rootless_instances
 
-        yield from rootless_instances(solvable(problem), root_count, seed, search)
+        yield from rootless_instances(solved, root_count, seed, search)
 
     def refuted() -> Mapping[str, Any] | None:
         from numeric.relu.evidence import refuted_instance

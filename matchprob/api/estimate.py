@@ -72,7 +72,7 @@ def count(
                 with within(timeout):
                     plan = study.plan()
                 root_count, source = plan.root_count, plan.source
-                if plan.is_part:
+                if plan.reduction is not None:
                     root_count, source = None, "infinite: more weights than equations"
             except OutOfTime:
                 source = "the time limit was met"
@@ -86,6 +86,7 @@ def count(
         root_count_source=source,
         seconds=time.monotonic() - start,
         requested=instances,
+        problem=problem,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -38,14 +39,17 @@ def inspect(
     from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.report import inspection
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
     found = exact.inspect(question, seed=seed, all_forms=all_forms)
+    why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
     else:
         inspection.print_inspection(console(), found, question, seed)
+        print_explanation(console(), why)
         if equations:
             inspection.print_equations(console(), found, question)
     if plot:
@@ -68,18 +72,18 @@ def certify(
     as_json: Json = False,
 ) -> None:
     """Decide whether an allocation is maximal, minimal or in between."""
-    from algebra.certificates.explanation import explain
     from matchprob.api import certify as exact
     from matchprob.api.question import as_problem
+    from matchprob.explain.certificate import explain_certificate
     from matchprob.io import files
     from matchprob.report.certificate import print_certificate
 
     files.check_outputs([problem], out)
     question = as_problem(problem)
     found = exact.certify(question, seed=seed, timeout=timeout, search=search)
-    why = explain(found, str(problem), timeout, search)
+    why = explain_certificate(found, shlex.quote(str(problem)), timeout, search)
     if as_json:
-        print_json({**found.to_dict(), "explanation": why.to_dict()})
+        print_json({**found.to_dict(), "explanation": why.lines()})
     else:
         print_certificate(console(), found, why)
     if out:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +36,9 @@ def decide(
     from algebra.errors import InputError
     from matchprob.api import certify as exact
     from matchprob.api.question import as_problem
+    from matchprob.explain.decision import explain_decision
     from matchprob.io import files
+    from matchprob.report.explanation import print_explanation
     from numeric.relu.decide import UNDETERMINED
 
     if quick and out is not None:
@@ -43,12 +46,15 @@ def decide(
     files.check_outputs([problem], out)
     question = as_problem(problem)
     found = exact.decide(question, index, seed=seed, certify=not quick)
+    trial = f"--index {index}" + (f" --seed {seed}" if seed else "")
+    why = explain_decision(found, shlex.quote(str(problem)), trial)
     if as_json:
-        print_json({"index": index, "seed": seed, **found.to_dict()})
+        print_json({"index": index, "seed": seed, **found.to_dict(), "explanation": why.lines()})
     else:
         console().print(f"trial {index} of seed {seed}: {found}")
         if found.note:
             console().print(f"  {found.note}")
+        print_explanation(console(), why)
     if found.verdict == UNDETERMINED:
         raise typer.Exit(UNFINISHED)
     if out is not None:

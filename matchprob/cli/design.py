@@ -106,6 +106,7 @@ def design(
     from matchprob.io import costs as tables
     from matchprob.io import files
     from matchprob.report import design as design_report
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, proof, plot=plot)
     if proof and goal in GOALS and not GOALS[goal].proof:
@@ -130,10 +131,12 @@ def design(
         seed=seed,
     )
     certificate = certify(found.problem, seed=seed) if out else None
+    why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
     else:
         design_report.print_design(console(), found.design)
+        print_explanation(console(), why)
     if write:
         files.write_text(write, found.problem.to_toml())
         say(f"wrote {write}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from typing import Annotated
 
 import typer
@@ -49,6 +50,7 @@ def count(
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_counts, print_solutions
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
@@ -62,7 +64,8 @@ def count(
             trial_timeout=trial_timeout,
             advance=advance,
         )
-    data = found.to_dict()
+    why = found.explain(str(problem))
+    data = {**found.to_dict(), "explanation": why.lines()}
     costs = None
     if solutions:
         from numeric.solutions import costs_of_counts
@@ -76,6 +79,7 @@ def count(
         print_counts(console(), found)
         if costs is not None:
             print_solutions(console(), found, costs)
+        print_explanation(console(), why)
     if plot:
         from matchprob.report import paint, pictures
 
@@ -115,6 +119,7 @@ def estimate(
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_estimate
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], plot=plot, store=store)
     with progress("estimating", trials, confidence) as advance:
@@ -135,10 +140,12 @@ def estimate(
             name=name,
             advance=advance,
         )
+    why = found.explain(str(problem))
     if as_json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), "explanation": why.lines()})
     else:
         print_estimate(console(), found)
+        print_explanation(console(), why)
     if plot:
         from matchprob.report import paint, pictures
 
@@ -171,9 +178,11 @@ def compare(
 ) -> None:
     """Compare two allocations of one network on common random instances."""
     from matchprob.api import estimate as verbs
+    from matchprob.explain.trials import explain_comparison
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_comparison
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([first, second], store=store)
     with progress("comparing", 2 * trials, confidence) as advance:
@@ -192,10 +201,12 @@ def compare(
             scheduler=scheduler,
             advance=advance,
         )
+    why = explain_comparison(found, shlex.join([str(first), str(second)]))
     if as_json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), "explanation": why.lines()})
     else:
         print_comparison(console(), found)
+        print_explanation(console(), why)
     finish(
         found.trials, trials, "common trials", "compare", store,
         found.first.trouble or found.second.trouble,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import typer
 
 from matchprob.cli.options import Json, Plot, ProblemFile, Seed, Timeout, console, print_json, say
@@ -17,15 +19,19 @@ def identify(
     """Say which learnable weights the data determine."""
     from matchprob.api import identify as api
     from matchprob.api.question import as_problem
+    from matchprob.explain.identification import explain_identification
     from matchprob.io import files
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
     found = api.identify(question, seed=seed, timeout=timeout)
+    why = explain_identification(found, shlex.quote(str(problem)), timeout)
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
     else:
         console().print(str(found))
+        print_explanation(console(), why)
     if plot:
         from matchprob.report import paint, pictures
 

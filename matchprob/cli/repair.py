@@ -61,6 +61,7 @@ def repair(
     from matchprob.io import costs as tables
     from matchprob.io import files
     from matchprob.report import repair as repair_report
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, plot=plot)
     question = as_problem(problem)
@@ -77,10 +78,12 @@ def repair(
         timeout=timeout,
         seed=seed,
     )
+    why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
     else:
         repair_report.print_repair(console(), found)
+        print_explanation(console(), why)
     if write:
         files.write_text(write, found.problem.to_toml())
         say(f"wrote {write}")
@@ -103,12 +106,15 @@ def robust(
     """Tell how many learnable weights may be lost before MP drops to 0."""
     from matchprob.api import repair as repairs
     from matchprob.report import repair as repair_report
+    from matchprob.report.explanation import print_explanation
 
     found = repairs.robust(problem, seconds=seconds, seed=seed)
+    why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
     else:
         repair_report.print_robustness(console(), found)
+        print_explanation(console(), why)
 
 
 def register(app: typer.Typer) -> None:

@@ -4,6 +4,7 @@ tables       What reports share: tables, masks, colours of verdicts
 inspection   The structure report and the equations themselves
 certificate  Verdicts and what they rest on; the checks of a verification
 audit        Many allocations at once: what an audit and an atlas found
+explanation  What a result means, in plain words, below its numbers
 estimate     Counts, estimates, comparisons, and the studies they are kept in
 identification  What data determine, on the masks
 design       Designs: masks, reasons, bounds

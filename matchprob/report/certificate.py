@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 from rich.console import Console
@@ -10,8 +9,9 @@ from rich.text import Text
 
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
-from algebra.certificates.explanation import Explanation
 from algebra.networks.limits import plural
+from algebra.results import Explanation
+from matchprob.report.explanation import print_explanation
 from matchprob.report.tables import STYLES, table
 
 
@@ -37,28 +37,8 @@ def print_certificate(out: Console, found: Certificate, why: Explanation | None 
     out.print(grid)
     for text in (*found.reasons, *found.notes, *found.tried):
         out.print(f"  {text}", markup=False)
-    if why is None:
-        return
-    out.print()
-    for text in why.known:
-        _wrapped(out, "", text)
-    _wrapped(out, "Open: ", why.open)
-    _wrapped(out, "Decided by: ", why.decided_by)
-    for command, purpose in why.commands:
-        _wrapped(out, "Try: ", f"{command}   ({purpose})")
-
-
-def _wrapped(out: Console, label: str, text: str) -> None:
-    """A paragraph, its further lines indented."""
-    if not text:
-        return
-    start = "  " + " " * (len(text) - len(text.lstrip()))
-    lines = textwrap.wrap(
-        label + text.strip(), max(40, out.width - 1), initial_indent=start,
-        subsequent_indent=start + " " * len(label), break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip
-    out.print("\n".join(lines), markup=False, soft_wrap=True)
+    if why is not None:
+        print_explanation(out, why)
 
 
 def _certainty(found: Certificate) -> str:

@@ -6,6 +6,7 @@ experiment     Appendix E of the second paper: three ways to set normalization p
                compared
 float_simplex  Where a linear program ends, guessed in doubles: the basis that exact arithmetic
                then checks
+realize        One instance realized layer by layer, in rationals
 scales         Scales of one block in doubles: linear solves, their condition, the best
                approximation
 skip_blocks    Theorem 2's construction in doubles: depth instead of width, with a proved error

@@ -20,7 +20,6 @@ from matchprob.api.estimate import compare, count, estimate
 from numeric.certification.constraints import ConstrainedCounts, box_of
 from numeric.counts import InstanceCount, Reason
 from numeric.engines.counter import InstanceCounter
-from numeric.engines.normalization import make_counter
 from numeric.instances import draw_instance
 from numeric.phcpy.install import find_phcpy
 from tests.numeric.certification import closed_form
@@ -291,5 +290,5 @@ def test_networks_without_constraints_say_so():
         estimate(relu, 3)
     net = NormNet(widths=(2, 2), hidden=(2,), m=2, activation="linear")
     norm = Problem(net, {"g1": [[1], [1]]}, constraints=rules)
-    with pytest.raises(InputError, match="not for normalization"):
-        make_counter(norm)
+    with pytest.raises(InputError, match="not obeyed for normalization"):
+        InstanceCounter(norm)

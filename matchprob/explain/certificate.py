@@ -7,7 +7,7 @@ sentences.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from algebra.certificates.certificate import (
@@ -18,50 +18,10 @@ from algebra.certificates.certificate import (
     UNDECIDED,
     Certificate,
 )
+from algebra.results import Explanation
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """A verdict in plain words.
-
-    Attributes
-    ----------
-    known : tuple of str
-        What is known, and from what.
-    open : str
-        What is not, and which hypothesis fails; empty where nothing is open.
-    decided_by : str
-        What would decide it.
-    commands : tuple of (str, str)
-        Commands to try next, and what each is for.
-    """
-
-    known: tuple[str, ...]
-    open: str = ""
-    decided_by: str = ""
-    commands: tuple[tuple[str, str], ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for ``--json``."""
-        return {
-            "known": list(self.known),
-            "open": self.open,
-            "decided_by": self.decided_by,
-            "try": [{"command": command, "for": text} for command, text in self.commands],
-        }
-
-    def lines(self) -> list[str]:
-        """As printed."""
-        out = list(self.known)
-        out += [f"Open: {self.open}"] if self.open else []
-        out += [f"Decided by: {self.decided_by}"] if self.decided_by else []
-        return out + [f"Try: {command}   ({text})" for command, text in self.commands]
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines())
-
-
-def explain(
+def explain_certificate(
     found: Certificate, file: str = "P.toml", timeout: float = 120.0, search: float = 2.0
 ) -> Explanation:
     """Why a certificate says what it says.
@@ -84,7 +44,7 @@ def explain(
     >>> from algebra.networks.recurrent import LinearRNN
     >>> from algebra.problems.problem import Problem
     >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    >>> print(explain(certify(Problem(net, {"W": [[1, 1], [0, 0]]}))).known[0])
+    >>> print(explain_certificate(certify(Problem(net, {"W": [[1, 1], [0, 0]]}))).known[0])
     Not minimal: the 2 learnable weights reach all 2 independent equations (rank 2).
     """
     why = _explained(found, file, timeout, search)

@@ -3,22 +3,15 @@
 import random
 
 import numpy as np
-import pytest
 import sympy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from algebra.errors import InputError
 from algebra.networks.normalization import NormNet
-from algebra.normalization.lowering import (
-    augmented,
-    lowered_allocation,
-    lowered_cell,
-    lowered_network,
-    lowered_support,
-    target_rank,
-)
+from algebra.normalization.certify import target_rank
 from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 
 
@@ -65,13 +58,29 @@ def test_same_labels(network, seed):
     rng = random.Random(seed)
     weights = {name: integers(rng, shape) for name, shape in network.shapes.items()}
     X = integers(rng, network.input_shape)
-    taller = np.vstack([X, np.ones((1, network.m), int)])
-    lowered = lowered_network(network)
-    made = augmented(weights, 1)
+    lowering = network.lower()
+    made = lowering.weights(weights, 1)
     assert {name: m.shape for name, m in made.items()} == dict(
-        sorted(lowered.shapes.items(), key=lambda item: int(item[0][1:]))
+        sorted(lowering.network.shapes.items(), key=lambda item: int(item[0][1:]))
     )
-    assert np.array_equal(lowered.forward(made, taller), network.forward(weights, X))
+    labels = lowering.network.forward(made, lowering.samples(X, 1))
+    assert np.array_equal(labels, network.forward(weights, X))
+
+
+@settings(max_examples=30, deadline=None)
+@given(nets(), st.integers(0, 10**6))
+def test_same_teacher(network, seed):
+    """The lowered teacher gives the teacher's labels where no hidden width is too small for it."""
+    rng = random.Random(seed)
+    teacher = {name: integers(rng, shape) for name, shape in network.teacher_shapes.items()}
+    X = integers(rng, network.input_shape)
+    lowering = network.lower()
+    made = lowering.teacher(teacher, 1)
+    labels = lowering.network.forward(made, lowering.samples(X, 1))
+    pairs = zip(network.widths, network.widths[1:], strict=False)
+    if all(w >= min(pair) for w, pair in zip(network.hidden, pairs, strict=True)):
+        assert np.array_equal(labels, network.teach(teacher, X))
+    assert {name: m.shape for name, m in made.items()} == lowering.network.shapes
 
 
 @settings(max_examples=12, deadline=None)
@@ -83,7 +92,8 @@ def test_same_rank(network, seed):
     every = [(n, i, j) for n, (r, c) in network.shapes.items() for i in range(r) for j in range(c)]
     cells = rng.sample(every, min(len(every), rng.randint(1, 6)))
     allocation = Allocation.from_cells(network, cells)
-    found = allocation_rank(lowered_allocation(allocation), lowered_support(network)).rank
+    inner = lowered(Problem.of(allocation)).problem
+    found = allocation_rank(inner.allocation, inner.support).rank
     exact = max(exact_rank(network, allocation.cells, random.Random(seed + k)) for k in range(4))
     assert found == exact
 
@@ -100,7 +110,8 @@ def test_whole_student_reaches_the_target_where_wide():
     """With all weights free the student's labels have the target's dimension, unless narrow."""
     for hidden, rank in ((2, 6), (1, 5)):
         net = NormNet((2, 2), (hidden,), 4, "linear")
-        assert network_rank(lowered_network(net), lowered_support(net)).rank == rank
+        inner = lowered(Problem(net, {})).problem
+        assert network_rank(inner.network, inner.support).rank == rank
     assert target_rank(NormNet((2, 2), (1,), 4)).rank == 6
 
 
@@ -108,14 +119,13 @@ def test_support_is_carried():
     """A zero of W1, a missing shift and a missing scale are zeros of the augmented matrices."""
     net = NormNet.square(2, 1, 2, 2, "linear")
     support = {"W1": np.array([[1, 0], [1, 1]]), "b1": np.array([[1], [0]])}
-    masks = lowered_support(net, support)
+    masks = lowered(Problem(net, {}, support=support)).problem.support
     assert masks["W1"].tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
     assert masks["W2"].tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 1]]
-    assert lowered_cell(net, ("b1", 0, 0)) == ("W2", 0, 2)
-    assert lowered_cell(net, ("g2", 1, 0)) == ("W4", 1, 1)
+    assert net.lower().cell(("b1", 0, 0)) == ("W2", 0, 2)
+    assert net.lower().cell(("g2", 1, 0)) == ("W4", 1, 1)
 
 
-def test_relu_is_refused():
-    """A ReLU network is not lowered."""
-    with pytest.raises(InputError, match="ReLU"):
-        lowered_network(NormNet.square(2, 1, 4, 3))
+def test_relu_is_not_lowered():
+    """A ReLU network is polynomial on pieces only."""
+    assert NormNet.square(2, 1, 4, 3).lower() is None

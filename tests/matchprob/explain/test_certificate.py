@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from algebra.certificates.certificate import DISCRETE
-from algebra.certificates.explanation import explain
 from algebra.families import certify, verify
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.normalization import NormNet
@@ -14,6 +13,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Distribution, Problem
 from algebra.systems.root_count import RootCountError
+from matchprob.explain.certificate import explain_certificate as explain
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
@@ -109,7 +109,7 @@ def test_discrete_laws_are_no_claims_about_mp():
 def test_what_json_prints_still_verifies():
     """An explanation beside a certificate is words: unchecked, and in nobody's way."""
     found = certify(DIAGONAL)
-    data = {**found.to_dict(), "explanation": explain(found).to_dict()}
+    data = {**found.to_dict(), "explanation": explain(found).lines()}
     checked = verify(data)
     assert checked.holds
     assert any("explanation" in c.text for c in checked.checks if c.status == "unchecked")
