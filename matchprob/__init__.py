@@ -65,12 +65,15 @@ if TYPE_CHECKING:
     from matchprob.api.design import design as design
     from matchprob.api.estimate import compare as compare
     from matchprob.api.estimate import count as count
+    from matchprob.api.estimate import enclosures as enclosures
     from matchprob.api.estimate import estimate as estimate
+    from matchprob.api.export import export as export
     from matchprob.api.identify import identify as identify
     from matchprob.api.repair import repair as repair
     from matchprob.api.repair import robust as robust
     from matchprob.api.surveys import atlas as atlas
     from matchprob.api.surveys import audit as audit
+    from matchprob.api.train import train as train
     from numeric.counts import CountResult as CountResult
     from numeric.counts import InstanceCount as InstanceCount
     from numeric.instances import Instance as Instance
@@ -80,6 +83,7 @@ if TYPE_CHECKING:
     from numeric.statistics.estimate import Estimate as Estimate
     from numeric.studies.store import Store as Store
     from numeric.studies.study import Study as Study
+    from numeric.training.experiment import TrainResult as TrainResult
 
 __version__ = "0.2.0"
 
@@ -119,8 +123,10 @@ _HOMES = {
     "matchprob.api.estimate": (
         "compare",
         "count",
+        "enclosures",
         "estimate",
     ),
+    "matchprob.api.export": ("export",),
     "matchprob.api.identify": ("identify",),
     "matchprob.api.repair": (
         "repair",
@@ -130,6 +136,7 @@ _HOMES = {
         "atlas",
         "audit",
     ),
+    "matchprob.api.train": ("train",),
     "numeric.counts": (
         "CountResult",
         "InstanceCount",
@@ -143,6 +150,7 @@ _HOMES = {
     "numeric.statistics.estimate": ("Estimate",),
     "numeric.studies.store": ("Store",),
     "numeric.studies.study": ("Study",),
+    "numeric.training.experiment": ("TrainResult",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 

@@ -17,6 +17,7 @@ relu/           Shallow ReLU instances in floating point: trees that search, pro
 solutions       What each match costs: sizes, changes, signs, what rounding leaves, condition
 statistics/     From trials to statements: intervals, confidence sequences, comparisons
 studies/        Trials kept, shared among processes and machines, and taken up again
+training/       Does training find the match: gradient methods, their ends certified
 tracking/       Paths from one instance's solutions to another's, and how many there are
 warm_up         Compile the kernels ahead of their first use
 """

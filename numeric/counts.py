@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from algebra.errors import InputError
+from algebra.polynomials.parametrization import Box
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.results import Result, data_frame
@@ -122,6 +123,9 @@ class InstanceCount:
         Why it is undetermined, or how the count was reached.
     solutions : Solutions
         The real solutions: values of the learnable weights in the allocation's order.
+    boxes : tuple of boxes
+        Of an engine that works in rationals: for each solution a pair of exact ends for each
+        weight, which enclose it and no other.  Not kept in a store.
     paths, retried, certified : int
         Paths tracked, paths tracked again, endpoints certified.
     seconds : float
@@ -140,6 +144,7 @@ class InstanceCount:
     status: str
     note: str = ""
     solutions: tuple[tuple[float, ...], ...] = field(default=Solutions(), repr=False)
+    boxes: tuple[Box, ...] = field(default=(), repr=False, compare=False)
     paths: int = 0
     retried: int = 0
     certified: int = 0

@@ -183,7 +183,10 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
     def matrices(part: str, law: str) -> dict[str, np.ndarray]:
         rng = stream(seed, index, part)
         shapes = network.shapes if part == "weights" else network.teacher_shapes
-        drawn = {name: _draw(rng, law, shape) / np.sqrt(shape[1]) for name, shape in shapes.items()}
+        drawn = {
+            name: draw_entries(rng, law, shape) / np.sqrt(shape[1])
+            for name, shape in shapes.items()
+        }
         for name, mask in problem.support.items():
             if name in drawn:
                 drawn[name] *= mask
@@ -198,11 +201,11 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
         index=index,
         weights=matrices("weights", laws.weights),
         teacher=matrices("teacher", laws.teacher),
-        X=_draw(stream(seed, index, "inputs"), laws.inputs, network.input_shape),
+        X=draw_entries(stream(seed, index, "inputs"), laws.inputs, network.input_shape),
     )
 
 
-def _draw(rng: np.random.Generator, law: str, shape: tuple[int, int]) -> np.ndarray:
+def draw_entries(rng: np.random.Generator, law: str, shape: tuple[int, int]) -> np.ndarray:
     """Independent entries of mean 0 and variance 1."""
     if law == "normal":
         return rng.standard_normal(shape)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from algebra.errors import InputError
 from algebra.time_limits import OutOfTime, positive_seconds, within
@@ -18,6 +18,9 @@ from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store
 from numeric.studies.study import Study, Workers, make_workers
 from numeric.studies.together import run_together
+
+if TYPE_CHECKING:
+    from numeric.certification.enclosures import Enclosure
 
 Advance = Callable[[InstanceCount], None]
 _PATH = (str, Path)
@@ -88,6 +91,38 @@ def count(
         requested=instances,
         problem=problem,
     )
+
+
+def enclosures(found: CountResult) -> list[list[Enclosure | None]]:
+    """Intervals for each learnable weight of each real solution, proved to hold it.
+
+    Parameters
+    ----------
+    found : CountResult
+        From `count`.
+
+    Returns
+    -------
+    list of list of Enclosure or None
+        For each instance one for each of its `solutions`: rational boxes of the exact engines,
+        polydiscs by Krawczyk's test otherwise; None where none was certified.
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> net = mp.LinearEstimator(q=1, d=1, m=1)
+    >>> found = mp.count(mp.Problem(net, {"W": [[1]]}), 1, engine="exact")
+    >>> [[one]] = mp.enclosures(found)
+    >>> ((low, high),) = one.box
+    >>> one.how, float(low) == found.instances[0].solutions[0][0], low == high
+    ('rational', True, True)
+    """
+    if found.problem is None:
+        raise InputError("`found` does not say of which problem it is: use the result of `count`")
+    # Path tracking's kernels are loaded only where something is certified.
+    from numeric.certification.enclosures import enclosures as enclose
+
+    return enclose(found.instances, found.problem, found.seed)
 
 
 def estimate(

@@ -13,6 +13,7 @@ identify   Verbs about what data determine: identify
 options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
 reproduce  The verb that makes the papers' figures again: reproduce
+train      The verb that trains: train
 study      Verbs of kept trials: study list, show, export, rename, merge
 help       Help that is made from registries, when it is asked for: loading them takes time
 """
@@ -39,6 +40,7 @@ from matchprob.cli import (
     repair,
     reproduce,
     study,
+    train,
 )
 from matchprob.cli.help import LazyHelp
 from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
@@ -82,7 +84,9 @@ def _main(
         raise typer.Exit
 
 
-for _group in (certify, identify, design, repair, estimate, decide, study, construct, reproduce):
+for _group in (
+    certify, identify, design, repair, estimate, train, decide, study, construct, reproduce,
+):  # fmt: skip
     _group.register(app)
 
 

@@ -10,27 +10,46 @@ import typer
 
 from matchprob.cli.options import (
     UNFINISHED,
+    Dpi,
     Json,
     NetworkFile,
     Plot,
     ProblemFile,
     Seed,
     Timeout,
+    Width,
     console,
+    draw,
     print_json,
     say,
 )
+from matchprob.io.sizes import DPI
 
 
 def inspect(
     problem: ProblemFile,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     all_forms: Annotated[
         bool, typer.Option("--all-forms", help="Eliminate every form of the system.")
     ] = False,
     equations: Annotated[
         bool, typer.Option("--equations", help="Print the equations themselves.")
     ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export",
+            metavar="FILE",
+            help="Write one instance's equations for another program; the suffix says which: "
+            ".ms .phc .jl .m2 .py.",
+        ),
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--form", help="With --export: core, B, D, forward, backward, direct.")
+    ] = "core",
+    index: Annotated[int, typer.Option("--index", help="With --export: the trial.", min=0)] = 0,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -41,22 +60,31 @@ def inspect(
     from matchprob.report import inspection
     from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([problem], plot=plot)
+    files.check_outputs([problem], export, plot=plot)
     question = as_problem(problem)
+    written = None
+    if export:
+        from matchprob.api import export as exports
+        from matchprob.io.languages import language_of
+
+        language = language_of(export.suffix)
+        written = exports.export(question, form, to=language, seed=seed, index=index)
     found = exact.inspect(question, seed=seed, all_forms=all_forms)
     why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
+        told = {"export": written.to_dict()} if written else {}
+        print_json({**found.to_dict(), **told, "seed": seed, "explanation": why.lines()})
     else:
         inspection.print_inspection(console(), found, question, seed)
         print_explanation(console(), why)
         if equations:
             inspection.print_equations(console(), found, question)
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+        if written:
+            inspection.print_names(console(), written)
+    if export and written:
+        files.write_text(export, written.text)
+        say(f"wrote {export}")
+    draw(found, plot, width, dpi)
 
 
 def certify(
@@ -69,6 +97,9 @@ def certify(
     search: Annotated[
         float, typer.Option(help="Seconds to look for an instance without real solutions.")
     ] = 2.0,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Decide whether an allocation is maximal, minimal or in between."""
@@ -78,7 +109,7 @@ def certify(
     from matchprob.io import files
     from matchprob.report.certificate import print_certificate
 
-    files.check_outputs([problem], out)
+    files.check_outputs([problem], out, plot=plot)
     question = as_problem(problem)
     found = exact.certify(question, seed=seed, timeout=timeout, search=search)
     why = explain_certificate(found, shlex.quote(str(problem)), timeout, search)
@@ -89,6 +120,7 @@ def certify(
     if out:
         files.write_text(out, found.to_json())
         say(f"wrote {out}")
+    draw(found, plot, width, dpi)
 
 
 def verify(
@@ -133,14 +165,19 @@ def audit(
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Audit the corrected theorems too (slower).")
     ] = False,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Hold the papers' theorems, as stated, against the exact verdict."""
     from matchprob.api import surveys
+    from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_audit
 
+    files.check_outputs([problem], plot=plot)
     with counter("auditing") as progress:
         found = surveys.audit(
             problem,
@@ -155,6 +192,7 @@ def audit(
         print_json(found.to_dict())
     else:
         print_audit(console(), found)
+    draw(found, plot, width, dpi)
 
 
 def atlas(
@@ -179,6 +217,8 @@ def atlas(
         ),
     ] = False,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -201,11 +241,7 @@ def atlas(
     if table:
         files.write_text(table, found.to_csv())
         say(f"wrote {table}")
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
     if len(found.entries) < found.orbits:
         kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
         say(f"matchprob: interrupted after {len(found.entries)} of {found.orbits} orbits, {kept}")

@@ -12,6 +12,7 @@ from matchprob.cli.options import (
     UNFINISHED,
     Complete,
     Confidence,
+    Dpi,
     EngineName,
     Json,
     NoCertify,
@@ -23,12 +24,15 @@ from matchprob.cli.options import (
     Timeout,
     Trials,
     TrialTimeout,
+    Width,
     WorkersOption,
     console,
+    draw,
     finish,
     print_json,
     say,
 )
+from matchprob.io.sizes import DPI
 
 
 def count(
@@ -39,9 +43,12 @@ def count(
     timeout: Timeout = math.inf,
     trial_timeout: TrialTimeout = 600.0,
     solutions: Annotated[
-        bool, typer.Option("--solutions", help="Show each real solution and what it costs.")
+        bool,
+        typer.Option("--solutions", help="Show each real solution, enclosed, and what it costs."),
     ] = False,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Count the real solutions of random instances."""
@@ -49,6 +56,7 @@ def count(
     from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.io.progress import progress
+    from matchprob.report.enclosures import enclosure_data, print_enclosures
     from matchprob.report.estimate import print_counts, print_solutions
     from matchprob.report.explanation import print_explanation
 
@@ -71,20 +79,21 @@ def count(
         from numeric.solutions import costs_of_counts
 
         costs = costs_of_counts(found.instances, question, seed)
-        for entry, own in zip(data["instances"], costs, strict=True):
-            entry["solutions"] = [cost.to_dict() for cost in own]
+        boxes = verbs.enclosures(found)
+        for entry, own, around in zip(data["instances"], costs, boxes, strict=True):
+            entry["solutions"] = [
+                {**cost.to_dict(), **enclosure_data(box)}
+                for cost, box in zip(own, around, strict=True)
+            ]
     if as_json:
         print_json(data)
     else:
         print_counts(console(), found)
         if costs is not None:
+            print_enclosures(console(), found, boxes)
             print_solutions(console(), found, costs)
         print_explanation(console(), why)
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
     finish(len(found), instances, "instances", "count")
 
 
@@ -112,6 +121,8 @@ def estimate(
         typer.Option(help="Name of the study in the store; the problem file's by default."),
     ] = None,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Estimate the match probability, with an honest interval."""
@@ -146,11 +157,7 @@ def estimate(
     else:
         print_estimate(console(), found)
         print_explanation(console(), why)
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
     if found.trouble or found.trials < found.requested:
         finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)
     elif half_width is not None and found.interval().half_width > half_width:
@@ -174,6 +181,9 @@ def compare(
     store: StoreOption = None,
     workers: WorkersOption = 1,
     scheduler: Scheduler = None,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Compare two allocations of one network on common random instances."""
@@ -184,7 +194,7 @@ def compare(
     from matchprob.report.estimate import print_comparison
     from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([first, second], store=store)
+    files.check_outputs([first, second], plot=plot, store=store)
     with progress("comparing", 2 * trials, confidence) as advance:
         found = verbs.compare(
             first,
@@ -207,6 +217,7 @@ def compare(
     else:
         print_comparison(console(), found)
         print_explanation(console(), why)
+    draw(found, plot, width, dpi)
     finish(
         found.trials, trials, "common trials", "compare", store,
         found.first.trouble or found.second.trouble,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class ComplementarityEngine:
             real, status, note, solutions = self._solutions(instance)
         else:
             found = decide(instance)
-            solutions = (_doubles(found.witness),) if found.witness else ()
+            solutions = (found.witness,) if found.witness else ()
             real = {MATCH: 1, NONE: 0}.get(found.verdict)
             status = COMPLETE if found.verdict == NONE else UNDETERMINED
             note = found.note
@@ -68,7 +69,8 @@ class ComplementarityEngine:
             None,
             status,
             note,
-            solutions=solutions,
+            solutions=tuple(_doubles(values) for values in solutions),
+            boxes=tuple(tuple((_exact(v),) * 2 for v in values) for values in solutions),
             seconds=time.perf_counter() - began,
         )
 
@@ -82,19 +84,22 @@ class ComplementarityEngine:
                 np.zeros(system.pairs, bool)
             )
             values = [decided.witness] if decided.witness is not None else []
-            solutions = tuple(_doubles(value) for value in values)
             note = "linear" if unique else "linear equations that leave weights free"
-            return len(solutions), COMPLETE if unique else UNDETERMINED, note, solutions
+            return len(values), COMPLETE if unique else UNDETERMINED, note, tuple(values)
         tree = CellTree(instance)
         found = tree.search(mode=DIVIDE, most_nodes=self.most_nodes)
         if found.status != NO_MATCH:
             return None, UNDETERMINED, f"given up after {found.nodes} nodes", ()
         settled = tree.settle(found, all_cells=True)
-        solutions = tuple(_doubles(values) for values in settled.witnesses)
+        solutions: tuple[Any, ...] = tuple(settled.witnesses)
         if settled.open:
             note = f"a lower bound: {settled.open} cells are open or hold a continuum"
             return len(solutions), UNDETERMINED, note, solutions
         return len(solutions), COMPLETE, f"leaves: {found.leaves}; solutions exact", solutions
+
+
+def _exact(value: Any) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
 
 
 def _doubles(values: Sequence[Any]) -> tuple[float, ...]:

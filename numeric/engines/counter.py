@@ -239,7 +239,7 @@ class InstanceCounter:
             if count.real:
                 note = "a certified real solution; not counted completely"
                 found[k] = replace(
-                    count, complex=None, note=note, solutions=(), reason=Reason.FOUND_ONE
+                    count, complex=None, note=note, solutions=(), boxes=(), reason=Reason.FOUND_ONE
                 )
         return found
 
@@ -259,6 +259,7 @@ class InstanceCounter:
             replace(
                 c, real=c.real or None, complex=None, status=UNDETERMINED, note=note,
                 solutions=tuple(i.restored(s) for s in c.solutions),
+                boxes=(),
                 reason=_of_part(c, plan.is_lost),
             )
             for c, i in zip(counts, solved, strict=True)

@@ -130,10 +130,9 @@ def damped(loss: ReluLoss, starts: np.ndarray, steps: int = 100) -> np.ndarray:
     -------
     ndarray, (·, r)
     """
-    ends, _ = levenberg_marquardt(
-        loss.jacobian, starts, steps, enough=1e-24, damping=_DAMPING, first=True
-    )
-    return ends
+    return levenberg_marquardt(
+        lambda w, _: loss.jacobian(w), starts, steps, enough=1e-24, damping=_DAMPING, first=True
+    ).ends
 
 
 class OptimizerEngine:
