@@ -116,9 +116,7 @@ class _Certifier:
             if found.verdict == INTERMEDIATE and not has_full_support(problem):
                 # The map is not homogeneous: the witness cannot be scaled into a cube.
                 evidence = {k: v for k, v in found.evidence.items() if k != "no_real_root"}
-                tried = (
-                    "an instance without real solutions: found, but outside a bounded law's cube"
-                )
+                tried = "instances without real solutions: one beyond the reach of bounded laws"
                 rule = f"not minimal, {found.generic_root_count} complex solutions"
                 return replace(
                     found, verdict=UNDECIDED, rule=rule, evidence=evidence, tried=(tried,)

@@ -144,12 +144,17 @@ class Network(ABC):
             if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
                 raise TypeError(f"two classes of kind {cls.kind!r}: {other} and {cls}")
 
+    @classmethod
+    def choices(cls) -> frozenset[str]:
+        """Keys that are no sizes but a choice, of words or yes or no: checked by the kind itself."""
+        found = fields(cls)  # type: ignore[arg-type]
+        return frozenset(f.name for f in found if isinstance(f.default, (str, bool)))
+
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             size: Any
-            if isinstance(field.default, (str, bool)):
-                # A choice between words, or yes or no, checked by its own class.
+            if field.name in self.choices():
                 continue
             if field.name in ("widths", "hidden"):
                 name = field.name

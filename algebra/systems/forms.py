@@ -38,7 +38,7 @@ from typing import Any, ClassVar
 
 from algebra.errors import InputError
 from algebra.networks.base import Matmul, Network
-from algebra.networks.chain import Chain, ChainNetwork, need_chain
+from algebra.networks.chain import Chain, need_chain
 from algebra.problems.allocation import Allocation
 from algebra.systems.quadratic import beside, stacked
 
@@ -87,9 +87,9 @@ class _Direct(LiftedForm):
     def equations(
         self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
     ) -> Equations:
-        if not isinstance(network, ChainNetwork):
-            return [("Y", network.forward(student, U) - Y)]
         chain = network.chain()
+        if chain is None:
+            return [("Y", network.forward(student, U) - Y)]
         if chain.recurrent is None:
             for name in chain.steps:
                 U = student[name] @ U

@@ -117,11 +117,11 @@ def _counts(seeds):
     for seed in seeds:
         rng = random.Random(f"raw/{seed}")
         activation = rng.choice([_SQUARE, {"polynomial": [0, 1, 0, 1]}, {"polynomial": [1, 1, 1]}])
-        size = lambda: rng.randint(1, 2)  # noqa: E731
+        small = rng.randint(1, 2)
         if rng.random() < 0.6:
-            net = FeedForward(2, (2,), 1, size() + 1, activation=activation)
+            net = FeedForward(2, (2,), 1, small + 1, activation=activation)
         else:
-            net = RNN(2, size(), 1, 1, 2, activation=activation, biases=rng.random() < 0.5)
+            net = RNN(2, small, 1, 1, 2, activation=activation, biases=rng.random() < 0.5)
         whole = network_rank(net).rank
         chosen = Allocation.from_cells(net, sorted(rng.sample(all_cells(net), whole)))
         if allocation_rank(chosen).rank < whole:
@@ -151,12 +151,13 @@ def test_more_root_counts_agree_with_the_equations_as_they_stand():
 def _linear_pairs(seeds):
     for seed in seeds:
         rng = random.Random(f"pairs/{seed}")
-        size = lambda top=3: rng.randint(1, top)  # noqa: E731
+        x, y, z = (rng.randint(1, 3) for _ in range(3))
+        d, m = rng.randint(1, 2), rng.randint(1, 2)
         if rng.random() < 0.5:
-            sizes = {"n": size(), "T": size(), "b": size(2), "d": size(2), "m": size(2)}
+            sizes = {"n": x, "T": y, "b": min(z, 2), "d": d, "m": m}
             one, other = RNN(**sizes, activation="linear"), LinearRNN(**sizes)
         else:
-            sizes = {"q": size(), "widths": (size(), size()), "d": size(2), "m": size(2)}
+            sizes = {"q": x, "widths": (y, z), "d": d, "m": m}
             one, other = FeedForward(**sizes, activation="linear"), LinearFeedForward(**sizes)
         cells = all_cells(other)
         chosen = rng.sample(cells, min(len(cells), rng.randint(0, other.outputs + 1)))
