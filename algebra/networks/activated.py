@@ -157,6 +157,10 @@ class ActivatedNetwork(Network):
         return plain
 
     @property
+    def rank_decides(self) -> bool:
+        return True
+
+    @property
     def independent_columns(self) -> int:
         """All of them: no label follows linearly from others."""
         return self.columns

@@ -146,7 +146,7 @@ class Network(ABC):
 
     @classmethod
     def choices(cls) -> frozenset[str]:
-        """Keys that are no sizes but a choice, of words or yes or no: checked by the kind itself."""
+        """Keys that are no sizes but choices, of words or yes or no: the kind checks them."""
         found = fields(cls)  # type: ignore[arg-type]
         return frozenset(f.name for f in found if isinstance(f.default, (str, bool)))
 
@@ -193,6 +193,14 @@ class Network(ABC):
     def columns(self) -> int:
         """Columns of the label matrix Y: the m samples, unless a kind reads each several times."""
         return self.m
+
+    @property
+    def rank_decides(self) -> bool:
+        """Whether MP = 0 if and only if the allocation's Jacobian lacks rank.
+
+        So where the labels are analytic in the weights, one piece for all samples.
+        """
+        return self.is_linear
 
     @property
     def independent_columns(self) -> int:

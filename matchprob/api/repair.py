@@ -139,7 +139,7 @@ def repair(
     if goal is not None and goal not in _GOALS:
         raise InputError(f"`goal` ({goal!r}) must be positive or maximal")
     allocation, network = problem.allocation, problem.network
-    if not network.is_linear:
+    if not network.rank_decides:
         raise InputError(f"a {network.title} network has no minimal allocations to repair")
     before = certify(problem, seed=seed, timeout=max(timeout, _PATIENCE))
     is_restricted = bool(must or forbidden or caps)
