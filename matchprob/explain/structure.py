@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from algebra.networks.chain import need_chain
 from algebra.networks.limits import plural
 from algebra.results import Explanation
 from algebra.systems.inspection import Inspection
@@ -22,10 +21,8 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
         most = max(found.violations, key=lambda v: v.excess)
         allocation = found.allocation
         # The surplus of one budget is lost; what the others lose may be the same weights.
-        left, most_labels = allocation.size - most.excess, allocation.network.outputs
-        chain = allocation.network.chain() and need_chain(allocation.network)
-        if chain:
-            most_labels = chain.label_dimension_bound
+        left = allocation.size - most.excess
+        most_labels = allocation.network.label_dimension_bound
         if left >= most_labels:
             text = (
                 f"More weights learn than can matter: {most}. That by itself is no defect: "
@@ -44,6 +41,8 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
         return Explanation(known, commands=(certify, repair))
     if not found.forms:
         text = "The equations were not written out: they are too many, or depend on the instance."
+        if found.allocation.network.rank_decides:
+            text = "Counting finds no surplus; the generic rank decides whether MP = 0."
         return Explanation((text,), commands=(certify,))
     first = found.forms[0]
     if not first.consistent:

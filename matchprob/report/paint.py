@@ -41,6 +41,7 @@ from matchprob.report.palette import (
     VERDICTS,
     VERMILION,
 )
+from matchprob.report.profile import draw_profile
 from matchprob.report.style import SMALL, crop, grow, heading, name_ticks, new_figure, tidy
 from numeric.counts import CountResult
 from numeric.normalization.construct import Construction
@@ -340,9 +341,11 @@ def _training(axes: Axes, found: TrainResult) -> None:
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     tidy(axes, "least mean squared error at the end of training", "trials with at most this error")
-    part = f", partial: {found.trials} of {found.requested}" if found.is_partial else ""
-    handles = axes.get_legend_handles_labels()[0]
-    heading(axes, f"{found.problem.network}\n{found}{part}", handles)
+    part = f"; partial: {found.trials} of {found.requested}" if found.is_partial else ""
+    title = (
+        f"{found.settings.optimizer}: found in {found.found} of {found.exists} with a match{part}"
+    )
+    heading(axes, title, axes.get_legend_handles_labels()[0])
 
 
 def _masks(
@@ -372,5 +375,6 @@ PICTURES: dict[str, Picture] = {
     "design": _masks(_design, lambda f: (f.allocation, f.asked.cells)),
     "repair": _masks(_repair, lambda f: (f.problem.allocation, f.before.problem.allocation.cells)),
     "construction": Picture(_construction),
+    "profile": Picture(draw_profile),
     "training": Picture(_training),
 }
