@@ -22,7 +22,7 @@ def test_memory_and_time():
 
 
 def test_before_anything_is_made():
-    """The columns of all weights, for eighty million labels, are refused before they are asked for."""
+    """Columns of all weights for eighty million labels are refused before they are made."""
     net = mp.LinearRNN(n=40, T=2, b=1, d=20, m=4_000_000)
     with pytest.raises(Unfinished, match="memory"):
         columns_at(net, random_point(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), 7, 0), all_cells(net))
