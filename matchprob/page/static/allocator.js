@@ -48,6 +48,8 @@ class View {
     this.verdicts = {};
     /** @type {Record<string, any>} */
     this.structures = {};
+    /** @type {Record<string, any>} */
+    this.blocks = {};
     /** @type {Record<string, string>} */
     this.unknowns = {};
     /** @type {Record<string, any>} */
@@ -69,11 +71,15 @@ class View {
     this.onMessage = (/** @type {any} */ event) => this.receive(event);
     this.onState = () => this.adopt(model.get("state"));
     this.onKey = (/** @type {KeyboardEvent} */ event) => this.key(event);
-    this.onResize = () => this.fitted !== this.fit() && this.state && this.drawGrids();
+    this.onResize = () => this.state && this.fitted !== this.fit() && this.drawGrids();
     model.on("msg:custom", this.onMessage);
     model.on("change:state", this.onState);
     el.addEventListener("keydown", this.onKey);
     window.addEventListener("resize", this.onResize);
+    // Canvases hold the colours they were drawn with.
+    this.scheme = window.matchMedia("(prefers-color-scheme: dark)");
+    this.onScheme = () => this.state && (this.drawCells(), this.drawKnown());
+    this.scheme.addEventListener("change", this.onScheme);
     const first = model.get("state");
     this.hello(first && first.network ? first : null);
   }
@@ -83,6 +89,7 @@ class View {
     this.model.off("change:state", this.onState);
     this.el.removeEventListener("keydown", this.onKey);
     window.removeEventListener("resize", this.onResize);
+    this.scheme.removeEventListener("change", this.onScheme);
     fill(this.el);
   }
 
@@ -149,6 +156,9 @@ class View {
           card("Budgets", this.budgetCard, "budgets"),
           card("Theorems, as stated", this.theoremCard, "theorems"),
           card("Equations", this.blockCard, "blocks"))));
+    // A ring around a weight is for those who go by the keyboard.
+    this.root.addEventListener("keydown", () => this.root.classList.add("mp-keys"), true);
+    this.root.addEventListener("pointerdown", () => this.root.classList.remove("mp-keys"), true);
     fill(this.el, this.root);
   }
 
@@ -268,6 +278,12 @@ class View {
   /** @param {any} event */
   on_structure(event) {
     this.structures[event.digest] = event;
+    this.drawKnown();
+  }
+
+  /** @param {any} event */
+  on_blocks(event) {
+    this.blocks[event.digest] = event.blocks;
     this.drawKnown();
   }
 
@@ -519,15 +535,31 @@ class View {
 
   // -- what is drawn -----------------------------------------------------------------------
 
-  /** The side of a cell that fits, in px. */
+  /** The side of a cell, in px: the largest at which all matrices fit, side by side where they can. */
   fit() {
     const shapes = /** @type {[number, number][]} */ (Object.values(this.state?.shapes ?? { W: [1, 1] }));
-    const most = Math.max(...shapes.map(([, columns]) => columns));
-    const tall = Math.max(...shapes.map(([rows]) => rows));
-    const room = (this.matrices.clientWidth || 600) - 84;
-    const size = Math.floor(Math.min(room / most, 560 / tall));
-    this.fitted = Math.max(most > 64 || tall > 64 ? 3 : 7, Math.min(34, size - (size > 12 ? 2 : 1)));
-    return this.fitted;
+    const room = this.matrices.clientWidth || 600;
+    const most = Math.max(...shapes.flat());
+    let size = most <= 4 ? 50 : 34;
+    const least = most > 64 ? 3 : 7;
+    for (; size > least; size--) {
+      const gap = size < 22 ? 1 : 2;
+      let [wide, high, row] = [0, 0, 0];
+      let fits = true;
+      for (const [rows, columns] of shapes) {
+        const width = columns * (size + gap) + 66;
+        fits = fits && width <= room;
+        if (wide && wide + 26 + width > room) {
+          high += row + 18;
+          [wide, row] = [0, 0];
+        }
+        wide += (wide ? 26 : 0) + width;
+        row = Math.max(row, rows * (size + gap) + 66);
+      }
+      if (fits && high + row <= 660) break;
+    }
+    this.fitted = size;
+    return size;
   }
 
   drawGrids() {
@@ -544,7 +576,7 @@ class View {
         pointed: (matrix, k) => this.pointed(matrix, k),
       }));
     fill(this.matrices, this.grids.map((grid) => grid.element));
-    this.looked = null;
+    if (this.looked && !sameShapes(this.looked.shapes, this.state.shapes)) this.looked = null;
     this.drawKnown();
   }
 
@@ -554,6 +586,7 @@ class View {
 
   /** @param {string} matrix @param {number | null} k */
   pointed(matrix, k) {
+    this.pointing = k === null ? null : { matrix, k };
     const grid = this.grids.find((one) => one.name === matrix);
     fill(this.hint, k === null || !grid ? "" : grid.describe(k));
     if (!this.light) return;
@@ -582,9 +615,10 @@ class View {
     showVerdict(this.verdictCard, looked, certified, structure, this.unknowns[digest]);
     showTheorems(this.theoremCard, looked, word);
     showBudgets(this.budgetCard, looked, (violation) => this.knowCells(violation ?? looked.violations?.[0] ?? null));
-    const blocks = looked.blocks ?? structure?.blocks;
+    const blocks = looked.blocks ?? this.blocks[digest];
     const waiting = !looked.learnable ? "Nothing learns yet: there are no equations to solve."
       : structure ? (structure.skipped[0] ?? "There is no one system of equations for all instances.") : "being written out …";
+    if (this.pointing) this.pointed(this.pointing.matrix, this.pointing.k);
     this.light = showBlocks(this.blockCard, blocks, waiting, (weights) => {
       const cells = weights ? learnableCells(this.state) : [];
       for (const grid of this.grids) {
