@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from matchprob.api.estimate import estimate as estimate
     from matchprob.api.export import export as export
     from matchprob.api.identify import identify as identify
+    from matchprob.api.profile import profile as profile
     from matchprob.api.repair import repair as repair
     from matchprob.api.repair import robust as robust
     from matchprob.api.surveys import atlas as atlas
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from numeric.instances import Instance as Instance
     from numeric.instances import draw_instance as draw_instance
     from numeric.normalization.construct import Construction as Construction
+    from numeric.profiles.profile import ProfileResult as ProfileResult
     from numeric.statistics.comparison import Comparison as Comparison
     from numeric.statistics.estimate import Estimate as Estimate
     from numeric.studies.store import Store as Store
@@ -129,6 +131,7 @@ _HOMES = {
     ),
     "matchprob.api.export": ("export",),
     "matchprob.api.identify": ("identify",),
+    "matchprob.api.profile": ("profile",),
     "matchprob.api.repair": (
         "repair",
         "robust",
@@ -148,6 +151,7 @@ _HOMES = {
         "draw_instance",
     ),
     "numeric.normalization.construct": ("Construction",),
+    "numeric.profiles.profile": ("ProfileResult",),
     "numeric.statistics.comparison": ("Comparison",),
     "numeric.statistics.estimate": ("Estimate",),
     "numeric.studies.store": ("Store",),

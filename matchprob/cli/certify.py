@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -37,6 +38,7 @@ def inspect(
     equations: Annotated[
         bool, typer.Option("--equations", help="Print the equations themselves.")
     ] = False,
+    timeout: Timeout = math.inf,
     export: Annotated[
         Path | None,
         typer.Option(
@@ -64,12 +66,14 @@ def inspect(
     question = as_problem(problem)
     written = None
     if export:
+        from algebra.time_limits import within
         from matchprob.api import export as exports
         from matchprob.io.languages import language_of
 
         language = language_of(export.suffix)
-        written = exports.export(question, form, to=language, seed=seed, index=index)
-    found = exact.inspect(question, seed=seed, all_forms=all_forms)
+        with within(timeout):
+            written = exports.export(question, form, to=language, seed=seed, index=index)
+    found = exact.inspect(question, seed=seed, all_forms=all_forms, timeout=timeout)
     why = found.explain(str(problem))
     if as_json:
         told = {"export": written.to_dict()} if written else {}
@@ -165,6 +169,7 @@ def audit(
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Audit the corrected theorems too (slower).")
     ] = False,
+    timeout: Timeout = math.inf,
     plot: Plot = None,
     width: Width = None,
     dpi: Dpi = DPI,
@@ -185,6 +190,7 @@ def audit(
             count=count,
             budget=budget,
             corrected=corrected,
+            timeout=timeout,
             seed=seed,
             progress=progress,
         )
@@ -193,6 +199,12 @@ def audit(
     else:
         print_audit(console(), found)
     draw(found, plot, width, dpi)
+    if found.is_partial:
+        say(
+            f"matchprob: stopped after {found.checked} of {found.requested} allocations; the "
+            "result above is of these"
+        )
+        raise typer.Exit(UNFINISHED)
 
 
 def atlas(
@@ -216,6 +228,7 @@ def atlas(
             "--transposition", help="Count an allocation and its transpose, where alike, as one."
         ),
     ] = False,
+    timeout: Timeout = math.inf,
     plot: Plot = None,
     width: Width = None,
     dpi: Dpi = DPI,
@@ -232,7 +245,7 @@ def atlas(
     with counter("certifying") as progress:
         found = surveys.atlas(
             problem, budget, matrices=matrix, store=store, search=search,
-            transposition=transposition, seed=seed, progress=progress,
+            transposition=transposition, timeout=timeout, seed=seed, progress=progress,
         )  # fmt: skip
     if as_json:
         print_json(found.to_dict())
@@ -244,7 +257,7 @@ def atlas(
     draw(found, plot, width, dpi)
     if len(found.entries) < found.orbits:
         kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
-        say(f"matchprob: interrupted after {len(found.entries)} of {found.orbits} orbits, {kept}")
+        say(f"matchprob: stopped after {len(found.entries)} of {found.orbits} orbits, {kept}")
         raise typer.Exit(UNFINISHED)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +15,7 @@ from matchprob.cli.options import (
     Json,
     ProblemFile,
     Seed,
+    Timeout,
     console,
     print_json,
     say,
@@ -30,6 +32,7 @@ def decide(
     quick: Annotated[
         bool, typer.Option("--quick", help="Believe floating point where it is beyond doubt.")
     ] = False,
+    timeout: Timeout = math.inf,
     as_json: Json = False,
 ) -> None:
     """Decide one trial of a shallow ReLU net, with evidence that `verify` re-checks."""
@@ -45,7 +48,7 @@ def decide(
         raise InputError("`--quick` leaves no evidence to write: leave out one of it and `--out`")
     files.check_outputs([problem], out)
     question = as_problem(problem)
-    found = exact.decide(question, index, seed=seed, certify=not quick)
+    found = exact.decide(question, index, seed=seed, certify=not quick, timeout=timeout)
     trial = f"--index {index}" + (f" --seed {seed}" if seed else "")
     why = explain_decision(found, shlex.quote(str(problem)), trial)
     if as_json:

@@ -7,6 +7,7 @@ audit        Many allocations at once: what an audit and an atlas found
 explanation  What a result means, in plain words, below its numbers
 enclosures   The real solutions of counted instances, each between its ends
 estimate     Counts, estimates, comparisons, and the studies they are kept in
+profile      Match probability against a bound: table and picture
 train        What training found of the matches that exist
 identification  What data determine, on the masks
 design       Designs: masks, reasons, bounds

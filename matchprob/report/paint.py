@@ -41,7 +41,8 @@ from matchprob.report.palette import (
     VERDICTS,
     VERMILION,
 )
-from matchprob.report.style import SMALL, crop, heading, name_ticks, new_figure, tidy
+from matchprob.report.profile import draw_profile
+from matchprob.report.style import SMALL, crop, grow, heading, name_ticks, new_figure, tidy
 from numeric.counts import CountResult
 from numeric.normalization.construct import Construction
 from numeric.relu.decide import ReluDecision
@@ -90,8 +91,7 @@ def paint(found: Result, ax: Axes | None = None) -> Axes:
         except InputError:
             plt.close(figure)
             raise
-        if picture.is_cropped:
-            crop(figure)
+        (crop if picture.is_cropped else grow)(figure)
     else:
         picture.draw(ax, found)
     return ax
@@ -109,8 +109,7 @@ def figure_of(found: Result, width: float | None = None) -> Figure:
     picture = _picture(found)
     figure = new_figure(*picture.inches(found, width))
     picture.draw(figure.subplots(), found)
-    if picture.is_cropped:
-        crop(figure)
+    (crop if picture.is_cropped else grow)(figure)
     return figure
 
 
@@ -342,9 +341,11 @@ def _training(axes: Axes, found: TrainResult) -> None:
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     tidy(axes, "least mean squared error at the end of training", "trials with at most this error")
-    part = f", partial: {found.trials} of {found.requested}" if found.is_partial else ""
-    handles = axes.get_legend_handles_labels()[0]
-    heading(axes, f"{found.problem.network}\n{found}{part}", handles)
+    part = f"; partial: {found.trials} of {found.requested}" if found.is_partial else ""
+    title = (
+        f"{found.settings.optimizer}: found in {found.found} of {found.exists} with a match{part}"
+    )
+    heading(axes, title, axes.get_legend_handles_labels()[0])
 
 
 def _masks(
@@ -374,5 +375,6 @@ PICTURES: dict[str, Picture] = {
     "design": _masks(_design, lambda f: (f.allocation, f.asked.cells)),
     "repair": _masks(_repair, lambda f: (f.problem.allocation, f.before.problem.allocation.cells)),
     "construction": Picture(_construction),
+    "profile": Picture(draw_profile),
     "training": Picture(_training),
 }

@@ -32,6 +32,8 @@ TITLE, TEXT, SMALL, LEAST = 9.0, 8.0, 7.0, 5.0
 _TALLEST = 11.0
 # Of a figure's width, what matplotlib gives to its axes before names and numbers are known.
 _AXES = 0.775
+# Of a figure's height, what its axes have at least.
+_LEAST_HIGH = 0.55
 # Around a picture, inches; between heading and axes, points.
 _MARGIN, _GAP = 0.06, 4.0
 # Of a legend, in sizes of its type: a line, handle with its gap, gap between columns.
@@ -73,6 +75,28 @@ def crop(figure: Figure) -> None:
         figure.draw_without_rendering()
         height = figure.get_tightbbox().height + 2 * _MARGIN
         figure.set_figheight(min(_TALLEST, max(0.8, height)))
+
+
+def grow(figure: Figure) -> None:
+    """Make a figure higher where its headings leave the axes too little."""
+    least = [(axes, _high(axes)) for axes in figure.axes]
+    rows = max(axes.get_subplotspec().get_gridspec().nrows for axes in figure.axes)  # type: ignore[union-attr]
+    # Where nothing is left for the axes matplotlib lays out nothing: first all must be inside.
+    for _ in range(3):
+        figure.draw_without_rendering()
+        outside = figure.get_tightbbox().height + 2 * _MARGIN - figure.get_figheight()
+        heights = (axes.get_window_extent().height / figure.dpi for axes in figure.axes)
+        missing = max(high / 72 - own for (_, high), own in zip(least, heights, strict=True))
+        if max(outside, missing) < 0.01:
+            return
+        figure.set_figheight(min(_TALLEST, figure.get_figheight() + max(outside, rows * missing)))
+
+
+def _high(axes: Axes) -> float:
+    """Points that the axes have at least from bottom to top, whatever stands above and below."""
+    figure: Any = axes.get_figure()
+    part = _LEAST_HIGH * axes.get_position(original=True).height / _AXES
+    return float(part * figure.bbox.height / figure.dpi * 72)
 
 
 def save(figure: Figure, path: Path, dpi: int = DPI) -> None:
@@ -121,8 +145,8 @@ def room(axes: Axes) -> float:
     names = axes.get_yticklabels() if axes.axison else []
     beside = max((text_width(t.get_text(), t.get_fontsize()) for t in names), default=0.0)
     if axes.get_ylabel():
-        beside += 2 * TEXT
-    return max(40.0, share(axes) - beside - 2 * 72 * _MARGIN - 2 * _GAP)
+        beside += _GAP + 1.25 * TEXT * (1 + axes.get_ylabel().count("\n"))
+    return max(40.0, share(axes) - beside - 2 * 72 * _MARGIN - 3 * _GAP)
 
 
 def wrapped(text: str, width: float, size: float) -> list[str]:
@@ -216,13 +240,10 @@ def tidy(axes: Axes, xlabel: str = "", ylabel: str = "") -> Axes:
     xlabel, ylabel : str, optional
         Broken to the room there is.
     """
-    figure: Any = axes.get_figure()
     if xlabel:
         axes.set_xlabel("\n".join(wrapped(xlabel, room(axes), TEXT)), fontsize=TEXT)
     if ylabel:
-        share = axes.get_position(original=True).height
-        high = float(share * figure.bbox.height / figure.dpi * 72)
-        axes.set_ylabel("\n".join(wrapped(ylabel, high, TEXT)), fontsize=TEXT)
+        axes.set_ylabel("\n".join(wrapped(ylabel, _high(axes), TEXT)), fontsize=TEXT)
     axes.tick_params(labelsize=SMALL, color=INK)
     axes.tick_params(which="minor", labelsize=SMALL)
     axes.spines[["top", "right"]].set_visible(False)
