@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification
+from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
 from algebra.certificates.claim import read_network, read_version
-from algebra.certificates.family import Effort, Family, Limits, Tools, WrittenEquations
+from algebra.certificates.family import Effort, Family, Tools, WrittenEquations
 from algebra.certificates.fields import Fields
 from algebra.errors import InputError
+from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
 from algebra.networks.normalization import NormNet
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.time_limits import within
+from algebra.time_limits import Limits, OutOfTime, within
 
 if TYPE_CHECKING:
     from algebra.systems.inspection import Inspection
@@ -72,6 +73,14 @@ FAMILIES: tuple[Family, ...] = (
         lambda found, support: None,
     ),
     _Entry(
+        "activations",
+        lambda network: isinstance(network, ActivatedNetwork),
+        _later("algebra.activations.certify", "certify_activated"),
+        _later("algebra.activations.verify", "verify_activated"),
+        _later("algebra.activations.inspect", "inspect_activated"),
+        _later("algebra.activations.inspect", "activated_equations"),
+    ),
+    _Entry(
         "linear",
         lambda network: network.chain() is not None,
         _later("algebra.linear.certify", "certify_linear"),
@@ -97,7 +106,7 @@ def certify(
     timeout: float = 120.0,
     search: float = 2.0,
     subsets: int = 40,
-    candidates: Callable[[int], Iterable[int]] | None = None,
+    candidates: Callable[[Problem, int], Iterable[int]] | None = None,
     fallback: RootCounter | None = None,
     refuted: Callable[[], Mapping[str, Any] | None] | None = None,
 ) -> Certificate:
@@ -153,20 +162,24 @@ def verify(
     Returns
     -------
     Verification
+        Unfinished where time was up: then nothing is known of the certificate.
 
     Raises
     ------
     InputError
         Where the data is no certificate of this format at all.
     """
-    read_version(data)
     effort = Effort(seed, Limits(timeout), Tools(root_counter=fallback))
+    verdict = str(data.get("verdict"))
     try:
-        network = read_network(Fields(data).table("problem").raw("network"), "problem.network")
+        with within(timeout):
+            read_version(data)
+            network = read_network(Fields(data).table("problem").raw("network"), "problem.network")
+            return family_of(network).verify(data, effort)
     except CheckFailed as failure:
-        check = Check(failure.place, FAILED, str(failure))
-        return Verification(str(data.get("verdict")), (check,))
-    return family_of(network).verify(data, effort)
+        return Verification(verdict, (Check(failure.place, FAILED, str(failure)),))
+    except OutOfTime as limit:
+        return unfinished(verdict, str(limit))
 
 
 def inspect_allocation(

@@ -1,8 +1,9 @@
 """What every verb returns: short in a console, a table in a notebook, a data frame, a picture.
 
 A result says its facts (`Result.facts`) and its rows (`Result.columns`); the rest follows from
-these.  Pictures are drawn by the front door (`matchprob.report.paint`), which says so with
-`paint_with` when it is imported: nothing here knows matplotlib.
+these.  Pictures are drawn (`matchprob.report.paint`) and verdicts put into plain words
+(`matchprob.explain`) by the front door, which says so with `paint_with` and `explain_with` when it
+is imported: nothing here knows matplotlib, or a command line.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import html
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -22,9 +24,50 @@ Painter = Callable[["Result", Any], Any]
 _painters: list[Painter] = []
 
 
+@dataclass(frozen=True)
+class Explanation:
+    """A result in plain words.
+
+    Attributes
+    ----------
+    known : tuple of str
+        What is known, and from what.
+    open : str
+        What is not, and which hypothesis fails; empty where nothing is open.
+    decided_by : str
+        What would decide it.
+    commands : tuple of (str, str)
+        Commands to try next, and what each is for.
+    """
+
+    known: tuple[str, ...] = ()
+    open: str = ""
+    decided_by: str = ""
+    commands: tuple[tuple[str, str], ...] = ()
+
+    def lines(self) -> list[str]:
+        """Its sentences, in order: the field ``explanation`` of ``--json``."""
+        out = list(self.known)
+        out += [f"Open: {self.open}"] if self.open else []
+        out += [f"Decided by: {self.decided_by}"] if self.decided_by else []
+        return out + [f"Try: {command}   ({text})" for command, text in self.commands]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+
+Explainer = Callable[["Result", str], Explanation]
+_explainers: list[Explainer] = []
+
+
 def paint_with(painter: Painter) -> None:
     """Say who draws results: a function of a result and matplotlib axes or None."""
     _painters[:] = [painter]
+
+
+def explain_with(explainer: Explainer) -> None:
+    """Say who explains results: a function of a result and the name of the problem's file."""
+    _explainers[:] = [explainer]
 
 
 class Result:
@@ -76,14 +119,29 @@ class Result:
         InputError
             Where neither is installed.
         """
-        columns = {name: list(values) for name, values in self.columns().items()}
-        for name in ("pandas", "polars"):
-            try:
-                library = importlib.import_module(name)
-            except ImportError:
-                continue
-            return library.DataFrame(columns)
-        raise InputError("a data frame needs pandas or polars: python -m pip install pandas")
+        return data_frame(self.columns())
+
+    def explain(self, file: str = "P.toml") -> Explanation:
+        """What it means in plain words: what is known and why, what is open, what to try next.
+
+        Parameters
+        ----------
+        file : str, optional
+            How commands are to name the problem.
+
+        Raises
+        ------
+        InputError
+            Where matchprob, which explains, is not imported.
+        """
+        if not _explainers:
+            raise InputError("results are explained by matchprob: import matchprob first")
+        return _explainers[0](self, file)
+
+    @property
+    def explanation(self) -> tuple[str, ...]:
+        """The sentences of `explain`."""
+        return tuple(self.explain().lines())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw it.
@@ -105,6 +163,23 @@ class Result:
         if not _painters:
             raise InputError("pictures are drawn by matchprob: import matchprob first")
         return _painters[0](self, ax)
+
+
+def data_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Columns of equal length as a pandas or a polars data frame, whichever is there.
+
+    Raises
+    ------
+    InputError
+        Where neither is installed.
+    """
+    for name in ("pandas", "polars"):
+        try:
+            library = importlib.import_module(name)
+        except ImportError:
+            continue
+        return library.DataFrame({name: list(values) for name, values in columns.items()})
+    raise InputError("a data frame needs pandas or polars: python -m pip install pandas")
 
 
 def _short(value: Any) -> str:

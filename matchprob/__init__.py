@@ -65,23 +65,30 @@ if TYPE_CHECKING:
     from matchprob.api.design import design as design
     from matchprob.api.estimate import compare as compare
     from matchprob.api.estimate import count as count
+    from matchprob.api.estimate import enclosures as enclosures
     from matchprob.api.estimate import estimate as estimate
+    from matchprob.api.export import export as export
     from matchprob.api.identify import identify as identify
+    from matchprob.api.profile import profile as profile
     from matchprob.api.repair import repair as repair
     from matchprob.api.repair import robust as robust
     from matchprob.api.surveys import atlas as atlas
     from matchprob.api.surveys import audit as audit
+    from matchprob.api.train import train as train
+    from matchprob.page.widget import Allocator as Allocator
     from numeric.counts import CountResult as CountResult
     from numeric.counts import InstanceCount as InstanceCount
     from numeric.instances import Instance as Instance
     from numeric.instances import draw_instance as draw_instance
     from numeric.normalization.construct import Construction as Construction
+    from numeric.profiles.profile import ProfileResult as ProfileResult
     from numeric.statistics.comparison import Comparison as Comparison
     from numeric.statistics.estimate import Estimate as Estimate
     from numeric.studies.store import Store as Store
     from numeric.studies.study import Study as Study
+    from numeric.training.experiment import TrainResult as TrainResult
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Where each public name lives; loaded when first asked for, so that a command that needs
 # little starts quickly.
@@ -119,9 +126,12 @@ _HOMES = {
     "matchprob.api.estimate": (
         "compare",
         "count",
+        "enclosures",
         "estimate",
     ),
+    "matchprob.api.export": ("export",),
     "matchprob.api.identify": ("identify",),
+    "matchprob.api.profile": ("profile",),
     "matchprob.api.repair": (
         "repair",
         "robust",
@@ -130,6 +140,8 @@ _HOMES = {
         "atlas",
         "audit",
     ),
+    "matchprob.api.train": ("train",),
+    "matchprob.page.widget": ("Allocator",),
     "numeric.counts": (
         "CountResult",
         "InstanceCount",
@@ -139,19 +151,28 @@ _HOMES = {
         "draw_instance",
     ),
     "numeric.normalization.construct": ("Construction",),
+    "numeric.profiles.profile": ("ProfileResult",),
     "numeric.statistics.comparison": ("Comparison",),
     "numeric.statistics.estimate": ("Estimate",),
     "numeric.studies.store": ("Store",),
     "numeric.studies.study": ("Study",),
+    "numeric.training.experiment": ("TrainResult",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = sorted(_HOME)
+# What needs an optional part is there for who asks for it, and not for `import *`.
+_OPTIONAL = {"Allocator"}
+
+__all__ = sorted(_HOME.keys() - _OPTIONAL)
 
 
 def _paint(result: Any, ax: Any) -> Any:
     # matplotlib is loaded for the first picture.
     return importlib.import_module("matchprob.report.paint").paint(result, ax)
+
+
+def _explain(result: Any, file: str) -> Any:
+    return importlib.import_module("matchprob.explain").explain(result, file)
 
 
 def __getattr__(name: str) -> Any:
@@ -164,7 +185,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_HOME})
 
 
 def _in_the_way() -> str:
@@ -189,3 +210,4 @@ if _text := _in_the_way():
     raise ImportError(_text)
 
 importlib.import_module("algebra.results").paint_with(_paint)
+importlib.import_module("algebra.results").explain_with(_explain)

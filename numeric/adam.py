@@ -43,3 +43,12 @@ class Adam:
         mean = self._first / (1 - _DECAY[0] ** self._steps)
         spread = self._second / (1 - _DECAY[1] ** self._steps)
         return np.asarray(rate * mean / (np.sqrt(spread) + self._tiny))
+
+    def take(self, rows: np.ndarray) -> Adam:
+        """The state of some of the variables, along the first axis; this one itself for all."""
+        if len(rows) == len(self._first):
+            return self
+        part = Adam(self._first[rows], self._tiny)
+        part._first, part._second = self._first[rows], self._second[rows]
+        part._steps = self._steps
+        return part

@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from algebra.results import Result
+from algebra.errors import InputError
+from algebra.polynomials.parametrization import Box
+from algebra.problems.allocation import Cell
+from algebra.problems.problem import Problem
+from algebra.results import Result, data_frame
 
 COMPLETE = "complete"
 UNDETERMINED = "undetermined"
@@ -44,6 +48,64 @@ class Reason(StrEnum):
     nothing is kept of it."""
 
 
+class Solutions(tuple[tuple[float, ...], ...]):
+    """Real solutions of one instance: a tuple of rows of weights that knows its columns.
+
+    Parameters
+    ----------
+    rows : iterable of sequence of float
+        One for each solution: the learnable weights.
+    cells : sequence of cell, optional
+        What the columns are, in the allocation's order.
+
+    Examples
+    --------
+    >>> found = Solutions([(1.0, 2.0), (3.0, 4.0)], [("W", 0, 0), ("W", 1, 1)])
+    >>> found[1], found.column("W", 1, 1)
+    ((3.0, 4.0), (2.0, 4.0))
+    >>> found.columns()
+    {'W[0,0]': [1.0, 3.0], 'W[1,1]': [2.0, 4.0]}
+    """
+
+    cells: tuple[Cell, ...]
+
+    def __new__(cls, rows: Iterable[Sequence[float]] = (), cells: Sequence[Cell] = ()) -> Solutions:
+        """A table of these rows."""
+        self = super().__new__(cls, (tuple(row) for row in rows))
+        self.cells = tuple(cells)
+        if self.cells and any(len(row) != len(self.cells) for row in self):
+            raise InputError(f"`cells` ({len(self.cells)}) must be as many as weights")
+        return self
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return (tuple(self), self.cells)
+
+    def column(self, matrix: str, row: int, column: int) -> tuple[float, ...]:
+        """The weight of one cell in all solutions.
+
+        Raises
+        ------
+        InputError
+            Where the cell does not learn, or the columns are not known.
+        """
+        cell = (matrix, row, column)
+        if cell not in self.cells:
+            raise InputError(f"`{matrix}[{row},{column}]` is none of the learnable weights here")
+        at = self.cells.index(cell)
+        return tuple(weights[at] for weights in self)
+
+    def columns(self) -> dict[str, list[float]]:
+        """The weights of each cell, one row for each solution."""
+        names = [f"{name}[{i},{j}]" for name, i, j in self.cells]
+        if not names and self:
+            names = [f"w[{k}]" for k in range(len(self[0]))]
+        return {name: [row[k] for row in self] for k, name in enumerate(names)}
+
+    def to_frame(self) -> Any:
+        """The same as a pandas or a polars data frame, whichever is there."""
+        return data_frame(self.columns())
+
+
 @dataclass(frozen=True)
 class InstanceCount:
     """Solutions of one instance.
@@ -59,8 +121,11 @@ class InstanceCount:
         "complete" or "undetermined".
     note : str
         Why it is undetermined, or how the count was reached.
-    solutions : tuple of tuple of float
+    solutions : Solutions
         The real solutions: values of the learnable weights in the allocation's order.
+    boxes : tuple of boxes
+        Of an engine that works in rationals: for each solution a pair of exact ends for each
+        weight, which enclose it and no other.  Not kept in a store.
     paths, retried, certified : int
         Paths tracked, paths tracked again, endpoints certified.
     seconds : float
@@ -78,7 +143,8 @@ class InstanceCount:
     complex: int | None
     status: str
     note: str = ""
-    solutions: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
+    solutions: tuple[tuple[float, ...], ...] = field(default=Solutions(), repr=False)
+    boxes: tuple[Box, ...] = field(default=(), repr=False, compare=False)
     paths: int = 0
     retried: int = 0
     certified: int = 0
@@ -91,6 +157,14 @@ class InstanceCount:
             found = Reason.FOUND_ONE if self.real else Reason.FAILED
             reason = Reason.COUNTED if self.status == COMPLETE else found
             object.__setattr__(self, "reason", reason)
+        if not isinstance(self.solutions, Solutions):
+            object.__setattr__(self, "solutions", Solutions(self.solutions))
+
+    def with_cells(self, cells: Sequence[Cell]) -> InstanceCount:
+        """The same count, whose solutions know what their columns are."""
+        if not self.solutions or any(len(row) != len(cells) for row in self.solutions):
+            return self
+        return replace(self, solutions=Solutions(self.solutions, cells))
 
     @property
     def is_transient(self) -> bool:
@@ -144,6 +218,7 @@ class CountResult(Result):
         Wall time of the whole call.
     requested : int
         Instances asked for; more than there are where the work was interrupted.
+    problem : Problem or None
     """
 
     engine: str
@@ -153,6 +228,7 @@ class CountResult(Result):
     root_count_source: str = ""
     seconds: float = 0.0
     requested: int = 0
+    problem: Problem | None = field(default=None, repr=False, compare=False)
 
     picture = "real solutions"
 

@@ -9,7 +9,7 @@ random instances.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,8 +18,10 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import whole_number
-from algebra.problems.allocation import Allocation
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.constraints import Interval
 from algebra.problems.problem import Problem
+from algebra.problems.reduction import Reduction
 
 _PARTS = ("weights", "teacher", "inputs", "allocation")
 
@@ -59,6 +61,11 @@ class Instance:
         return np.asarray(self.problem.network.teach(self.teacher, self.X))
 
     @cached_property
+    def before(self) -> np.ndarray:
+        """The learnable weights (r,) before learning, in the allocation's order."""
+        return np.array([self.weights[name][i, j] for name, i, j in self.allocation.cells])
+
+    @cached_property
     def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
         """Student weights, X and Y as arrays of `flint.fmpq`.
 
@@ -69,6 +76,22 @@ class Instance:
         teacher = {name: to_rational(value) for name, value in self.teacher.items()}
         weights = {name: to_rational(value) for name, value in self.weights.items()}
         return weights, X, self.problem.network.teach(teacher, X)
+
+    @cached_property
+    def box(self) -> dict[Cell, Interval]:
+        """Where each learnable weight may lie, exactly; empty where the problem has no constraints.
+
+        The value before learning is the drawn weight that the learnable one replaces.
+        """
+        rules = self.problem.constraints
+        if not rules:
+            return {}
+        found = {}
+        for cell in self.allocation.cells:
+            name, i, j = cell
+            before = fmpq(*float(self.weights[name][i, j]).as_integer_ratio())
+            found[cell] = rules.interval(cell, before)
+        return found
 
     def residual(self, student: Mapping[str, np.ndarray]) -> float:
         """Largest error of a student's labels, relative to the largest label."""
@@ -85,6 +108,65 @@ class Instance:
         for (name, i, j), value in zip(self.allocation.cells, values, strict=True):
             student[name][i, j] = value
         return student
+
+
+@dataclass(frozen=True)
+class ReducedInstance(Instance):
+    """An instance of the problem that is solved instead.
+
+    Attributes
+    ----------
+    original : Instance
+        Its labels are the teacher's; the reduced teacher gives them where some student does, and
+        is only a start for path tracking.
+    reduction : Reduction
+    """
+
+    original: Instance
+    reduction: Reduction
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The teacher's labels Y (d×m), in double precision."""
+        return self.original.labels
+
+    @cached_property
+    def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+        """Reduced weights and samples, and Y, as rationals."""
+        weights, X, Y = self.original.exact
+        one = fmpq(1)
+        return dict(self.reduction.weights(weights, one)), self.reduction.samples(X, one), Y
+
+    @cached_property
+    def box(self) -> dict[Cell, Interval]:
+        """Where the weights that learn here may lie, by the original's constraints."""
+        found = self.original.box
+        if not found:
+            return {}
+        here = self.restored(self.allocation.cells)
+        # A weight that is kept fixed comes back as its value, not as a cell.
+        pairs = zip(self.original.allocation.cells, here, strict=True)
+        return {at: found[cell] for cell, at in pairs if isinstance(at, tuple)}
+
+    def restored(self, solution: Sequence[Any]) -> tuple[Any, ...]:
+        """A solution as one of the original instance, in the order of its allocation."""
+        original = self.original
+        return self.reduction.restore(original.allocation, original.weights, solution)
+
+
+def reduced(instance: Instance, reduction: Reduction) -> ReducedInstance:
+    """The instance of the problem that is solved instead."""
+    return ReducedInstance(
+        problem=reduction.problem,
+        allocation=reduction.allocation(instance.allocation),
+        seed=instance.seed,
+        index=instance.index,
+        weights=reduction.weights(instance.weights, 1.0),
+        teacher=reduction.teacher(instance.teacher, 1.0),
+        X=reduction.samples(instance.X, 1.0),
+        original=instance,
+        reduction=reduction,
+    )
 
 
 def to_rational(array: np.ndarray) -> np.ndarray:
@@ -134,7 +216,10 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
     def matrices(part: str, law: str) -> dict[str, np.ndarray]:
         rng = stream(seed, index, part)
         shapes = network.shapes if part == "weights" else network.teacher_shapes
-        drawn = {name: _draw(rng, law, shape) / np.sqrt(shape[1]) for name, shape in shapes.items()}
+        drawn = {
+            name: draw_entries(rng, law, shape) / np.sqrt(shape[1])
+            for name, shape in shapes.items()
+        }
         for name, mask in problem.support.items():
             if name in drawn:
                 drawn[name] *= mask
@@ -149,11 +234,11 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
         index=index,
         weights=matrices("weights", laws.weights),
         teacher=matrices("teacher", laws.teacher),
-        X=_draw(stream(seed, index, "inputs"), laws.inputs, network.input_shape),
+        X=draw_entries(stream(seed, index, "inputs"), laws.inputs, network.input_shape),
     )
 
 
-def _draw(rng: np.random.Generator, law: str, shape: tuple[int, int]) -> np.ndarray:
+def draw_entries(rng: np.random.Generator, law: str, shape: tuple[int, int]) -> np.ndarray:
     """Independent entries of mean 0 and variance 1."""
     if law == "normal":
         return rng.standard_normal(shape)

@@ -16,8 +16,26 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Function = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""Points (·, r) to residuals (·, e) and Jacobians (·, e, r)."""
+Function = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""Points (·, r), and which starts they come from, to residuals (·, e) and Jacobians (·, e, r)."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Where the runs of a batch ended.
+
+    Attributes
+    ----------
+    ends : ndarray, shape (·, r)
+    cost : ndarray, shape (·,)
+        Sums of squares there.
+    steps : ndarray of int, shape (·,)
+        Steps tried, those included that were taken back.
+    """
+
+    ends: np.ndarray
+    cost: np.ndarray
+    steps: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -46,20 +64,21 @@ def levenberg_marquardt(
     starts: np.ndarray,
     steps: int,
     *,
-    enough: float,
+    enough: float | np.ndarray,
     damping: Damping,
     first: bool = False,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Runs:
     """Damped Gauss–Newton from many real starts at once.
 
     Parameters
     ----------
     function : callable
-        Points (·, r) to residuals (·, e) and Jacobians (·, e, r).
+        Points (·, r), and the numbers of the starts they come from, to residuals (·, e) and
+        Jacobians (·, e, r); starts may belong to different systems.
     starts : ndarray, shape (·, r)
     steps : int
         At most so many.
-    enough : float
+    enough : float or ndarray, shape (·,)
         A start is done where its sum of squares is at most this.
     damping : Damping
     first : bool, optional
@@ -67,12 +86,13 @@ def levenberg_marquardt(
 
     Returns
     -------
-    ends : ndarray, shape (·, r)
-    cost : ndarray, shape (·,)
-        Sums of squares there.
+    Runs
     """
     w = np.array(starts, float)
-    f, J = function(w)
+    everyone = np.arange(len(w))
+    enough = np.broadcast_to(np.asarray(enough, float), everyone.shape)
+    taken = np.zeros(len(w), int)
+    f, J = function(w, everyone)
     cost = np.einsum("be,be->b", f, f)
     factor = np.full(len(w), 1e-2)
     active = np.isfinite(cost)
@@ -94,7 +114,7 @@ def levenberg_marquardt(
             )
         trial = w[run] - delta
         with np.errstate(over="ignore", invalid="ignore"):
-            new_f, new_J = function(trial)
+            new_f, new_J = function(trial, run)
             new_cost = np.einsum("be,be->b", new_f, new_f)
         better = new_cost < cost[run]
         up, down = run[better], run[~better]
@@ -106,7 +126,8 @@ def levenberg_marquardt(
         )
         factor[up] = np.maximum(factor[up] * damping.better, damping.least)
         factor[down] = factor[down] * damping.worse
-        active[run] = (cost[run] > enough) & (factor[run] < damping.most)
+        taken[run] += 1
+        active[run] = (cost[run] > enough[run]) & (factor[run] < damping.most)
         if first and (cost <= enough).any():
             break
-    return w, cost
+    return Runs(w, cost, taken)

@@ -2,7 +2,8 @@
 
 The weights are the doubles nearest to a certified solution; what is said of them is said of these
 doubles: sizes and changes are rounded once, residuals are computed over Q and rounded at the end,
-so that a residual is that of the rounded weights and of nothing else.
+so that a residual is that of the rounded weights and of nothing else.  How well they are
+determined by the labels (`numeric.conditions`) is between certain bounds.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
+from numeric.conditions import Bounds, conditions
 from numeric.counts import InstanceCount
 from numeric.instances import Instance, draw_instance, to_rational
 
@@ -44,6 +46,12 @@ class SolutionCost:
         For each of `FORMATS`: largest error of a label, relative to the largest label, with the
         learnable weights rounded to that format and everything else exact; infinite where a
         weight is beyond the format, or all labels are 0 (a silent ReLU teacher) and one is missed.
+    smallest_singular : Bounds or None
+        Of the smallest singular value of the labels' Jacobian by the learnable weights: labels
+        that are off by δ (Euclidean) move the match by at most δ / σ.  None where it is 0, as it is
+        where a weight has no effect.
+    condition : Bounds or None
+        Of the relative condition number ``|Y| / (|w| σ)``; None where it is infinite.
     """
 
     weights: tuple[float, ...]
@@ -52,9 +60,15 @@ class SolutionCost:
     distance: float
     signs_kept: int
     residuals: Mapping[str, float]
+    smallest_singular: Bounds | None = None
+    condition: Bounds | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; None for a residual that is infinite."""
+        """Plain data; None for a residual or a condition that is infinite, else its bounds."""
+
+        def pair(found: Bounds | None) -> list[float] | None:
+            return None if found is None else [found.low, found.high]
+
         return {
             "weights": list(self.weights),
             "size": self.size,
@@ -62,6 +76,8 @@ class SolutionCost:
             "distance": self.distance,
             "signs_kept": self.signs_kept,
             "residuals": {k: v if math.isfinite(v) else None for k, v in self.residuals.items()},
+            "smallest_singular": pair(self.smallest_singular),
+            "condition": pair(self.condition),
         }
 
 
@@ -98,6 +114,7 @@ def solution_costs(instance: Instance, solutions: Sequence[Sequence[float]]) -> 
                 math.hypot(*moved),
                 int((np.sign(w) == np.sign(before)).sum()),
                 {name: _residual(instance, w, name) for name in FORMATS},
+                *conditions(instance, solution),
             )
         )
     return out

@@ -42,7 +42,9 @@ if [ ! -x "$VENV/bin/python" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]
                 "on Debian: apt-get install python3-venv"
     fi
     say "installing the package and its test tools"
-    pip_install --editable '.[test]' || fail "pip could not install the package: $reason"
+    # Dependency groups are read by pip 25.1 and later.
+    pip_install --upgrade 'pip>=25.1' || fail "pip could not be brought up to date: $reason"
+    pip_install --editable . --group dev || fail "pip could not install the package: $reason"
     printf '%s\n' "$wanted" > "$stamp"
 fi
 

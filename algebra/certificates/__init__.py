@@ -4,7 +4,6 @@ matter.
 certificate  A verdict and its evidence: the object, its names and its plain form
 checks       What verification finds: one result for each statement of a certificate
 claim        What the file of a certificate claims: the envelope all families share
-explanation  Why a verdict is what it is, in plain words, and what to try next
 family       What a family of networks must be able to do, and what it may use
 fields       Fields of a file read with their exact types, each refusal with its place
 reading      Proof files read: JSON text to plain data, under limits

@@ -30,7 +30,8 @@ class Tools:
     Attributes
     ----------
     candidates : callable or None
-        Given N, yields numbers of rational instances that are worth solving exactly first
+        Given the problem that is solved (a reduced one, perhaps) and N, yields numbers of
+        rational instances that are worth solving exactly first
         (a numerical guess; see `algebra.systems.instances.rational_instance`).
     root_counter : callable or None
         Counts solutions where msolve is missing or does not finish, as
@@ -40,7 +41,7 @@ class Tools:
         `numeric.relu.evidence.refuted_instance` does.
     """
 
-    candidates: Callable[[int], Iterable[int]] | None = None
+    candidates: Callable[[Problem, int], Iterable[int]] | None = None
     root_counter: RootCounter | None = None
     refuted: Callable[[], Mapping[str, Any] | None] | None = None
 

@@ -32,8 +32,8 @@ from algebra.linalg.modular import random_prime, random_residues
 from algebra.matroids.capped import CappedProblem, Dual, System
 from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
+from algebra.networks.limits import plural
 from algebra.problems.allocation import Cell
-from algebra.ranks.budgets.limits import plural
 from algebra.ranks.generic_rank import deficit_error, generic_rank, network_rank
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 

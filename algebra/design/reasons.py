@@ -8,7 +8,7 @@ from algebra.design.demand import Demand, line_name
 from algebra.matroids.branch_and_bound import Tree, counting_reason
 from algebra.matroids.intersection import Shortage, common_basis
 from algebra.matroids.optimum import Optimum
-from algebra.ranks.budgets.limits import plural
+from algebra.networks.limits import plural
 
 
 def shortage_text(found: Shortage, asked: Demand) -> str:

@@ -167,7 +167,7 @@ def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> C
     reached = if_reached(generic_root_count=roots.value)
     if reached is not None:
         return reached
-    guesses = tools.candidates(roots.value) if tools.candidates is not None else ()
+    guesses = tools.candidates(problem, roots.value) if tools.candidates is not None else ()
     try:
         with phase("looking for an instance without real solutions"):
             witness, text = find_witness(problem, roots, seed, limits.search, guesses, limits.basis)

@@ -23,8 +23,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from algebra.errors import InputError, shown
-from algebra.networks.base import Matmul, Matrix, Network
+from algebra.networks.augmented import Augmented
+from algebra.networks.base import Matmul, Matrix, Network, Support
+from algebra.networks.feedforward import LinearFeedForward
 
 ACTIVATIONS = ("relu", "linear")
 
@@ -150,6 +154,22 @@ class NormNet(Network):
             if k < self.depth and not self.is_linear:
                 X = X * (X > 0)
         return X
+
+    def lower(self) -> Augmented | None:
+        """Augmented matrices where σ is the identity; ReLU units are polynomial by pieces only."""
+        return Augmented(self) if self.is_linear else None
+
+    def target(self) -> tuple[LinearFeedForward, Support]:
+        """A linear network whose labels are the target's, all its hidden units active.
+
+        Layers and shifts are one matrix each, in homogeneous coordinates, with structural zeros.
+        """
+        widths = [n + 1 for n in self.widths]
+        dense = LinearFeedForward(q=widths[0], widths=tuple(widths[1:-1]), d=self.d, m=self.m)
+        support = {name: np.ones(shape, np.int8) for name, shape in dense.shapes.items()}
+        for k in range(1, self.depth):
+            support[f"W{k}"][-1, :-1] = 0
+        return dense, support
 
 
 def refuse(network: Network, verb: str) -> None:

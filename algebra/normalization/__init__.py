@@ -5,7 +5,6 @@ certify      Verdicts on normalization networks
 dense        Networks over the rationals: targets, and frozen ones with their scales and shifts
 inspect      Inspection of normalization networks: the linear system of Lemma 1, layer by layer
 khatri_rao   Khatri–Rao products: their generic rank, dense or sparse, and the widths it leads to
-lowering     Linear normalization networks as multi-layer linear ones: all engines can solve them
 matching     Does an instance of a one-hidden-layer normalization network have a match?  Exactly
 scales       Tuning only normalization layers, exactly: scales and shifts that realize a target
 skip_blocks  Depth instead of width: skip connections feed the input block by block (Theorem 2)

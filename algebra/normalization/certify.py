@@ -5,7 +5,7 @@ What is decided, and how:
 * **maximal**, linear or ReLU: every block realizes its layer of the target
   (`algebra.normalization.blocks`, proved by a point modulo a prime for each block).
 * **linear nets**: everything `algebra.linear.certify` decides of the lowered problem
-  (`algebra.normalization.lowering`).  If the student's labels have a smaller dimension than the
+  (`algebra.networks.augmented`).  If the student's labels have a smaller dimension than the
   target's (a hidden width below what the target needs), MP = 0 whatever learns.
 * **ReLU nets, minimal**: a target of depth 1 is affine; its labels fill a variety of dimension
   ρ.  For each activation pattern the student's labels are a polynomial image of the r
@@ -26,6 +26,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from algebra.certificates.certificate import (
@@ -40,13 +41,8 @@ from algebra.certificates.family import Effort
 from algebra.linear.certify import certify_linear
 from algebra.networks.normalization import NormNet
 from algebra.normalization.blocks import realizes_all
-from algebra.normalization.lowering import (
-    lowered_network,
-    lowered_problem,
-    lowered_support,
-    target_rank,
-)
 from algebra.problems.problem import Problem
+from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import GenericRank, network_rank
 
 NARROW = "the frozen net's labels have dimension {0}, the target's {1}"
@@ -79,11 +75,19 @@ def effective_learnable(problem: Problem) -> int:
     return problem.allocation.size - free
 
 
-def student_rank(problem: Problem, seed: int = 0) -> GenericRank:
-    """Dimension of the labels of a linear student in which everything learns."""
-    network = problem.network
-    assert isinstance(network, NormNet)
-    return network_rank(lowered_network(network), lowered_support(network, problem.support), seed)
+@lru_cache(maxsize=64)
+def target_rank(network: NormNet, seed: int = 0) -> GenericRank:
+    """Dimension of the variety of the teacher's labels, all its hidden units active.
+
+    For a linear net the labels themselves; with ReLU those of the linear piece on which no
+    unit is silent, which has positive probability.
+
+    Examples
+    --------
+    >>> target_rank(NormNet.square(2, 1, 4, 5)).rank
+    6
+    """
+    return network_rank(*network.target(), seed)
 
 
 def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
@@ -124,14 +128,16 @@ def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
             MAXIMAL, f"each layer of the target is realized: {sizes}", target.rank,
             prime=blocks[0].p, evidence={"construction": [b.to_dict() for b in blocks]},
         )  # fmt: skip
-    if network.is_linear:
-        whole = student_rank(problem, seed)
+    reduction = lowered(problem)
+    if reduction is not None:
+        inner = reduction.problem
+        whole = network_rank(inner.network, inner.support, seed)
         if whole.rank < target.rank:
             return conclude(
                 MINIMAL, NARROW.format(whole.rank, target.rank), whole.rank, prime=whole.p,
                 error_bound=whole.error, evidence={"student_rank": _rank_data(whole)},
             )  # fmt: skip
-        found = certify_linear(lowered_problem(problem), effort, peers=False)
+        found = certify_linear(inner, effort, peers=False)
         return replace(
             found, problem=problem, theorems=theorems, evidence={"lowered": found.to_dict()},
             # They name matrices of the lowered network.

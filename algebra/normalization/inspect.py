@@ -2,7 +2,7 @@
 
 For each layer of the target: how many scales meet how many equations, the generic rank of
 the Khatri–Rao product, and the widths that would do.  Linear nets are inspected in the
-lowered form too (`algebra.normalization.lowering`), whose sizes are those of the system that
+lowered form too (`algebra.networks.augmented`), whose sizes are those of the system that
 engines solve.
 """
 
@@ -18,9 +18,10 @@ from algebra.errors import InputError, whole_number
 from algebra.linear.inspect import inspect_linear
 from algebra.networks.normalization import NormNet
 from algebra.normalization.khatri_rao import khatri_rao, khatri_rao_rank, width_needed
-from algebra.normalization.lowering import lowered_allocation, lowered_support
 from algebra.polynomials.rings import symbol
 from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import GenericRank
 from algebra.systems.inspection import Inspection
 
@@ -127,19 +128,16 @@ def inspect_normnet(
     if not isinstance(network, NormNet):
         raise InputError(f"`allocation` is of a {network.title}, not of a normnet")
     words = tuple(str(system) for system in lemma_systems(allocation, support, seed))
-    if not network.is_linear:
+    reduction = lowered(Problem.of(allocation, support=support or {}))
+    if reduction is None:
         words += (
             f"ReLU: the equations of the labels hold for one activation pattern at a time, "
             f"2^{sum(network.layer_sizes[1:-1]) * network.m} patterns; with no unit silent they "
             "are those above",
         )
         return Inspection(allocation, 0, (), words, (), ())
-    found = inspect_linear(
-        lowered_allocation(allocation),
-        lowered_support(network, support),
-        seed=seed,
-        all_forms=all_forms,
-    )
+    inner = reduction.problem
+    found = inspect_linear(inner.allocation, inner.support, seed=seed, all_forms=all_forms)
     # Budgets would name matrices of the lowered network.
     return replace(
         found, allocation=allocation, skipped=words + found.skipped, budgets=(), violations=()

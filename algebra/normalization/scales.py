@@ -35,11 +35,10 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from algebra.errors import InputError, shown
-from algebra.linalg.rational import column, echelon, matrix
+from algebra.linalg.rational import Rationals, column, echelon, matrix
 from algebra.normalization.dense import (
     DenseNet,
     NormalizedNet,
-    Rationals,
     norm_bound,
     rationals,
     size_text,

@@ -42,8 +42,8 @@ from flint import fmpq, nmod_mat
 
 from algebra.errors import InputError, whole_number
 from algebra.linalg.modular import matmul, random_prime, random_residues
-from algebra.linalg.rational import column, matrix
-from algebra.normalization.dense import Rationals, norm_bound, rationals
+from algebra.linalg.rational import Rationals, column, matrix
+from algebra.normalization.dense import norm_bound, rationals
 from algebra.normalization.khatri_rao import khatri_rao
 
 _MOST_POINTS = 8

@@ -25,9 +25,10 @@ from algebra.certificates.fields import Fields
 from algebra.linear.verify import check_claim
 from algebra.networks.normalization import NormNet
 from algebra.normalization.blocks import block_solvable, shifts_fit
-from algebra.normalization.certify import NARROW, effective_learnable, student_rank, theorem_1
-from algebra.normalization.lowering import lowered_problem, target_rank
-from algebra.ranks.generic_rank import GenericRank
+from algebra.normalization.certify import NARROW, effective_learnable, target_rank, theorem_1
+from algebra.problems.problem import Problem
+from algebra.problems.reduction import lowered
+from algebra.ranks.generic_rank import GenericRank, network_rank
 from algebra.theorems.statements import what_theorems_say
 
 
@@ -59,7 +60,7 @@ def verify_normnet(data: object, effort: Effort) -> Verification:
 def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
     """One of the arguments of the module's docstring gives the verdict."""
     problem, verdict, say = claim.problem, claim.verdict, checklist.say
-    network = problem.network
+    network, reduction = problem.network, lowered(problem)
     assert isinstance(network, NormNet)
     again = target_rank(network, effort.seed)
     if again.rank != claim.equations:
@@ -67,8 +68,8 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
     status = PROVED if again.is_proved else PROBABLE
     say("equations", status, f"the target's labels have dimension {again.rank}")
     evidence = claim.evidence
-    if network.is_linear and evidence.has("lowered"):
-        _check_lowered(claim, checklist, effort)
+    if reduction is not None and evidence.has("lowered"):
+        _check_lowered(claim, reduction.problem, checklist, effort)
         return
     if claim.generic_root_count is not None:
         raise CheckFailed("generic_root_count", "nothing here gives it")
@@ -77,8 +78,9 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
     certain, prime, rank = True, 0, min(r, again.rank)
     if verdict == MAXIMAL:
         prime, rank = _check_construction(claim, checklist), again.rank
-    elif verdict == MINIMAL and network.is_linear:
-        whole = student_rank(problem, effort.seed)
+    elif verdict == MINIMAL and reduction is not None:
+        inner = reduction.problem
+        whole = network_rank(inner.network, inner.support, effort.seed)
         fields = evidence.table("student_rank")
         claimed, prime = _read_rank(fields)
         if whole.rank != claimed or whole.rank >= again.rank:
@@ -133,27 +135,25 @@ def _check_counting(claim: Claim, r: int, target: GenericRank, checklist: Checkl
     checklist.say("verdict", PROVED, text)
 
 
-def _check_lowered(claim: Claim, checklist: Checklist, effort: Effort) -> None:
+def _check_lowered(claim: Claim, problem: Problem, checklist: Checklist, effort: Effort) -> None:
     """The verdict on the lowered problem is one on the original."""
     place = "evidence.lowered"
-    lowered = read_claim(claim.evidence.raw("lowered"), place)
+    inner = read_claim(claim.evidence.raw("lowered"), place)
     claim.evidence.finish()
-    if lowered.problem != lowered_problem(claim.problem):
+    if inner.problem != problem:
         raise CheckFailed(f"{place}.problem", "it is another problem's")
     for name in ("verdict", "equations", "rank", "prime", "error_bound", "generic_root_count"):
-        if getattr(lowered, name) != getattr(claim, name):
+        if getattr(inner, name) != getattr(claim, name):
             raise CheckFailed(f"{place}.{name}", f"differs from `{name}`")
     known = checklist.checks[-1].status
-    inner = Checklist()
+    within = Checklist()
     try:
-        status = check_claim(lowered, inner, effort, peers=False)
-        lowered.check_words(
-            what_theorems_say(lowered.problem.network, lowered.problem.allocation), inner.say
-        )
+        status = check_claim(inner, within, effort, peers=False)
+        inner.check_words(what_theorems_say(problem.network, problem.allocation), within.say)
     except CheckFailed as failure:
         raise CheckFailed(_within(place, failure.place), str(failure)) from None
     finally:
-        for found in inner.checks:
+        for found in within.checks:
             checklist.say(_within(place, found.place), found.status, found.text)
     text = "a verdict on the lowered problem is one on the network"
     checklist.say("verdict", weakest(known, status), text)

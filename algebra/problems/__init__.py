@@ -4,9 +4,11 @@ symmetries.
 allocation    Allocations: which cells of which weight matrices may learn
 problem       A question: a network, what learns in it, its structural zeros, laws, constraints
 tables        Matrices and edge lists in text files, as spreadsheets and NumPy write them
+schema        What a problem file may say, as a JSON Schema; what its keys mean
 files         Problem files: TOML, with matrices in CSV or NPY files beside it
 constraints   Bounds, largest changes and signs: what the weights of a match must obey
 random_cells  Random allocations: 0/1 matrices drawn uniformly under row and column caps
 reachability  Paths through the weights that exist: whether any input reaches an output
+reduction     A problem solved instead of another one, and how its solutions come back
 symmetry      Symmetries of a network that preserve the match probability
 """

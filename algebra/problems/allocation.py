@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, one_line, shown
+from algebra.networks.base import Cell as Cell
 from algebra.networks.base import Network
-
-Cell = tuple[str, int, int]
 
 
 def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:

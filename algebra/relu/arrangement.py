@@ -230,7 +230,9 @@ class Refuter:
         return not unbounded and bool(gap > 0)
 
 
-def _image(basis: Any, w: Sequence[Any], constants: Sequence[Any], zero: Sequence[int]) -> list:
+def _image(
+    basis: Any, w: Sequence[Any], constants: Sequence[Any], zero: Sequence[int]
+) -> list[Any]:
     image = [
         sum((w[i] * basis[i][s] for i in range(len(w))), constants[s])
         for s in range(len(constants))

@@ -155,7 +155,7 @@ def patterns_left(row_counts: Sequence[int], d: int, m: int) -> int:
         return choose(samples, owed, tuple(kinds), (), 0)
 
     def choose(
-        samples: int, owed: tuple[int, ...], kinds: tuple[int, ...], left: tuple, on: int
+        samples: int, owed: tuple[int, ...], kinds: tuple[int, ...], left: tuple[int, ...], on: int
     ) -> int:
         if not kinds:
             return count(samples - 1, tuple(sorted(left))) if on >= d else 0

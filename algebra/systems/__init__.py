@@ -3,6 +3,7 @@ r"""The equations of an allocation, their incidence, their core, and the generic
 at_points            The unknowns at all points of a core at once, modulo a prime
 core                 What exact elimination leaves of a system, and the way back to the weights
 elimination          Exact elimination of linear sub-blocks, over any field and in any degree
+enclosure            Exact boxes around the weights of real solutions, each with one of them
 forms                The lifted forms of a network's equations: unknowns, equations, values, size
 incidence            Structure of a system of equations: matchings, Dulmage–Mendelsohn, block
                      triangular form

@@ -5,12 +5,15 @@ certify    The exact verbs: inspect, certify, decide, verify
 proofs     A proof file checked in this process: which format it has, and its check
 checker    The process in which proofs are checked: its memory and its time are limited
 estimate   The verbs that solve random instances: count, estimate, compare
+profile    The match probability against what a match may cost: the verb profile
+train      Does training find the match: the verb train
 identify   Which weights the data determine
 surveys    Many allocations at once: audit, atlas
-goals      The goals of the verb design
+tools      Floating-point help that the exact verbs hand to `algebra`
 design     Allocations found: the verb design
 probable   The design with the highest match probability: certified, or raced on common instances
 repair     The nearest allocation that meets a goal, and what may be lost: repair and robust
+export     The equations of an instance for other programs
 construct  Frozen networks made equal to a target by their normalization layers
 layers     Layers of networks from elsewhere: arrays, ``.npz`` files, scikit-learn, torch
 studies    Kept trials as a person or another program wants them

@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from algebra import families
 from algebra.certificates.certificate import INTERMEDIATE, MINIMAL, Certificate
 from algebra.certificates.checks import Verification
 from algebra.certificates.reading import MOST_CHARACTERS, as_text
 from algebra.errors import InputError, whole_number
-from algebra.normalization.lowering import solvable
-from algebra.problems.allocation import Allocation
-from algebra.time_limits import positive_seconds
+from algebra.problems.problem import Problem
+from algebra.time_limits import positive_seconds, within
 from matchprob.api.checker import CHECKER
 from matchprob.api.question import Question, as_problem
+from matchprob.api.tools import root_counter
 from numeric.instances import draw_instance
 
 if TYPE_CHECKING:
     from algebra.systems.inspection import Inspection
-    from algebra.systems.root_count import RootCount, RootCounter
     from numeric.relu.decide import ReluDecision
 
 
-def _root_counter(timeout: float) -> RootCounter:
-    """Monodromy with a trace test; its compiled kernels are loaded when it is called."""
-
-    def count(allocation: Allocation, support: Mapping[str, np.ndarray], seed: int) -> RootCount:
-        from numeric.tracking.root_count import monodromy_root_count
-
-        return monodromy_root_count(allocation, support, seed, timeout=timeout)
-
-    return count
-
-
-def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> Inspection:
+def inspect(
+    question: Question, *, seed: int = 0, all_forms: bool = False, timeout: float = math.inf
+) -> Inspection:
     """Structure of the equations an allocation leads to.
 
     Parameters
@@ -48,10 +37,16 @@ def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> In
     seed : int, optional
     all_forms : bool, optional
         Eliminate every form, not only the one with the smaller core.
+    timeout : float, optional
+        Seconds for the whole call.
 
     Returns
     -------
     Inspection
+
+    Raises
+    ------
+    OutOfTime
 
     Examples
     --------
@@ -62,8 +57,11 @@ def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> In
     (1, 2)
     """
     problem = as_problem(question)
-    allocation = draw_instance(problem, seed, 0).allocation
-    return families.inspect_allocation(allocation, problem.support, seed=seed, all_forms=all_forms)
+    with within(positive_seconds(timeout, "timeout")):
+        allocation = draw_instance(problem, seed, 0).allocation
+        return families.inspect_allocation(
+            allocation, problem.support, seed=seed, all_forms=all_forms
+        )
 
 
 def certify(
@@ -92,10 +90,10 @@ def certify(
     problem = asked.without_constraints()
 
     # Compiled kernels are loaded only where counting and algebra leave something open.
-    def guess(root_count: int) -> Iterator[int]:
+    def guess(solved: Problem, root_count: int) -> Iterator[int]:
         from numeric.engines.witness_search import rootless_instances
 
-        yield from rootless_instances(solvable(problem), root_count, seed, search)
+        yield from rootless_instances(solved, root_count, seed, search)
 
     def refuted() -> Mapping[str, Any] | None:
         from numeric.relu.evidence import refuted_instance
@@ -108,7 +106,7 @@ def certify(
         timeout=timeout,
         search=search,
         candidates=guess,
-        fallback=_root_counter(timeout / 2),
+        fallback=root_counter(timeout / 2),
         refuted=refuted,
     )
     if asked.constraints:
@@ -129,7 +127,12 @@ def under_constraints(verdict: str) -> str:
 
 
 def decide(
-    question: Question, index: int = 0, *, seed: int = 0, certify: bool = True
+    question: Question,
+    index: int = 0,
+    *,
+    seed: int = 0,
+    certify: bool = True,
+    timeout: float = math.inf,
 ) -> ReluDecision:
     """Whether some weights match one trial of a shallow ReLU net.
 
@@ -141,21 +144,20 @@ def decide(
     certify : bool, optional
         Refute every leaf of "no match" over Q; otherwise only those that rounding leaves in
         doubt.
+    timeout : float, optional
+        Seconds for the whole call; then the trial is undetermined.
 
     Returns
     -------
     ReluDecision
-        Its ``certificate()`` is the content of a file that `verify` checks.
+        Its ``certificate()`` is the content of a file that `verify` checks.  Where the problem has
+        constraints, matches are those that obey them.
     """
     from numeric.relu.decide import decide as decide_relu
 
     problem = as_problem(question)
-    if problem.constraints:
-        raise InputError(
-            "`decide` does not know [constraints]: a match it finds may break them, and a proof "
-            "that there is none says nothing of them; take them out of the problem file"
-        )
-    return decide_relu(draw_instance(problem, seed, index), certify=certify)
+    with within(positive_seconds(timeout, "timeout")):
+        return decide_relu(draw_instance(problem, seed, index), certify=certify)
 
 
 def verify(

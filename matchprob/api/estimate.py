@@ -7,17 +7,20 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from algebra.errors import InputError
 from algebra.time_limits import OutOfTime, positive_seconds, within
-from matchprob.api.question import Question, as_problem
+from matchprob.api.question import Question, as_problem, check_common, stem_of
 from numeric.counts import CountResult, InstanceCount
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store
 from numeric.studies.study import Study, Workers, make_workers
 from numeric.studies.together import run_together
+
+if TYPE_CHECKING:
+    from numeric.certification.enclosures import Enclosure
 
 Advance = Callable[[InstanceCount], None]
 _PATH = (str, Path)
@@ -72,7 +75,7 @@ def count(
                 with within(timeout):
                     plan = study.plan()
                 root_count, source = plan.root_count, plan.source
-                if plan.is_part:
+                if plan.reduction is not None:
                     root_count, source = None, "infinite: more weights than equations"
             except OutOfTime:
                 source = "the time limit was met"
@@ -86,7 +89,40 @@ def count(
         root_count_source=source,
         seconds=time.monotonic() - start,
         requested=instances,
+        problem=problem,
     )
+
+
+def enclosures(found: CountResult) -> list[list[Enclosure | None]]:
+    """Intervals for each learnable weight of each real solution, proved to hold it.
+
+    Parameters
+    ----------
+    found : CountResult
+        From `count`.
+
+    Returns
+    -------
+    list of list of Enclosure or None
+        For each instance one for each of its `solutions`: rational boxes of the exact engines,
+        polydiscs by Krawczyk's test otherwise; None where none was certified.
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> net = mp.LinearEstimator(q=1, d=1, m=1)
+    >>> found = mp.count(mp.Problem(net, {"W": [[1]]}), 1, engine="exact")
+    >>> [[one]] = mp.enclosures(found)
+    >>> ((low, high),) = one.box
+    >>> one.how, float(low) == found.instances[0].solutions[0][0], low == high
+    ('rational', True, True)
+    """
+    if found.problem is None:
+        raise InputError("`found` does not say of which problem it is: use the result of `count`")
+    # Path tracking's kernels are loaded only where something is certified.
+    from numeric.certification.enclosures import enclosures as enclose
+
+    return enclose(found.instances, found.problem, found.seed)
 
 
 def estimate(
@@ -162,7 +198,7 @@ def estimate(
         timeout=trial_timeout,
         certify=certify,
         complete=complete,
-        name=_stem(question),
+        name=stem_of(question),
     ) as study:
         if name:
             study.rename(name)
@@ -211,14 +247,7 @@ def compare(
     positive_seconds(timeout, "timeout")
     start = time.monotonic()
     problems = as_problem(first), as_problem(second)
-    if problems[0].network != problems[1].network:
-        raise InputError(
-            f"`first` ({problems[0].network}) and `second` ({problems[1].network}) are different "
-            "networks: only allocations of one network have common instances"
-        )
-    given = [p.to_dict() for p in problems]
-    if any(given[0].get(table) != given[1].get(table) for table in ("distribution", "support")):
-        raise InputError("`first` and `second` differ in [distribution] or [support]")
+    check_common(problems)
     with ExitStack() as stack:
         kept = stack.enter_context(closing(Store(store))) if isinstance(store, _PATH) else store
         crew: Workers
@@ -233,7 +262,7 @@ def compare(
             stack.enter_context(
                 Study(
                     problem, seed=seed, timeout=trial_timeout, store=kept, workers=crew,
-                    name=_stem(question), **settings,
+                    name=stem_of(question), **settings,
                 )
             )
             for problem, question in zip(problems, (first, second), strict=True)
@@ -241,8 +270,3 @@ def compare(
         left = max(timeout - (time.monotonic() - start), 1e-3)
         found = run_together(studies, trials, timeout=left, advance=advance)
     return Comparison(*found)
-
-
-def _stem(question: Question) -> str:
-    """What a study is called by default: as the problem file."""
-    return Path(question).stem if isinstance(question, _PATH) else ""

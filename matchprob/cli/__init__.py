@@ -13,6 +13,9 @@ identify   Verbs about what data determine: identify
 options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
 reproduce  The verb that makes the papers' figures again: reproduce
+profile    The verb of bounded matches: profile
+serve      The verb that serves the page: serve
+train      The verb that trains: train
 study      Verbs of kept trials: study list, show, export, rename, merge
 help       Help that is made from registries, when it is asked for: loading them takes time
 """
@@ -36,9 +39,12 @@ from matchprob.cli import (
     design,
     estimate,
     identify,
+    profile,
     repair,
     reproduce,
+    serve,
     study,
+    train,
 )
 from matchprob.cli.help import LazyHelp
 from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
@@ -82,7 +88,10 @@ def _main(
         raise typer.Exit
 
 
-for _group in (certify, identify, design, repair, estimate, decide, study, construct, reproduce):
+for _group in (
+    certify, identify, design, repair, estimate, profile, train, decide, study, construct,
+    reproduce, serve,
+):  # fmt: skip
     _group.register(app)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -9,27 +11,47 @@ import typer
 
 from matchprob.cli.options import (
     UNFINISHED,
+    Dpi,
     Json,
     NetworkFile,
     Plot,
     ProblemFile,
     Seed,
     Timeout,
+    Width,
     console,
+    draw,
     print_json,
     say,
 )
+from matchprob.io.sizes import DPI
 
 
 def inspect(
     problem: ProblemFile,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     all_forms: Annotated[
         bool, typer.Option("--all-forms", help="Eliminate every form of the system.")
     ] = False,
     equations: Annotated[
         bool, typer.Option("--equations", help="Print the equations themselves.")
     ] = False,
+    timeout: Timeout = math.inf,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export",
+            metavar="FILE",
+            help="Write one instance's equations for another program; the suffix says which: "
+            ".ms .phc .jl .m2 .py.",
+        ),
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--form", help="With --export: core, B, D, forward, backward, direct.")
+    ] = "core",
+    index: Annotated[int, typer.Option("--index", help="With --export: the trial.", min=0)] = 0,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -38,21 +60,35 @@ def inspect(
     from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.report import inspection
+    from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([problem], plot=plot)
+    files.check_outputs([problem], export, plot=plot)
     question = as_problem(problem)
-    found = exact.inspect(question, seed=seed, all_forms=all_forms)
+    written = None
+    if export:
+        from algebra.time_limits import within
+        from matchprob.api import export as exports
+        from matchprob.io.languages import language_of
+
+        language = language_of(export.suffix)
+        with within(timeout):
+            written = exports.export(question, form, to=language, seed=seed, index=index)
+    found = exact.inspect(question, seed=seed, all_forms=all_forms, timeout=timeout)
+    why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        told = {"export": written.to_dict()} if written else {}
+        print_json({**found.to_dict(), **told, "seed": seed, "explanation": why.lines()})
     else:
         inspection.print_inspection(console(), found, question, seed)
+        print_explanation(console(), why)
         if equations:
             inspection.print_equations(console(), found, question)
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+        if written:
+            inspection.print_names(console(), written)
+    if export and written:
+        files.write_text(export, written.text)
+        say(f"wrote {export}")
+    draw(found, plot, width, dpi)
 
 
 def certify(
@@ -65,26 +101,30 @@ def certify(
     search: Annotated[
         float, typer.Option(help="Seconds to look for an instance without real solutions.")
     ] = 2.0,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Decide whether an allocation is maximal, minimal or in between."""
-    from algebra.certificates.explanation import explain
     from matchprob.api import certify as exact
     from matchprob.api.question import as_problem
+    from matchprob.explain.certificate import explain_certificate
     from matchprob.io import files
     from matchprob.report.certificate import print_certificate
 
-    files.check_outputs([problem], out)
+    files.check_outputs([problem], out, plot=plot)
     question = as_problem(problem)
     found = exact.certify(question, seed=seed, timeout=timeout, search=search)
-    why = explain(found, str(problem), timeout, search)
+    why = explain_certificate(found, shlex.quote(str(problem)), timeout, search)
     if as_json:
-        print_json({**found.to_dict(), "explanation": why.to_dict()})
+        print_json({**found.to_dict(), "explanation": why.lines()})
     else:
         print_certificate(console(), found, why)
     if out:
         files.write_text(out, found.to_json())
         say(f"wrote {out}")
+    draw(found, plot, width, dpi)
 
 
 def verify(
@@ -129,14 +169,20 @@ def audit(
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Audit the corrected theorems too (slower).")
     ] = False,
+    timeout: Timeout = math.inf,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Hold the papers' theorems, as stated, against the exact verdict."""
     from matchprob.api import surveys
+    from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_audit
 
+    files.check_outputs([problem], plot=plot)
     with counter("auditing") as progress:
         found = surveys.audit(
             problem,
@@ -144,6 +190,7 @@ def audit(
             count=count,
             budget=budget,
             corrected=corrected,
+            timeout=timeout,
             seed=seed,
             progress=progress,
         )
@@ -151,6 +198,13 @@ def audit(
         print_json(found.to_dict())
     else:
         print_audit(console(), found)
+    draw(found, plot, width, dpi)
+    if found.is_partial:
+        say(
+            f"matchprob: stopped after {found.checked} of {found.requested} allocations; the "
+            "result above is of these"
+        )
+        raise typer.Exit(UNFINISHED)
 
 
 def atlas(
@@ -174,7 +228,10 @@ def atlas(
             "--transposition", help="Count an allocation and its transpose, where alike, as one."
         ),
     ] = False,
+    timeout: Timeout = math.inf,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -188,7 +245,7 @@ def atlas(
     with counter("certifying") as progress:
         found = surveys.atlas(
             problem, budget, matrices=matrix, store=store, search=search,
-            transposition=transposition, seed=seed, progress=progress,
+            transposition=transposition, timeout=timeout, seed=seed, progress=progress,
         )  # fmt: skip
     if as_json:
         print_json(found.to_dict())
@@ -197,14 +254,10 @@ def atlas(
     if table:
         files.write_text(table, found.to_csv())
         say(f"wrote {table}")
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
     if len(found.entries) < found.orbits:
         kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
-        say(f"matchprob: interrupted after {len(found.entries)} of {found.orbits} orbits, {kept}")
+        say(f"matchprob: stopped after {len(found.entries)} of {found.orbits} orbits, {kept}")
         raise typer.Exit(UNFINISHED)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +15,7 @@ from matchprob.cli.options import (
     Json,
     ProblemFile,
     Seed,
+    Timeout,
     console,
     print_json,
     say,
@@ -29,26 +32,32 @@ def decide(
     quick: Annotated[
         bool, typer.Option("--quick", help="Believe floating point where it is beyond doubt.")
     ] = False,
+    timeout: Timeout = math.inf,
     as_json: Json = False,
 ) -> None:
     """Decide one trial of a shallow ReLU net, with evidence that `verify` re-checks."""
     from algebra.errors import InputError
     from matchprob.api import certify as exact
     from matchprob.api.question import as_problem
+    from matchprob.explain.decision import explain_decision
     from matchprob.io import files
+    from matchprob.report.explanation import print_explanation
     from numeric.relu.decide import UNDETERMINED
 
     if quick and out is not None:
         raise InputError("`--quick` leaves no evidence to write: leave out one of it and `--out`")
     files.check_outputs([problem], out)
     question = as_problem(problem)
-    found = exact.decide(question, index, seed=seed, certify=not quick)
+    found = exact.decide(question, index, seed=seed, certify=not quick, timeout=timeout)
+    trial = f"--index {index}" + (f" --seed {seed}" if seed else "")
+    why = explain_decision(found, shlex.quote(str(problem)), trial)
     if as_json:
-        print_json({"index": index, "seed": seed, **found.to_dict()})
+        print_json({"index": index, "seed": seed, **found.to_dict(), "explanation": why.lines()})
     else:
         console().print(f"trial {index} of seed {seed}: {found}")
         if found.note:
             console().print(f"  {found.note}")
+        print_explanation(console(), why)
     if found.verdict == UNDETERMINED:
         raise typer.Exit(UNFINISHED)
     if out is not None:

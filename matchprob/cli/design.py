@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -12,15 +13,20 @@ from algebra.design.goals import goals_text
 from algebra.errors import InputError
 from matchprob.api.goals import GOALS
 from matchprob.cli.options import (
+    Dpi,
     Json,
     NetworkFile,
     Plot,
     Seed,
+    Timeout,
+    Width,
     WorkersOption,
     console,
+    draw,
     print_json,
     say,
 )
+from matchprob.io.sizes import DPI
 
 Costs = Annotated[
     list[str] | None,
@@ -44,7 +50,7 @@ Seconds = Annotated[
     float, typer.Option(help="Time for a search; the result says how far it got.", min=0.1)
 ]
 CountTimeout = Annotated[
-    float, typer.Option("--timeout", help="Seconds for one root count.", min=0.1)
+    float, typer.Option("--count-timeout", help="Seconds for one root count.", min=0.1)
 ]
 Write = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the result as a problem file.")
@@ -85,7 +91,8 @@ def design(
         "row"
     ),
     seconds: Seconds = 60.0,
-    timeout: CountTimeout = 3.0,
+    count_timeout: CountTimeout = 3.0,
+    timeout: Timeout = math.inf,
     candidates: Annotated[int, typer.Option(help="Designs raced at most (probable).", min=1)] = 16,
     trials: Annotated[int, typer.Option(help="Trials of each at most (probable).", min=1)] = 1024,
     workers: WorkersOption = 1,
@@ -96,6 +103,8 @@ def design(
         typer.Option(metavar="FILE", help="Write why nothing is cheaper (JSON, for verify)."),
     ] = None,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -106,6 +115,7 @@ def design(
     from matchprob.io import costs as tables
     from matchprob.io import files
     from matchprob.report import design as design_report
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, proof, plot=plot)
     if proof and goal in GOALS and not GOALS[goal].proof:
@@ -123,6 +133,7 @@ def design(
         caps=caps_of(row_cap, column_cap, matrix_cap),
         line=by,
         seconds=seconds,
+        count_timeout=count_timeout,
         timeout=timeout,
         candidates=candidates,
         trials=trials,
@@ -130,10 +141,12 @@ def design(
         seed=seed,
     )
     certificate = certify(found.problem, seed=seed) if out else None
+    why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
     else:
         design_report.print_design(console(), found.design)
+        print_explanation(console(), why)
     if write:
         files.write_text(write, found.problem.to_toml())
         say(f"wrote {write}")
@@ -143,11 +156,7 @@ def design(
     if proof:
         files.write_text(proof, json.dumps(found.proof()) + "\n")
         say(f"wrote {proof}")
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
 
 
 def register(app: typer.Typer) -> None:

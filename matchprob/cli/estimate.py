@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from matchprob.cli.options import (
     UNFINISHED,
     Complete,
     Confidence,
+    Dpi,
     EngineName,
     Json,
     NoCertify,
@@ -22,12 +24,15 @@ from matchprob.cli.options import (
     Timeout,
     Trials,
     TrialTimeout,
+    Width,
     WorkersOption,
     console,
+    draw,
     finish,
     print_json,
     say,
 )
+from matchprob.io.sizes import DPI
 
 
 def count(
@@ -38,9 +43,12 @@ def count(
     timeout: Timeout = math.inf,
     trial_timeout: TrialTimeout = 600.0,
     solutions: Annotated[
-        bool, typer.Option("--solutions", help="Show each real solution and what it costs.")
+        bool,
+        typer.Option("--solutions", help="Show each real solution, enclosed, and what it costs."),
     ] = False,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Count the real solutions of random instances."""
@@ -48,7 +56,9 @@ def count(
     from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.io.progress import progress
+    from matchprob.report.enclosures import enclosure_data, print_enclosures
     from matchprob.report.estimate import print_counts, print_solutions
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
@@ -62,25 +72,28 @@ def count(
             trial_timeout=trial_timeout,
             advance=advance,
         )
-    data = found.to_dict()
+    why = found.explain(str(problem))
+    data = {**found.to_dict(), "explanation": why.lines()}
     costs = None
     if solutions:
         from numeric.solutions import costs_of_counts
 
         costs = costs_of_counts(found.instances, question, seed)
-        for entry, own in zip(data["instances"], costs, strict=True):
-            entry["solutions"] = [cost.to_dict() for cost in own]
+        boxes = verbs.enclosures(found)
+        for entry, own, around in zip(data["instances"], costs, boxes, strict=True):
+            entry["solutions"] = [
+                {**cost.to_dict(), **enclosure_data(box)}
+                for cost, box in zip(own, around, strict=True)
+            ]
     if as_json:
         print_json(data)
     else:
         print_counts(console(), found)
         if costs is not None:
+            print_enclosures(console(), found, boxes)
             print_solutions(console(), found, costs)
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+        print_explanation(console(), why)
+    draw(found, plot, width, dpi)
     finish(len(found), instances, "instances", "count")
 
 
@@ -108,6 +121,8 @@ def estimate(
         typer.Option(help="Name of the study in the store; the problem file's by default."),
     ] = None,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Estimate the match probability, with an honest interval."""
@@ -115,6 +130,7 @@ def estimate(
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_estimate
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], plot=plot, store=store)
     with progress("estimating", trials, confidence) as advance:
@@ -135,15 +151,13 @@ def estimate(
             name=name,
             advance=advance,
         )
+    why = found.explain(str(problem))
     if as_json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), "explanation": why.lines()})
     else:
         print_estimate(console(), found)
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+        print_explanation(console(), why)
+    draw(found, plot, width, dpi)
     if found.trouble or found.trials < found.requested:
         finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)
     elif half_width is not None and found.interval().half_width > half_width:
@@ -167,15 +181,20 @@ def compare(
     store: StoreOption = None,
     workers: WorkersOption = 1,
     scheduler: Scheduler = None,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Compare two allocations of one network on common random instances."""
     from matchprob.api import estimate as verbs
+    from matchprob.explain.trials import explain_comparison
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_comparison
+    from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([first, second], store=store)
+    files.check_outputs([first, second], plot=plot, store=store)
     with progress("comparing", 2 * trials, confidence) as advance:
         found = verbs.compare(
             first,
@@ -192,10 +211,13 @@ def compare(
             scheduler=scheduler,
             advance=advance,
         )
+    why = explain_comparison(found, shlex.join([str(first), str(second)]))
     if as_json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), "explanation": why.lines()})
     else:
         print_comparison(console(), found)
+        print_explanation(console(), why)
+    draw(found, plot, width, dpi)
     finish(
         found.trials, trials, "common trials", "compare", store,
         found.first.trouble or found.second.trouble,

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import shlex
+
 import typer
 
-from matchprob.cli.options import Json, Plot, ProblemFile, Seed, Timeout, console, print_json, say
+from matchprob.cli.options import (
+    Dpi,
+    Json,
+    Plot,
+    ProblemFile,
+    Seed,
+    Timeout,
+    Width,
+    console,
+    draw,
+    print_json,
+)
+from matchprob.io.sizes import DPI
 
 
 def identify(
     problem: ProblemFile,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     timeout: Timeout = 60.0,
     as_json: Json = False,
@@ -17,20 +33,20 @@ def identify(
     """Say which learnable weights the data determine."""
     from matchprob.api import identify as api
     from matchprob.api.question import as_problem
+    from matchprob.explain.identification import explain_identification
     from matchprob.io import files
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], plot=plot)
     question = as_problem(problem)
     found = api.identify(question, seed=seed, timeout=timeout)
+    why = explain_identification(found, shlex.quote(str(problem)), timeout)
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
     else:
         console().print(str(found))
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+        print_explanation(console(), why)
+    draw(found, plot, width, dpi)
 
 
 def register(app: typer.Typer) -> None:

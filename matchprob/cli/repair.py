@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import typer
@@ -22,14 +23,19 @@ from matchprob.cli.design import (
     tables_in,
 )
 from matchprob.cli.options import (
+    Dpi,
     Json,
     Plot,
     ProblemFile,
     Seed,
+    Timeout,
+    Width,
     console,
+    draw,
     print_json,
     say,
 )
+from matchprob.io.sizes import DPI
 
 
 def repair(
@@ -48,10 +54,13 @@ def repair(
     column_cap: ColumnCap = None,
     matrix_cap: MatrixCap = None,
     seconds: Seconds = 60.0,
-    timeout: CountTimeout = 3.0,
+    count_timeout: CountTimeout = 3.0,
+    timeout: Timeout = math.inf,
     write: Write = None,
     out: Out = None,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -61,6 +70,7 @@ def repair(
     from matchprob.io import costs as tables
     from matchprob.io import files
     from matchprob.report import repair as repair_report
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, plot=plot)
     question = as_problem(problem)
@@ -74,41 +84,50 @@ def repair(
         matrices=matrix or [],
         caps=caps_of(row_cap, column_cap, matrix_cap),
         seconds=seconds,
+        count_timeout=count_timeout,
         timeout=timeout,
         seed=seed,
     )
+    why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
     else:
         repair_report.print_repair(console(), found)
+        print_explanation(console(), why)
     if write:
         files.write_text(write, found.problem.to_toml())
         say(f"wrote {write}")
     if out:
         files.write_text(out, found.after.to_json())
         say(f"wrote {out}: {found.after.verdict}, {found.after.rule}")
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
 
 
 def robust(
     problem: ProblemFile,
     seconds: Seconds = 30.0,
+    timeout: Timeout = math.inf,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Tell how many learnable weights may be lost before MP drops to 0."""
     from matchprob.api import repair as repairs
+    from matchprob.io import files
     from matchprob.report import repair as repair_report
+    from matchprob.report.explanation import print_explanation
 
-    found = repairs.robust(problem, seconds=seconds, seed=seed)
+    files.check_outputs([problem], plot=plot)
+    found = repairs.robust(problem, seconds=seconds, timeout=timeout, seed=seed)
+    why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
     else:
         repair_report.print_robustness(console(), found)
+        print_explanation(console(), why)
+    draw(found, plot, width, dpi)
 
 
 def register(app: typer.Typer) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 from rich.console import Console
@@ -10,8 +9,9 @@ from rich.text import Text
 
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
-from algebra.certificates.explanation import Explanation
 from algebra.networks.limits import plural
+from algebra.results import Explanation
+from matchprob.report.explanation import print_explanation
 from matchprob.report.tables import STYLES, table
 
 
@@ -27,7 +27,7 @@ def print_certificate(out: Console, found: Certificate, why: Explanation | None 
     ]
     if found.generic_root_count is not None:
         rows.append(("generic root count", found.generic_root_count))
-    rows.append(("certainty", _certainty(found)))
+    rows.append(("certainty", certainty(found)))
     said = [f"{name}: {word}" for name, word in found.theorems.items() if word != "silent"]
     rows.append(("theorems as stated", "; ".join(said) or "all silent"))
     grid = table("", "")
@@ -37,31 +37,11 @@ def print_certificate(out: Console, found: Certificate, why: Explanation | None 
     out.print(grid)
     for text in (*found.reasons, *found.notes, *found.tried):
         out.print(f"  {text}", markup=False)
-    if why is None:
-        return
-    out.print()
-    for text in why.known:
-        _wrapped(out, "", text)
-    _wrapped(out, "Open: ", why.open)
-    _wrapped(out, "Decided by: ", why.decided_by)
-    for command, purpose in why.commands:
-        _wrapped(out, "Try: ", f"{command}   ({purpose})")
+    if why is not None:
+        print_explanation(out, why)
 
 
-def _wrapped(out: Console, label: str, text: str) -> None:
-    """A paragraph, its further lines indented."""
-    if not text:
-        return
-    start = "  " + " " * (len(text) - len(text.lstrip()))
-    lines = textwrap.wrap(
-        label + text.strip(), max(40, out.width - 1), initial_indent=start,
-        subsequent_indent=start + " " * len(label), break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip
-    out.print("\n".join(lines), markup=False, soft_wrap=True)
-
-
-def _certainty(found: Certificate) -> str:
+def certainty(found: Certificate) -> str:
     """What is proved and what is not."""
     bound = found.error_bound
     if bound:

@@ -49,13 +49,22 @@ def print_solutions(
     out: Console, found: CountResult, costs: Sequence[Sequence[SolutionCost]]
 ) -> None:
     """One line for each real solution: what it costs."""
-    numbers = ("instance", "largest |w|", "largest change", "distance", "signs kept", *FORMATS)
+    numbers = (
+        "instance",
+        "largest |w|",
+        "largest change",
+        "distance",
+        "signs kept",
+        "condition",
+        *FORMATS,
+    )
     grid = table(*numbers, right=numbers)
     for count, own in zip(found.instances, costs, strict=True):
         for c in own:
             grid.add_row(
                 str(count.index), f"{c.size:.4g}", f"{c.change:.4g}", f"{c.distance:.4g}",
                 f"{c.signs_kept}/{len(c.weights)}",
+                "∞" if c.condition is None else f"{c.condition.high:.3g}",
                 *(f"{c.residuals[name]:.1e}" for name in FORMATS),
             )  # fmt: skip
     out.print("real solutions; the last columns are the relative errors of labels after rounding")

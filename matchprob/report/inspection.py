@@ -12,6 +12,7 @@ from algebra.families import written_equations
 from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import FormReport, Inspection
+from matchprob.api.export import Export
 from matchprob.report.tables import WIDEST, mask_text, table
 
 _MOST_EQUATIONS = 60
@@ -113,6 +114,21 @@ def print_equations(out: Console, found: Inspection, problem: Problem) -> None:
         title, equations = written
         out.print(Text(f"\n{title}", style="bold"))
         _print_equations(out, equations)
+
+
+def print_names(out: Console, written: Export) -> None:
+    """What the unknowns of an exported system are."""
+    equations, unknowns = len(written.system.equations), len(written.names)
+    out.print(
+        Text(
+            f"\n{written.form} of trial {written.index} for {written.program}: "
+            f"{plural(equations, f'{equations} equation')} in "
+            f"{plural(unknowns, f'{unknowns} unknown')}",
+            style="bold",
+        )
+    )
+    names = ", ".join(f"{name} = {what}" for name, what in written.names.items())
+    out.print(f"  {names}", markup=False)
 
 
 def _print_equations(out: Console, equations: Sequence[tuple[str, Any]]) -> None:

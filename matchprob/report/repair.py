@@ -9,8 +9,8 @@ from rich.text import Text
 
 from algebra.design.result import float_text
 from algebra.design.robustness import Robustness
+from algebra.networks.limits import plural
 from algebra.problems.allocation import Cell
-from algebra.ranks.budgets.limits import plural
 from matchprob.api.repair import RepairResult
 from matchprob.report.design import print_masks
 

@@ -24,8 +24,8 @@ from algebra.errors import InputError
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.systems.instances import rational_core
-from numeric.certification.krawczyk import FAILED, REAL, Certified, RootPool, certify, make_target
-from numeric.certification.krawczyk_balls import ask_real_root, certify_exact
+from numeric.certification.krawczyk_balls import ask_real_root
+from numeric.certification.pool import certified_pool
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.instances import Instance
@@ -36,9 +36,8 @@ _SLACK = 1e-15
 
 
 def box_of(instance: Instance) -> dict[Cell, Interval]:
-    """Where each learnable weight of an instance may lie, exactly."""
-    rules = instance.problem.constraints
-    return {c: rules.interval(c, _before(instance, c)) for c in instance.allocation.cells}
+    """Where each learnable weight of an instance may lie; anywhere without constraints."""
+    return instance.box or {cell: Interval() for cell in instance.allocation.cells}
 
 
 def _before(instance: Instance, cell: Cell) -> fmpq:
@@ -95,7 +94,7 @@ class ConstrainedCounts:
         if not self._kept_obey(instance, box):
             note = "weights that were kept fixed break the constraints"
             return replace(
-                count, real=None, status=UNDETERMINED, note=note, solutions=(),
+                count, real=None, status=UNDETERMINED, note=note, solutions=(), boxes=(),
                 reason=Reason.SEARCHED,
             )  # fmt: skip
         inside, unclear, solutions = self._exactly(count, instance, box) or self._by_discs(
@@ -104,7 +103,7 @@ class ConstrainedCounts:
         note = f"{inside} of {count.real} real solutions obey the constraints"
         if count.status == COMPLETE and not unclear:
             note = "; ".join(part for part in (note, count.note) if part)
-            return replace(count, real=inside, note=note, solutions=solutions)
+            return replace(count, real=inside, note=note, solutions=solutions, boxes=())
         if unclear:
             note += f", {unclear} undetermined"
         note = "; ".join(part for part in (note, count.note) if part)
@@ -113,7 +112,13 @@ class ConstrainedCounts:
         else:
             reason = Reason.SEARCHED if self.searching else Reason.FAILED
         return replace(
-            count, real=inside, status=UNDETERMINED, note=note, solutions=solutions, reason=reason
+            count,
+            real=inside,
+            status=UNDETERMINED,
+            note=note,
+            solutions=solutions,
+            boxes=(),
+            reason=reason,
         )
 
     def _kept_obey(self, instance: Instance, box: Box) -> bool:
@@ -143,7 +148,7 @@ class ConstrainedCounts:
         if chain is None or not count.solutions:
             return 0, count.real, ()
         try:
-            pool = _pooled(chain, instance, np.array(count.solutions))
+            pool = certified_pool(chain, instance, np.array(count.solutions))
         except InputError:  # the instance is special: dependent samples
             return 0, count.real, ()
         intervals = [box[cell] for cell in self.allocation.cells]
@@ -164,22 +169,6 @@ class ConstrainedCounts:
 
 
 INSIDE, OUTSIDE, UNCLEAR = 1, 0, -1
-
-
-def _pooled(chain: Chain, instance: Instance, solutions: np.ndarray) -> RootPool:
-    """The solutions that are certified, real and distinct."""
-    certified = certify(chain, make_target(chain, instance), solutions.astype(complex))
-    left = certified.kind == FAILED
-    pool = RootPool(chain)
-    pool.add(_real(certified))
-    if left.any():
-        pool.add(_real(certify_exact(chain, instance, solutions[left].astype(complex))))
-    return pool
-
-
-def _real(certified: Certified) -> Certified:
-    kind = np.where(certified.kind == REAL, REAL, FAILED)
-    return Certified(kind, certified.roots, certified.radii)
 
 
 def _compare(middles: np.ndarray, radii: np.ndarray, intervals: list[Interval]) -> np.ndarray:

@@ -57,6 +57,34 @@ class RealPool:
         return tuple(tuple(float(x) for x in roots[k]) for k in order)
 
 
+def certified_pool(
+    chain: Chain, instance: Instance, solutions: np.ndarray, *, most_bits: int = 1024
+) -> RootPool:
+    """Those of some solutions (·, r) that are certified, real and distinct.
+
+    Parameters
+    ----------
+    chain : Chain
+    instance : Instance
+    solutions : ndarray of float, shape (·, r)
+    most_bits : int, optional
+        Of the balls that are tried where doubles do not suffice.
+
+    Raises
+    ------
+    InputError
+        Where the instance is special: its samples are dependent.
+    """
+    certified = certify(chain, make_target(chain, instance), solutions.astype(complex))
+    left = certified.kind == FAILED
+    pool = RootPool(chain)
+    pool.add(_real_only(certified))
+    if left.any():
+        roots = solutions[left].astype(complex)
+        pool.add(_real_only(certify_exact(chain, instance, roots, most_bits=most_bits)))
+    return pool
+
+
 def distinct(ends: np.ndarray) -> np.ndarray:
     """One of each cluster of equal endpoints (to about eight digits)."""
     keys = np.round(ends / (np.abs(ends).max(axis=1, keepdims=True) + 1e-300), 8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.instances import Instance
+from numeric.relu.boxed import is_bounded
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import DIVIDE
 from numeric.relu.decide import MATCH, NONE, decide
@@ -38,6 +40,9 @@ class ComplementarityEngine:
     A count is the ReLU counterpart of a complete real-root count: every solution is an exact
     witness and the only one of its cell; one on the border of cells counts once.  With more
     weights than equations a match leaves a whole polyhedron: then the count is a lower bound.
+
+    Constraints join the programs of a decision.  A count takes those of all solutions that obey,
+    over Q; where it is no complete one, a decision says whether there is any.
     """
 
     def __init__(self, *, complete: bool = False, most_nodes: int = 400_000) -> None:
@@ -52,11 +57,12 @@ class ComplementarityEngine:
         check_time()
         began = time.perf_counter()
         learns = "W1" in instance.allocation.matrices
-        if self.complete and (not learns or hull_fits(instance)):
+        counted = self.complete and (not learns or hull_fits(instance))
+        if counted:
             real, status, note, solutions = self._solutions(instance)
-        else:
+        if not counted or (status != COMPLETE and not real and is_bounded(instance)):
             found = decide(instance)
-            solutions = (_doubles(found.witness),) if found.witness else ()
+            solutions = (found.witness,) if found.witness else ()
             real = {MATCH: 1, NONE: 0}.get(found.verdict)
             status = COMPLETE if found.verdict == NONE else UNDETERMINED
             note = found.note
@@ -68,12 +74,14 @@ class ComplementarityEngine:
             None,
             status,
             note,
-            solutions=solutions,
+            solutions=tuple(_doubles(values) for values in solutions),
+            boxes=tuple(tuple((_exact(v),) * 2 for v in values) for values in solutions),
             seconds=time.perf_counter() - began,
         )
 
     def _solutions(self, instance: Instance) -> tuple[int | None, str, str, tuple[Any, ...]]:
-        system = relu_system(instance.allocation, *instance.exact)
+        system = relu_system(instance.allocation, *instance.exact, instance.box)
+        bounded = is_bounded(instance)
         if not system.units:
             decided = decide(instance)
             if decided.verdict == NONE:
@@ -82,19 +90,26 @@ class ComplementarityEngine:
                 np.zeros(system.pairs, bool)
             )
             values = [decided.witness] if decided.witness is not None else []
-            solutions = tuple(_doubles(value) for value in values)
             note = "linear" if unique else "linear equations that leave weights free"
-            return len(solutions), COMPLETE if unique else UNDETERMINED, note, solutions
+            return len(values), COMPLETE if unique else UNDETERMINED, note, tuple(values)
         tree = CellTree(instance)
         found = tree.search(mode=DIVIDE, most_nodes=self.most_nodes)
         if found.status != NO_MATCH:
             return None, UNDETERMINED, f"given up after {found.nodes} nodes", ()
         settled = tree.settle(found, all_cells=True)
-        solutions = tuple(_doubles(values) for values in settled.witnesses)
+        kept = [values for values in settled.witnesses if system.is_witness(values)]
+        solutions: tuple[Any, ...] = tuple(kept)
         if settled.open:
             note = f"a lower bound: {settled.open} cells are open or hold a continuum"
             return len(solutions), UNDETERMINED, note, solutions
-        return len(solutions), COMPLETE, f"leaves: {found.leaves}; solutions exact", solutions
+        note = f"leaves: {found.leaves}; solutions exact"
+        if bounded:
+            note = f"{len(kept)} of {len(settled.witnesses)} real solutions obey; {note}"
+        return len(solutions), COMPLETE, note, solutions
+
+
+def _exact(value: Any) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
 
 
 def _doubles(values: Sequence[Any]) -> tuple[float, ...]:
@@ -109,6 +124,7 @@ def _doubles(values: Sequence[Any]) -> tuple[float, ...]:
         summary="branch and bound over activation patterns, each answer proved in rationals",
         default=True,
         plans=False,
+        constraints=True,
     )
 )
 def _make(task: Assignment) -> InstanceEngine:

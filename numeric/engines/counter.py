@@ -5,9 +5,10 @@ root count are found once and remembered.  A minimal allocation needs no solver:
 instances have no solution with probability 1.  All others go to an engine that is told
 the root count, so that it knows when it has found everything.
 
-With more weights than equations an instance has infinitely many solutions.  Then a
-sub-allocation of full rank is solved, the surplus weights kept at their random values: a
-real solution proves a match, none leaves the trial undetermined.
+What is solved may be another problem (`algebra.problems.reduction`): that of a network of another
+kind, or, with more weights than equations, of a sub-allocation of full rank, the surplus weights
+kept at their random values.  Then a real solution proves a match, none leaves the trial
+undetermined.  Engines see the reduced problem; solutions come back in the original's order.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from dataclasses import replace
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.problems.reduction import lowered
+from algebra.ranks.generic_rank import network_rank
 from algebra.systems.forms import core_dimension
 from algebra.time_limits import check_time, positive_seconds
 from numeric.counts import COMPLETE, TRACE_NOTE, UNDETERMINED, InstanceCount, Reason
@@ -32,7 +35,7 @@ from numeric.engines.base import (
     make_engine,
 )
 from numeric.engines.plans import Plan, linear_plan, rank_plan, root_plan
-from numeric.instances import Instance
+from numeric.instances import Instance, ReducedInstance, reduced
 
 # Engines kept: each allocation of a random problem needs one of its own.
 _MOST_ENGINES = 64
@@ -77,25 +80,44 @@ class InstanceCounter:
         complete: bool = True,
         root_timeout: float = 60.0,
     ) -> None:
-        engine = chosen_engine(problem.network, engine)
+        self._lowered = lowered(problem)
+        self._labels: int | None = None
         self.problem = problem
+        if self._lowered is not None:
+            engine = self._lower(engine)
+        engine = chosen_engine(self.problem.network, engine)
         self.name = engine
         self.info = engine_info(engine)
         self.timeout = positive_seconds(timeout, "timeout")
         self.certify = certify and problem.distribution.is_continuous
         # The one solution that comes first may not obey.
-        self.complete = complete or bool(problem.constraints)
-        if problem.constraints and not self.info.plans:
-            raise InputError(
-                f"engine {engine!r} does not know [constraints]: they are obeyed for linear, "
-                "recurrent and feed-forward linear networks"
-            )
+        self.constrained = bool(problem.constraints)
+        self.complete = complete or self.constrained
+        if self.constrained and not (self.info.plans or self.info.constraints):
+            raise InputError(f"engine {engine!r} does not know [constraints]: take another")
         self.root_timeout = positive_seconds(root_timeout, "root_timeout")
         self._plans: dict[Allocation, Plan] = {}
         self._counted: set[Allocation] = set()
         self._looked: set[Allocation] = set()
         self._engines: dict[Allocation | None, InstanceEngine] = {}
         self._resources = Resources()
+
+    def _lower(self, engine: str | None) -> str | None:
+        """Solve the lowered problem; the engine for it.
+
+        Where the teacher's labels satisfy more relations than dependent samples explain, path
+        trackers, which choose as many equations as there are unknowns, would leave some out:
+        instead of them the default is to solve exactly.
+        """
+        assert self._lowered is not None
+        self.problem = self._lowered.problem
+        network = self.problem.network
+        self._labels = network_rank(*self._lowered.labels).rank
+        whole = network_rank(network, self.problem.support).rank
+        dependent = self._labels < network.d * network.independent_columns
+        if whole < self._labels or (dependent and engine in (None, "homotopy")):
+            return "exact"
+        return engine
 
     def __enter__(self) -> InstanceCounter:
         return self
@@ -113,7 +135,9 @@ class InstanceCounter:
         check_engine(self.name, self._resources)
 
     def plan(self, allocation: Allocation) -> Plan:
-        """What is known of an allocation; found once."""
+        """What is known of an allocation, the original's or the reduced one; found once."""
+        if self._lowered is not None and allocation.network != self.problem.network:
+            allocation = self._lowered.allocation(allocation)
         if not self.info.plans:
             engine = self._engine(_no_plan(self.problem, allocation), self.problem)
             if isinstance(engine, PlansItself):
@@ -130,11 +154,19 @@ class InstanceCounter:
 
     def _rank_plan(self, allocation: Allocation) -> Plan:
         if allocation not in self._plans:
-            self._plans[allocation] = rank_plan(self.problem, allocation)
+            self._plans[allocation] = rank_plan(self.problem, allocation, self._labels)
         return self._plans[allocation]
 
     def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         """All real solutions of several instances, in their order."""
+        if self._lowered is None:
+            counts = self._counts(instances)
+        else:
+            inner = [reduced(i, self._lowered) for i in instances]
+            counts = [_restored(c, i) for c, i in zip(self._counts(inner), inner, strict=True)]
+        return [c.with_cells(i.allocation.cells) for c, i in zip(counts, instances, strict=True)]
+
+    def _counts(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         out: dict[int, InstanceCount] = {}
         groups: dict[Allocation, list[int]] = {}
         for k, instance in enumerate(instances):
@@ -195,7 +227,7 @@ class InstanceCounter:
         starts = _FEW_STARTS if left is not None and left <= _FEW_UNKNOWNS else _QUICK_STARTS
         chain = None
         for k, instance in enumerate(instances):
-            part = replace(instance, allocation=plan.allocation)
+            part = _of_plan(plan, instance)
             try:
                 chain = chain or make_chain(plan.allocation, self.problem.support)
                 count = multistart_newton(part, starts, chain=chain, enough=1)
@@ -204,35 +236,37 @@ class InstanceCounter:
             if count.real:
                 note = "a certified real solution; not counted completely"
                 found[k] = replace(
-                    count, complex=None, note=note, solutions=(), reason=Reason.FOUND_ONE
+                    count, complex=None, note=note, solutions=(), boxes=(), reason=Reason.FOUND_ONE
                 )
         return found
 
     def _solve(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
         engine = self._engine(plan, self.problem.with_allocation(plan.allocation))
-        if not plan.is_part:
+        if plan.reduction is None:
             counts = self._obeying(plan, instances, engine.count_many(instances))
             if plan.is_lost:
                 # Without a root count, which a dead child process kept from us: not to be kept.
                 counts = [_lost(c) for c in counts]
             return [_marked(c) for c in counts] if plan.is_numerical else counts
-        counts = engine.count_many([replace(i, allocation=plan.allocation) for i in instances])
-        counts = self._obeying(plan, instances, counts)
+        solved = [reduced(i, plan.reduction) for i in instances]
+        counts = self._obeying(plan, instances, engine.count_many(solved))
         note = "surplus weights kept fixed"
         # There are infinitely many solutions: their number means nothing, a match does.
         return [
             replace(
-                c, real=c.real or None, complex=None, status=UNDETERMINED, note=note, solutions=(),
+                c, real=c.real or None, complex=None, status=UNDETERMINED, note=note,
+                solutions=tuple(i.restored(s) for s in c.solutions),
+                boxes=(),
                 reason=_of_part(c, plan.is_lost),
             )
-            for c in counts
+            for c, i in zip(counts, solved, strict=True)
         ]  # fmt: skip
 
     def _obeying(
         self, plan: Plan, instances: Sequence[Instance], counts: Sequence[InstanceCount]
     ) -> list[InstanceCount]:
         """The counts of solutions that obey the problem's constraints."""
-        if not self.problem.constraints:
+        if not self.constrained:
             return list(counts)
         # Loaded here: compiled kernels, which problems without constraints do not need for it.
         from numeric.certification.constraints import ConstrainedCounts, box_of
@@ -241,11 +275,7 @@ class InstanceCounter:
             plan.allocation, self.problem.support, searching=not self.info.complete
         )
         return [
-            constrained.obeying(
-                count,
-                replace(instance, allocation=plan.allocation),
-                box_of(instance),
-            )
+            constrained.obeying(count, _of_plan(plan, instance), box_of(instance))
             for instance, count in zip(instances, counts, strict=True)
         ]
 
@@ -265,6 +295,16 @@ class InstanceCounter:
                 ),
             )
         return self._engines[key]
+
+
+def _of_plan(plan: Plan, instance: Instance) -> Instance:
+    """The instance that a plan has solved."""
+    return instance if plan.reduction is None else reduced(instance, plan.reduction)
+
+
+def _restored(count: InstanceCount, instance: ReducedInstance) -> InstanceCount:
+    """A count with the original's solutions."""
+    return replace(count, solutions=tuple(instance.restored(s) for s in count.solutions))
 
 
 def _settled(plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from algebra.polynomials.msolve.process import MsolveDied
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, RealRoots, real_roots
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem
+from algebra.systems.enclosure import weight_boxes
 from algebra.systems.instances import rational_core
 from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
@@ -52,7 +54,10 @@ def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None
     if weights is None:
         return None
     solution = tuple(to_float(w) for w in weights)
-    return InstanceCount(index, 1, 1, COMPLETE, "linear, solved exactly", (solution,), certified=1)
+    box = tuple((x, x) for x in (Fraction(int(w.p), int(w.q)) for w in weights))
+    return InstanceCount(
+        index, 1, 1, COMPLETE, "linear, solved exactly", (solution,), (box,), certified=1
+    )
 
 
 class ExactEngine:
@@ -100,6 +105,9 @@ class ExactEngine:
         """The count of a core; None where blocks must not be deferred after all."""
         index = instance.index
         generic = self.root_count
+        if not core.equations and core.deferred:
+            # A special instance, singular where a generic one is not.
+            return None
         try:
             roots = real_roots(core.equations, timeout=max(1, round(self.timeout)))
         except (MsolveTimeout, MsolveFailed) as error:
@@ -125,6 +133,7 @@ class ExactEngine:
             UNDETERMINED if doubt else COMPLETE,
             doubt or note,
             solutions,
+            weight_boxes(core, roots) or (),
             certified=roots.complex or 0,
         )
 

@@ -143,14 +143,14 @@ def damped_newton(
         Whether the relative residual fell below 1e-10.
     """
     size = max(float(np.abs(parameters[chain.y_at :]).max()), 1e-300)
-    ends, cost = levenberg_marquardt(
-        lambda w: residuals(chain, parameters, w),
+    runs = levenberg_marquardt(
+        lambda w, _: residuals(chain, parameters, w),
         starts,
         most_steps,
         enough=(1e-15 * size) ** 2,
         damping=Damping(),
     )
-    return ends, np.sqrt(cost) <= 1e-10 * size
+    return runs.ends, np.sqrt(runs.cost) <= 1e-10 * size
 
 
 class MultistartEngine:

@@ -15,6 +15,7 @@ from algebra.errors import InputError
 from algebra.phases import phase
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.problems.reduction import KeptFixed, Reduction
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.matroid import candidate_bases
 from algebra.systems.root_count import (
@@ -39,8 +40,8 @@ class Plan:
         Generic root count; 0 for a minimal allocation, None where it is out of reach.
     source : str
         Where the root count comes from.
-    is_part : bool
-        Whether surplus weights are kept fixed.
+    reduction : Reduction or None
+        How the given allocation becomes the one to solve, where surplus weights are kept fixed.
     is_numerical : bool
         Whether the root count rests on a trace test (msolve missing or too slow).
     is_lost : bool
@@ -52,7 +53,7 @@ class Plan:
     rank: int
     root_count: int | None
     source: str
-    is_part: bool = False
+    reduction: Reduction | None = None
     is_numerical: bool = False
     is_lost: bool = False
 
@@ -67,10 +68,22 @@ class Plan:
         return self.root_count is not None and self.root_count % 2 == 1 and not self.is_numerical
 
 
-def rank_plan(problem: Problem, allocation: Allocation) -> Plan:
-    """Ranks of an allocation, and the part of it to solve; N is 0 or not known yet."""
+def rank_plan(problem: Problem, allocation: Allocation, labels: int | None = None) -> Plan:
+    """Ranks of an allocation, and the part of it to solve; N is 0 or not known yet.
+
+    Parameters
+    ----------
+    problem : Problem
+    allocation : Allocation
+    labels : int, optional
+        Dimension of the labels' variety where the teacher is no network of the student's kind.
+    """
     network, support = problem.network, problem.support
     whole = network_rank(network, support).rank
+    if labels is not None and whole < labels:
+        # Whatever learns: the whole student reaches a part of the labels of measure 0.
+        why = f"minimal: the student's labels have dimension {whole}, the teacher's {labels}"
+        return Plan(allocation, labels, whole, 0, why)
     own = allocation_rank(allocation, support, whole).rank
     if own < whole:
         return Plan(allocation, whole, own, 0, f"minimal: rank {own} of {whole}")
@@ -79,8 +92,8 @@ def rank_plan(problem: Problem, allocation: Allocation) -> Plan:
     cells = next(candidate_bases(allocation, whole, support, 0, 1), None)
     if cells is None:
         return Plan(allocation, whole, own, None, "no sub-allocation of full rank found")
-    part = Allocation.from_cells(network, cells)
-    return Plan(part, whole, own, None, "not counted", is_part=True)
+    part = KeptFixed(problem.with_allocation(allocation), Allocation.from_cells(network, cells))
+    return Plan(part.part, whole, own, None, "not counted", reduction=part)
 
 
 def linear_plan(problem: Problem, plan: Plan) -> Plan:

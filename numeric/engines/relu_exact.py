@@ -9,6 +9,9 @@ They have no single polynomial system.  A trial is decided
 * otherwise by realizing the target's layers on the samples, in rationals: a solution, put
   through the whole network, is a match; none proves nothing, and the trial stays
   undetermined.
+
+Under constraints "maximal" settles nothing; the branch and bound takes them in, and a realization
+counts where it obeys.
 """
 
 from __future__ import annotations
@@ -16,24 +19,19 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import numpy as np
-
 from algebra.certificates.certificate import MAXIMAL, MINIMAL
 from algebra.families import certify
-from algebra.linalg.rational import echelon
-from algebra.networks.normalization import NormNet
-from algebra.normalization.dense import norm_bound
-from algebra.normalization.lowering import target_rank
+from algebra.normalization.certify import target_rank
 from algebra.normalization.matching import MATCHED, UNMATCHED, applies_to, match_instance
-from algebra.normalization.scales import Unreachable, solve_both_scales, solve_scales
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.engines.plans import Plan
-from numeric.instances import Instance, to_rational
-from numeric.normalization.float_simplex import advisor
+from numeric.float_simplex import advisor
+from numeric.instances import Instance
+from numeric.normalization.realize import realize_instance
 
 # Linear programs for one instance.
 _MOST_NODES = 20_000
@@ -65,7 +63,7 @@ class ReluExactEngine:
 
     def _verdict(self, allocation: Allocation) -> tuple[str, str]:
         if allocation not in self._verdicts:
-            found = certify(self.problem.with_allocation(allocation))
+            found = certify(self.problem.without_constraints().with_allocation(allocation))
             self._verdicts[allocation] = found.verdict, found.rule
         return self._verdicts[allocation]
 
@@ -81,14 +79,14 @@ class ReluExactEngine:
             note = f"no solution, with probability 1 (minimal: {rule})"
             reason = Reason.SETTLED_MINIMAL
             return InstanceCount(instance.index, 0, 0, COMPLETE, note, reason=reason)
-        if self.certify and verdict == MAXIMAL:
+        if self.certify and verdict == MAXIMAL and not instance.box:
             note = f"certified maximal: {rule}"
             reason = Reason.SETTLED_MAXIMAL
             return InstanceCount(instance.index, 1, None, UNDETERMINED, note, reason=reason)
         if applies_to(instance.allocation):
             weights, X, Y = instance.exact
             match = match_instance(
-                instance.allocation, weights, X, Y, most_nodes=_MOST_NODES,
+                instance.allocation, weights, X, Y, box=instance.box, most_nodes=_MOST_NODES,
                 seconds=time_left(self.timeout), advisor=advisor,
             )  # fmt: skip
             seconds = time.process_time() - start
@@ -108,74 +106,15 @@ class ReluExactEngine:
                 paths=match.nodes, seconds=seconds,
             )  # fmt: skip
         found, note = realize_instance(instance)
+        box = instance.box.items()
+        if found is not None and any(found[n][i, j] not in b for (n, i, j), b in box):
+            found, note = None, "a match in rationals that breaks the constraints"
         seconds = time.process_time() - start
         real = 1 if found is not None else None
         return InstanceCount(
             instance.index, real, None, UNDETERMINED, note, certified=int(found is not None),
             seconds=seconds,
         )  # fmt: skip
-
-
-def realize_instance(instance: Instance) -> tuple[dict[str, np.ndarray] | None, str]:
-    """Scales and shifts that match an instance, by realizing each layer on its samples.
-
-    Parameters
-    ----------
-    instance : Instance
-        Of a `NormNet`, allocations of whole columns of scales and shifts; its weights
-        are doubles, that is rationals.
-
-    Returns
-    -------
-    weights : dict or None
-        The student's matrices in rationals, put through the network and found to give the
-        labels exactly; None where the construction does not apply.
-    note : str
-    """
-    network = instance.problem.network
-    assert isinstance(network, NormNet)
-    masks = instance.allocation.masks
-    weights, X, Y = instance.exact
-    student = {name: value.copy() for name, value in weights.items()}
-    for k in range(1, network.depth + 1):
-        needed = (f"g{2 * k - 1}", f"b{2 * k - 1}", f"b{2 * k}")
-        if not all(masks[name].all() for name in needed):
-            return None, f"the construction needs all of {', '.join(needed)} to learn"
-    teacher = {name: to_rational(value) for name, value in instance.teacher.items()}
-    state = X
-    for k in range(1, network.depth + 1):
-        first, second = 2 * k - 1, 2 * k
-        goal = teacher[f"T{k}"] @ state + teacher[f"t{k}"]
-        base = _independent(state[:, 1:] - state[:, :1])
-        if base.shape[1]:
-            W1 = weights[f"W{first}"] @ base
-            W2, want = weights[f"W{second}"], teacher[f"T{k}"] @ base
-            try:
-                if masks[f"g{second}"].all():
-                    gamma, output = solve_both_scales(W2, W1, want, layer=k)
-                else:
-                    output = weights[f"g{second}"][:, 0]
-                    if any(entry == 0 for entry in output):
-                        return None, f"layer {k}: an output scale is 0"
-                    gamma = solve_scales(W2, W1, want / output[:, None], layer=k)
-            except Unreachable as failure:
-                return None, f"{failure}; which proves nothing"
-            student[f"g{first}"] = gamma[:, None]
-            student[f"g{second}"] = output[:, None]
-        linear = student[f"g{first}"] * (weights[f"W{first}"] @ state)
-        shift = np.array([[norm_bound(row)] for row in linear], dtype=object)
-        student[f"b{first}"] = shift
-        made = student[f"g{second}"] * (weights[f"W{second}"] @ (linear + shift))
-        student[f"b{second}"] = (goal - made)[:, :1]
-        state = goal * (goal > 0)
-    if any(entry != 0 for entry in (network.forward(student, X) - Y).ravel()):
-        return None, "the construction does not give the labels"
-    return student, "realized exactly, layer by layer"
-
-
-def _independent(columns: np.ndarray) -> np.ndarray:
-    """A maximal set of independent columns, by exact elimination."""
-    return columns[:, echelon(columns, columns.shape[1])[1]]
 
 
 @engine(
@@ -186,6 +125,7 @@ def _independent(columns: np.ndarray) -> np.ndarray:
         summary="verdicts, then branch and bound in rationals (one hidden layer)",
         default=True,
         plans=False,
+        constraints=True,
     )
 )
 def _make(task: Assignment) -> InstanceEngine:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.systems.elimination import CoreSystem
+from algebra.systems.core import CoreSystem
 
 Terms = dict[tuple[int, ...], float]
 

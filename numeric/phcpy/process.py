@@ -13,6 +13,7 @@ import os
 import threading
 import weakref
 from collections.abc import Sequence
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -85,7 +86,7 @@ class PhcpyProcess:
         self._memory_limit = memory_limit
         self._start_timeout = start_timeout
         self._channel: Channel | None = None
-        self._finalizer: weakref.finalize | None = None
+        self._finalizer: weakref.finalize[..., Any] | None = None
         self._lock = threading.RLock()
         self._numbers = itertools.count(1)
 

@@ -282,11 +282,16 @@ class Study:
             self.work.problem,
             self.work.settings.engine,
             self.work.seed,
-            tuple(records[k] for k in range(done)),
+            tuple(self._named(records[k]) for k in range(done)),
             requested,
             self.confidence,
             trouble=trouble,
         )
+
+    def _named(self, count: InstanceCount) -> InstanceCount:
+        """With solutions that know their cells, which a store does not keep."""
+        problem = self.work.problem
+        return count if problem.is_random else count.with_cells(problem.allocation.cells)
 
     def _fill(self, trials: int, told: set[int], advance: Advance | None) -> None:
         """Compute what is missing of trials 0 … `trials` - 1."""

@@ -23,7 +23,6 @@ from algebra.time_limits import positive_seconds
 from numeric.counts import COMPLETE, InstanceCount
 from numeric.engines.base import chosen_engine
 from numeric.engines.counter import InstanceCounter
-from numeric.engines.normalization import make_counter
 from numeric.instances import draw_instance
 
 # Raise when the same work gives other records than before: old records are then not mixed in.
@@ -108,7 +107,7 @@ class Work:
     def counter(self) -> InstanceCounter:
         """A counter with these settings."""
         s = self.settings
-        return make_counter(
+        return InstanceCounter(
             self.problem,
             s.engine,
             timeout=s.timeout,

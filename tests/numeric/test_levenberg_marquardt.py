@@ -39,7 +39,7 @@ def test_converged_points_are_those_of_scipy():
         assert np.abs(found.x - w).max() < 1e-6 * (1 + np.abs(w).max())
 
 
-def circle(w):
+def circle(w, which=None):
     """x² + y² = 1 and x = y, for each point."""
     x, y = w.T
     f = np.stack([x * x + y * y - 1, x - y], axis=1)
@@ -50,30 +50,49 @@ def circle(w):
 def test_first_ends_the_search_of_all():
     """Each start reaches one of two points; where the first suffices, the others stay behind."""
     starts = np.array([[0.7, 0.7], [-50.0, -49.0], [3.0, -1.0]])
-    ends, cost = levenberg_marquardt(circle, starts, 100, enough=1e-24, damping=Damping())
-    assert (cost <= 1e-24).all()
-    assert np.allclose(np.abs(ends), 0.5**0.5)
-    _, cost = levenberg_marquardt(circle, starts, 100, enough=1e-24, damping=Damping(), first=True)
-    assert (cost <= 1e-24).tolist() == [True, False, False]
+    runs = levenberg_marquardt(circle, starts, 100, enough=1e-24, damping=Damping())
+    assert (runs.cost <= 1e-24).all()
+    assert np.allclose(np.abs(runs.ends), 0.5**0.5)
+    runs = levenberg_marquardt(circle, starts, 100, enough=1e-24, damping=Damping(), first=True)
+    assert (runs.cost <= 1e-24).tolist() == [True, False, False]
 
 
 def test_singular_normal_equations():
     """A variable without effect makes them singular: the step of least length is taken."""
 
-    def function(w):
+    def function(w, which):
         return w[:, :1] - 2.0, np.tile([[[1.0, 0.0]]], (len(w), 1, 1))
 
     damping = Damping(floor=0.0)
-    ends, cost = levenberg_marquardt(
-        function, np.array([[5.0, 7.0]]), 50, enough=1e-20, damping=damping
-    )
-    assert cost[0] <= 1e-20
-    assert np.allclose(ends, [[2.0, 7.0]])
+    runs = levenberg_marquardt(function, np.array([[5.0, 7.0]]), 50, enough=1e-20, damping=damping)
+    assert runs.cost[0] <= 1e-20
+    assert np.allclose(runs.ends, [[2.0, 7.0]])
 
 
 def test_a_start_that_is_not_finite_is_left_alone():
     """It is given up at once, the others go on."""
     starts = np.array([[np.nan, 0.0], [0.7, 0.6]])
-    ends, cost = levenberg_marquardt(circle, starts, 50, enough=1e-24, damping=Damping())
-    assert np.isnan(ends[0, 0])
-    assert cost[1] <= 1e-24
+    runs = levenberg_marquardt(circle, starts, 50, enough=1e-24, damping=Damping())
+    assert np.isnan(runs.ends[0, 0])
+    assert runs.cost[1] <= 1e-24
+    assert runs.steps[0] == 0 < runs.steps[1]
+
+
+def test_each_start_may_have_its_own_system():
+    """Starts of different systems in one batch end as they do one by one, whoever is done first."""
+    sizes = np.array([1.0, 4.0, 9.0])
+
+    def function(w, which):
+        return w * w - sizes[which, None], 2 * w[:, None]
+
+    starts = np.array([[1.0], [3.0], [-2.0]])
+    runs = levenberg_marquardt(function, starts, 60, enough=1e-20 * sizes, damping=Damping())
+    assert np.allclose(runs.ends[:, 0], [1.0, 2.0, -3.0])
+    assert runs.steps.tolist()[0] == 1
+    for k in range(3):
+        alone = levenberg_marquardt(
+            lambda w, _, k=k: function(w, np.array([k])), starts[k : k + 1], 60,
+            enough=1e-20 * sizes[k], damping=Damping(),
+        )  # fmt: skip
+        assert alone.ends[0] == runs.ends[k]
+        assert alone.steps[0] == runs.steps[k]

@@ -1,6 +1,7 @@
 """What a match costs, against the definitions, and on the command line."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from algebra.errors import InputError
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
-from matchprob.api.estimate import count
+from matchprob.api.estimate import count, estimate
 from matchprob.cli import app, run
+from numeric.counts import Solutions
 from numeric.instances import draw_instance
 from numeric.solutions import costs_of_counts, solution_costs
 
@@ -30,12 +32,38 @@ def test_costs_are_their_definitions():
             assert cost.change == max(abs(w - v))
             assert cost.distance == pytest.approx(np.linalg.norm(w - v), rel=1e-12)
             assert cost.signs_kept == sum(w * v > 0)
+            assert cost.condition.low <= cost.condition.high
+            relative = np.linalg.norm(instance.labels) / np.linalg.norm(w)
+            assert cost.condition.high == pytest.approx(relative / cost.smallest_singular.low)
+            assert cost.to_dict()["condition"] == [cost.condition.low, cost.condition.high]
             r = cost.residuals
             assert r["float64"] < 1e-9
             assert r["float64"] < r["float32"] < r["float16"]
             # In doubles, an independent evaluation of the same error.
             half = instance.with_weights(w.astype("float16").astype(float))
             assert r["float16"] == pytest.approx(instance.residual(half), rel=1e-6, abs=1e-12)
+
+
+def test_solutions_are_a_table(tmp_path):
+    """Rows by number, columns by cell, a data frame; through a process and through a store."""
+    found = next(c for c in count(DIAGONAL, 8) if c.real)
+    table = found.solutions
+    assert table.cells == DIAGONAL.allocation.cells
+    assert table.column("W", 1, 1) == tuple(row[1] for row in table)
+    frame = table.to_frame()
+    assert list(frame.columns) == ["W[0,0]", "W[1,1]"]
+    assert len(frame) == found.real
+    again = pickle.loads(pickle.dumps(table))
+    assert (again, again.cells) == (table, table.cells)
+    with pytest.raises(InputError, match="none of the learnable"):
+        table.column("W", 0, 1)
+    with pytest.raises(InputError, match="as many"):
+        Solutions([(1.0,)], table.cells)
+    assert list(Solutions([(1.0, 2.0)]).columns()) == ["w[0]", "w[1]"]
+    for _ in range(2):
+        kept = estimate(DIAGONAL, 8, store=tmp_path / "s.sqlite")
+        assert kept.counts[found.index].solutions == table
+        assert kept.counts[found.index].solutions.cells == table.cells
 
 
 def test_weights_beyond_a_format():

@@ -174,8 +174,8 @@ def groebner_basis(
     if context.nvars() == 1:
         # msolve wants more than one unknown; here the basis is the greatest common divisor.
         common = _common_divisor([dict(p.terms()) for p in polynomials], prime)
-        return [{(k,): int(c) for k, c in enumerate(common.coeffs()) if c != 0}]
-    terms = [dict(p.terms()) for p in polynomials if p != 0]
+        return [{(k,): int(c) for k, c in enumerate(common.coeffs()) if int(c)}]
+    terms = [dict(p.terms()) for p in polynomials if len(p)]
     text = run_msolve(
         system_text(terms, context.nvars(), prime),
         ["-g", "2"],

@@ -6,6 +6,7 @@ What they mean and why they hold is told in `algebra.ranks.budgets.cover`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -152,7 +153,7 @@ def budgets(allocation: Allocation) -> tuple[Budget, ...]:
     return tuple(found)
 
 
-def shortest_first(budget: Budget) -> tuple:
+def shortest_first(budget: Budget) -> tuple[Any, ...]:
     """Key that sorts budgets: those of fewest lines first, then the strongest."""
     kind = ("total", "matrix", "row", "column", "cross").index(budget.kind)
     return len(budget.rows + budget.columns), -budget.excess, kind, budget.rows, budget.columns

@@ -126,7 +126,7 @@ def test_guesses_are_tried_first():
     full = certify(problem(B11, "W", [(0, 0), (1, 1)]))
     index = full.evidence["no_real_root"]["index"]
     guided = certify(
-        problem(B11, "W", [(0, 0), (1, 1)]), candidates=lambda n: [index] if n == 2 else []
+        problem(B11, "W", [(0, 0), (1, 1)]), candidates=lambda _, n: [index] if n == 2 else []
     )
     assert guided.evidence["no_real_root"]["index"] == index
 

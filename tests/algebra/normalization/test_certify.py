@@ -8,12 +8,12 @@ import pytest
 from algebra.families import certify, verify
 from algebra.networks.normalization import NormNet
 from algebra.normalization.blocks import block_solvable, realizes_all
-from algebra.normalization.certify import effective_learnable
+from algebra.normalization.certify import effective_learnable, target_rank
 from algebra.normalization.dense import DenseNet
 from algebra.normalization.khatri_rao import width_needed
-from algebra.normalization.lowering import lowered_allocation, lowered_support, target_rank
 from algebra.normalization.scales import Unreachable, reconstruct
 from algebra.problems.problem import Distribution, Problem
+from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank
 from numeric.instances import draw_instance
 
@@ -43,8 +43,8 @@ def test_linear_minimal_below_by_rank():
     """Below the threshold a linear net's own Jacobian rank is what the formula says."""
     for w in range(1, 9):
         net = NormNet.square(3, 1, w, 4, "linear")
-        own = allocation_rank(lowered_allocation(problem(net, EVERYTHING).allocation),
-                              lowered_support(net)).rank  # fmt: skip
+        inner = lowered(problem(net, EVERYTHING)).problem
+        own = allocation_rank(inner.allocation, inner.support).rank
         # Matrix part min(w + 2, 9), shifts 3; the target has 12.
         assert own == min(w + 2, 9) + 3
 

@@ -1,0 +1,195 @@
+"""A problem solved instead of another one: what goes there, and how its solutions come back.
+
+Two reasons to solve another problem:
+
+* `Lowered`: the network is one of another kind in disguise (`Network.lower`).  Solutions
+  correspond one to one, and so do generic ranks and root counts.
+* `KeptFixed`: more weights learn than there are equations, so an instance has infinitely many
+  solutions.  The surplus ones stay at the values they were drawn with.  A solution of what is
+  left, together with these, is a solution; that there is none says nothing.
+
+Whoever solves sees the reduced problem and its instances only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from algebra.networks.base import Lowering, Network, Support
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+
+Matrices = Mapping[str, np.ndarray]
+
+
+class Reduction(Protocol):
+    """A problem solved instead, over any ring of entries (see the module)."""
+
+    @property
+    def problem(self) -> Problem:
+        """The problem solved instead; without learnable weights where they are drawn anew."""
+
+    @property
+    def is_faithful(self) -> bool:
+        """Whether solutions correspond one to one; otherwise some of them are found."""
+
+    def allocation(self, allocation: Allocation) -> Allocation:
+        """The weights that learn there."""
+
+    def weights(self, weights: Matrices, one: Any) -> Matrices:
+        """The student's matrices there; `one` is that of the entries' ring."""
+
+    def teacher(self, teacher: Matrices, one: Any) -> Matrices:
+        """Weights of the student's kind there that give the teacher's labels, where there are."""
+
+    def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
+        """The samples there; the labels are the same."""
+
+    def restore(
+        self, allocation: Allocation, weights: Matrices, solution: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        """A solution of the original: a value for each cell of the original allocation.
+
+        Parameters
+        ----------
+        allocation : Allocation
+            The original one.
+        weights : mapping of str to ndarray
+            The original student's.
+        solution : sequence
+            Values of the reduced allocation's cells, in their order.
+        """
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """The problem of `Network.lower`.
+
+    Examples
+    --------
+    >>> from algebra.networks.normalization import NormNet
+    >>> net = NormNet.square(2, 1, 3, 2, "linear")
+    >>> lowered = Lowered(Problem(net, {"g1": [[1], [0], [1]]}), net.lower())
+    >>> lowered.problem.allocation
+    Allocation(W2[0,0] W2[2,2])
+    """
+
+    original: Problem
+    lowering: Lowering
+    is_faithful = True
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The lowered problem, without constraints."""
+        original = self.original
+        masks = {}
+        if not original.is_random:
+            allocation = self.allocation(original.allocation)
+            masks = {name: allocation.masks[name] for name in allocation.matrices}
+        network, laws = self.lowering.network, original.distribution
+        return Problem(network, masks, support=self._support(), distribution=laws)
+
+    @property
+    def labels(self) -> tuple[Network, Support]:
+        """A network and its structural zeros, whose labels are the teacher's."""
+        return self.lowering.labels
+
+    def _support(self) -> Support:
+        """The cells that are not structural zeros; constants are none."""
+        network = self.original.network
+        masks = {name: np.ones(shape, np.int8) for name, shape in network.shapes.items()}
+        masks |= {name: np.asarray(mask) for name, mask in self.original.support.items()}
+        found = self.lowering.weights(masks, 1)
+        return {name: (matrix != 0).astype(np.int8) for name, matrix in found.items()}
+
+    def allocation(self, allocation: Allocation) -> Allocation:
+        """The same learnable weights in the lowered network."""
+        cells = [self.lowering.cell(cell) for cell in allocation.cells]
+        return Allocation.from_cells(self.lowering.network, cells)
+
+    def weights(self, weights: Matrices, one: Any) -> Matrices:
+        """The lowered matrices."""
+        return self.lowering.weights(weights, one)
+
+    def teacher(self, teacher: Matrices, one: Any) -> Matrices:
+        """The teacher in the lowered network, as far as it is a student there."""
+        return self.lowering.teacher(teacher, one)
+
+    def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
+        """The lowered samples."""
+        return self.lowering.samples(X, one)
+
+    def restore(
+        self, allocation: Allocation, weights: Matrices, solution: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        """The same values, in the original order."""
+        values = dict(zip(self.allocation(allocation).cells, solution, strict=True))
+        return tuple(values[self.lowering.cell(cell)] for cell in allocation.cells)
+
+
+@dataclass(frozen=True)
+class KeptFixed:
+    """The problem of some of the learnable weights, the surplus ones fixed.
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> whole = Problem(LinearEstimator(q=3, d=1, m=2), {"W": [[1, 1, 1]]})
+    >>> part = Allocation.from_masks(whole.network, W=[[1, 0, 1]])
+    >>> weights = {"W": np.array([[7, 8, 9]], dtype=object)}
+    >>> KeptFixed(whole, part).restore(whole.allocation, weights, (1, 2))
+    (1, 8, 2)
+    """
+
+    original: Problem
+    part: Allocation
+    is_faithful = False
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The original problem, with fewer learnable weights."""
+        return self.original.with_allocation(self.part)
+
+    def allocation(self, allocation: Allocation) -> Allocation:
+        """The part."""
+        return self.part
+
+    def weights(self, weights: Matrices, one: Any) -> Matrices:
+        """The student's own."""
+        return weights
+
+    def teacher(self, teacher: Matrices, one: Any) -> Matrices:
+        """The teacher's own."""
+        return teacher
+
+    def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
+        """The same samples."""
+        return X
+
+    def restore(
+        self, allocation: Allocation, weights: Matrices, solution: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        """The solution together with the values that the surplus weights were drawn with."""
+        values = dict(zip(self.part.cells, solution, strict=True))
+        return tuple(
+            values[cell] if cell in values else weights[cell[0]][cell[1:]]
+            for cell in allocation.cells
+        )
+
+
+def lowered(problem: Problem) -> Lowered | None:
+    """The reduction by the network's kind; None where the problem is solved as it stands.
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> lowered(Problem(LinearEstimator(q=3, d=1, m=2), {"W": [[1, 1, 1]]})) is None
+    True
+    """
+    lowering = problem.network.lower()
+    return None if lowering is None else Lowered(problem, lowering)

@@ -1,0 +1,162 @@
+"""Exact boxes around the weights of real solutions, each with one of them.
+
+The unknowns of a core are isolated in boxes by the parametrization of its points
+(`algebra.polynomials.parametrization`); from there the weights follow by substitution in ball
+arithmetic (FLINT's `arb`, every operation rounded outward), with more digits until the boxes of
+different solutions are disjoint and short.  The ends are rounded outward to decimal fractions, so
+that they can be read and are still exact rationals; a solution that is rational because the system
+is linear is its own box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import flint
+from flint import arb, arb_mat, fmpq
+
+from algebra.polynomials.parametrization import Box, Interval, are_disjoint, ball_as_interval
+from algebra.polynomials.real_roots import RealRoots
+from algebra.systems.core import CoreSystem
+from algebra.time_limits import check_time
+
+# Digits behind the point, at first and at most.
+_DIGITS, _MOST_DIGITS = 15, 2000
+# Bits for each digit, and for what substitution loses.
+_BITS, _SPARE = 4, 64
+
+
+def weight_boxes(core: CoreSystem, roots: RealRoots) -> tuple[Box, ...] | None:
+    """Boxes around the learnable weights of each real solution.
+
+    Parameters
+    ----------
+    core : CoreSystem
+        Over the rationals.
+    roots : RealRoots
+        Of its equations; finitely many.
+
+    Returns
+    -------
+    tuple of boxes or None
+        One for each real solution, in the order of `roots`; a box is a pair (low, high) of
+        rationals for each weight in the allocation's order.  Pairwise disjoint: each holds one
+        solution.  None where a deferred block is singular at a root, as far as can be seen.
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.problems.problem import Problem
+    >>> from algebra.polynomials.msolve.solver import real_roots
+    >>> from algebra.systems.instances import rational_core, rational_instance
+    >>> problem = Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]})
+    >>> student, teacher, X = rational_instance(problem, 0, 0)
+    >>> core = rational_core(problem.allocation, student, X, teacher["W"] @ X)
+    >>> [[(low, high)]] = weight_boxes(core, real_roots(core.equations))
+    >>> low == high == teacher["W"][0, 0]
+    True
+    """
+    digits = _DIGITS
+    while digits <= _MOST_DIGITS:
+        check_time()
+        bits = _BITS * digits + _SPARE
+        points = roots.roots
+        if roots.parametrization is not None:
+            points = roots.parametrization.real_boxes(bits)
+        with flint.ctx.workprec(2 * bits):
+            found = [_weights(core, point) for point in points]
+        boxes = [
+            None if box is None else tuple(_outward(interval, digits) for interval in box)
+            for box in found
+        ]
+        complete = [box for box in boxes if box is not None]
+        limit = Fraction(3, 10**digits)
+        if (
+            len(complete) == len(boxes)
+            and all(high - low <= limit for box in complete for low, high in box)
+            and are_disjoint(complete)
+        ):
+            return tuple(complete)
+        digits *= 2
+    return None
+
+
+def _ball(low: Fraction, high: Fraction) -> arb:
+    """The smallest ball that holds an interval, at the working precision."""
+    ends = [arb(fmpq(x.numerator, x.denominator)) for x in (low, high)]
+    ball: arb = ends[0].union(ends[1])
+    return ball
+
+
+def _value(polynomial: Any, values: Sequence[Any]) -> Any:
+    """A polynomial with rational coefficients, at balls."""
+    total: Any = arb(0)
+    for monomial, coefficient in polynomial.to_dict().items():
+        term: Any = arb(coefficient)
+        for exponent, value in zip(monomial, values, strict=True):
+            if exponent:
+                term *= value**exponent
+        total += term
+    return total
+
+
+def _weights(core: CoreSystem, point: Box) -> Box | None:
+    """The weights of one root of the core; None where the digits are too few."""
+    exact = all(low == high for low, high in point)
+    if exact:
+        rational = core.back_substitute([fmpq(x.numerator, x.denominator) for x, _ in point])
+        if rational is None:
+            return None
+        ends = [Fraction(int(w.p), int(w.q)) for w in rational]
+        return tuple((x, x) for x in ends)
+    balls = [_ball(low, high) for low, high in point]
+    values: dict[int, Any] = {
+        k: _value(e, balls) for k, e in zip(core.kept, core.core_images, strict=True)
+    }
+    size = len(core.stage_unknowns)
+    for block in core.deferred:
+        # Affine in its own unknowns: read off term by term.
+        place = {k: c for c, k in enumerate(block.unknowns)}
+        rows, right = [], []
+        for equation in block.equations:
+            row: list[Any] = [arb(0)] * len(place)
+            constant: Any = arb(0)
+            for monomial, coefficient in equation.to_dict().items():
+                term: Any = arb(coefficient)
+                target = None
+                for k, exponent in enumerate(monomial):
+                    if exponent and k in place:
+                        target = place[k]
+                    elif exponent:
+                        term *= values[k] ** exponent
+                if target is None:
+                    constant += term
+                else:
+                    row[target] += term
+            rows.append(row)
+            right.append([-constant])
+        try:
+            solved = arb_mat(rows).solve(arb_mat(right))
+        except ZeroDivisionError:
+            return None
+        for k, c in place.items():
+            values[k] = solved[c, 0]
+    full = [values[k] for k in range(size)]
+    weights = [_value(e, full) for e in core.stage_images[: core.system.weights]]
+    if not all(w.is_finite() for w in weights):
+        return None
+    return tuple(ball_as_interval(w) for w in weights)
+
+
+def _outward(interval: Interval, digits: int) -> Interval:
+    """The interval with ends rounded outward to so many digits; a point stays as it is."""
+    low, high = interval
+    if low == high:
+        return interval
+    unit = 10**digits
+    return (
+        Fraction(low.numerator * unit // low.denominator, unit),
+        Fraction(-(-high.numerator * unit // high.denominator), unit),
+    )

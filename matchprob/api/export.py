@@ -1,0 +1,194 @@
+"""The equations of an instance for other programs: msolve, PHCpack, Julia, Macaulay2, SymPy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, shown
+from algebra.polynomials.rings import RationalField
+from algebra.problems.reduction import lowered
+from algebra.results import Result
+from algebra.systems.core import CoreSystem
+from algebra.systems.forms import form_of, preferred_forms
+from algebra.systems.instances import rational_core
+from algebra.systems.system import PolynomialSystem, build_system
+from matchprob.api.question import Question, as_problem
+from matchprob.io.languages import LANGUAGES, spoken, write_system
+from numeric.instances import draw_instance, reduced
+from numeric.phcpy.floating_core import FloatingCore
+
+CORE = "core"
+
+
+@dataclass(frozen=True, repr=False)
+class Export(Result):
+    """A system of polynomials as another program reads it.
+
+    Attributes
+    ----------
+    to : str
+        The language.
+    form : str
+        "core", or a form of the equations.
+    text : str
+    names : dict of str to str
+        Name of each unknown in the text, to what it is: "W[0,1]" a weight, "F[2,0]" an
+        auxiliary unknown.
+    seed, index : int
+        The trial: the instance that `count` and `estimate` see under these numbers.
+    system : CoreSystem or PolynomialSystem
+        What was written, over the rationals.
+    """
+
+    to: str
+    form: str
+    text: str
+    names: Mapping[str, str]
+    seed: int
+    index: int
+    system: CoreSystem | PolynomialSystem = field(compare=False)
+
+    @property
+    def program(self) -> str:
+        """The program that reads it."""
+        return LANGUAGES[self.to].title
+
+    def facts(self) -> Mapping[str, Any]:
+        equations, unknowns = len(self.system.equations), len(self.system.unknowns)
+        what = {"to": self.to, "form": self.form, "equations": equations, "unknowns": unknowns}
+        return {**what, "seed": self.seed, "index": self.index}
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """Each unknown: its name in the text, and what it is."""
+        return {"name": list(self.names), "unknown": list(self.names.values())}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The facts, the names and the text."""
+        return {**self.facts(), "names": dict(self.names), "text": self.text}
+
+    def weights(self, solution: Sequence[complex]) -> np.ndarray:
+        """The learnable weights of a solution found elsewhere.
+
+        Parameters
+        ----------
+        solution : sequence of complex
+            Values of the unknowns, in the order of `names`.
+
+        Returns
+        -------
+        ndarray
+            Complex, in double precision, in the order of the allocation that is solved: the
+            problem's own, or that of the linear network it is lowered to.
+
+        Raises
+        ------
+        InputError
+            Where there are more or fewer values than unknowns, or they lead to no weights
+            (of a minimal allocation a core may have such roots).
+        """
+        if len(solution) != len(self.names):
+            raise InputError(
+                f"`solution` has {len(solution)} values; the system has {len(self.names)} unknowns"
+            )
+        if isinstance(self.system, PolynomialSystem):
+            return np.asarray(solution, complex)[: self.system.weights]
+        found = FloatingCore(self.system).weights(np.asarray(solution, complex))
+        if found is None:
+            raise InputError("`solution` leads to no weights: a linear block is singular there")
+        return found
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def export(
+    question: Question, form: str = CORE, *, to: str, seed: int = 0, index: int = 0
+) -> Export:
+    """The equations of one instance, written for another program.
+
+    Parameters
+    ----------
+    question : Problem, str or Path
+        A linear network, or one that is solved as a linear one (linear normalization nets).
+    form : str, optional
+        "core", what exact elimination leaves of the form with the smaller core; or a form as it
+        stands: "B", "D" (recurrent), "forward", "backward" (layers), "direct".
+    to : {"msolve", "phcpack", "julia", "macaulay2", "sympy"}
+    seed, index : int, optional
+        The trial.  Its instance is the one that `count` and `estimate` see: doubles are
+        rational numbers, and the labels are computed without rounding.
+
+    Returns
+    -------
+    Export
+
+    Raises
+    ------
+    InputError
+        Where the language or form is unknown, the network's equations are not polynomials, or
+        nothing is left to solve.
+
+    Notes
+    -----
+    Texts for msolve, Macaulay2 and SymPy are exact.  PHCpack and HomotopyContinuation.jl compute
+    with doubles, so coefficients are rounded to those after each equation was scaled.
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> found = mp.export(mp.Problem(net, {"W": [[1, 0], [0, 1]]}), to="sympy")
+    >>> found
+    Export(to='sympy', form='core', equations=1, unknowns=1, seed=0, index=0)
+    >>> dict(found.names)
+    {'W_0_0': 'W[0,0]'}
+    """
+    if to not in LANGUAGES:
+        raise InputError(f"`to` ({shown(to)}) must be one of " + ", ".join(LANGUAGES))
+    problem = as_problem(question)
+    if problem.constraints:
+        raise InputError(
+            "`export` writes equations, and [constraints] are inequalities: take them out of the "
+            "problem, and hold the solutions against them"
+        )
+    instance, reduction = draw_instance(problem, seed, index), lowered(problem)
+    if reduction is not None:
+        instance = reduced(instance, reduction)
+    allocation, (weights, X, Y) = instance.allocation, instance.exact
+    system: CoreSystem | PolynomialSystem
+    if form == CORE:
+        system = rational_core(allocation, weights, X, Y)
+        _need_equations(system, preferred_forms(allocation.network, allocation)[0])
+    else:
+        form_of(allocation, form)
+        system = build_system(allocation, weights, X, Y, RationalField(), form)
+    context = RationalField().context(system.unknowns)
+    equations = [e if hasattr(e, "monoms") else context.constant(e) for e in system.equations]
+    heading = f"{form}, {problem.network}; learnable {allocation}; seed {seed}, trial {index}"
+    kept = [e for e in equations if len(e)]
+    text, names = write_system(to, system.unknowns, kept, heading)
+    return Export(
+        to=to,
+        form=form,
+        text=text,
+        names=dict(zip(names, map(spoken, system.unknowns), strict=True)),
+        seed=seed,
+        index=index,
+        system=system,
+    )
+
+
+def _need_equations(core: CoreSystem, form: str) -> None:
+    if not core.consistent:
+        why = "elimination meets the equation 1 = 0: no solution, not even complex"
+    elif core.is_linear:
+        why = "the system is linear, and elimination solves it: no equation is left"
+    elif not core.equations:
+        why = "no equation is left: infinitely many solutions"
+    else:
+        return
+    raise InputError(f"the core is empty ({why}); form {form!r} writes the equations themselves")

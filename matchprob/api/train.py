@@ -1,0 +1,116 @@
+"""Does training find the match: the verb train."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from algebra.errors import whole_number
+from algebra.time_limits import OutOfTime, positive_seconds, within
+from matchprob.api.question import Question, as_problem, stem_of
+from numeric.counts import InstanceCount
+from numeric.engines.base import engine_info
+from numeric.statistics.intervals import tail_of
+from numeric.studies.store import Store
+from numeric.studies.study import Study
+from numeric.studies.trials import Work
+from numeric.training.experiment import Experiment, Settings, Trained, TrainResult
+
+# Of the time limit, at most so much goes to the counts.
+_COUNTING = 0.6
+
+
+def train(
+    question: Question,
+    trials: int = 200,
+    *,
+    optimizer: str = "adam",
+    steps: int | None = None,
+    restarts: int = 0,
+    rate: float | None = None,
+    seed: int = 0,
+    engine: str | None = None,
+    confidence: float = 0.95,
+    timeout: float = math.inf,
+    trial_timeout: float = 600.0,
+    store: str | Path | Store | None = None,
+    workers: int = 1,
+    advance: Callable[[InstanceCount], None] | None = None,
+    trained: Callable[[Trained], None] | None = None,
+) -> TrainResult:
+    """Train students of random instances, and say which of the existing matches are found.
+
+    Parameters
+    ----------
+    question : Problem, str or Path
+        Of a network that is a chain of matrices, or of a shallow ReLU net.
+    trials : int, optional
+    optimizer : {"gd", "adam", "levenberg-marquardt"}, optional
+    steps : int, optional
+        Most steps of a run.
+    restarts : int, optional
+        Runs from weights drawn again, after the one from the student's own.
+    rate : float, optional
+        Size of the steps; Levenberg–Marquardt has none.
+    seed : int, optional
+    engine : str, optional
+        Which counts the matches that exist.
+    confidence : float, optional
+    timeout : float, optional
+        Seconds for the whole call, which then ends as by an interrupt.
+    trial_timeout : float, optional
+        Seconds for one count.
+    store : str or Path, optional
+        SQLite file that keeps the counts, which are most of the work; training is done again.
+    workers : int, optional
+        Local processes that count.
+    advance, trained : callable, optional
+        Told of each count, and of each trial trained.
+
+    Returns
+    -------
+    TrainResult
+        An interrupt (Ctrl-C) ends the work and keeps the trials done.
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> found = mp.train(mp.Problem(net, {"W": [[1, 1], [0, 0]]}), 20)
+    >>> found.exists, found.false_matches
+    (20, 0)
+    """
+    problem = as_problem(question)
+    whole_number(trials, "trials", 1)
+    if steps is not None:
+        whole_number(steps, "steps", 1)
+    settings = Settings(optimizer, steps or 0, rate, restarts)
+    tail_of(confidence)
+    positive_seconds(timeout, "timeout")
+    experiment = Experiment(problem, seed, settings)
+    began = time.monotonic()
+    # Whole lists of matches where they are polynomial systems' solutions; else a decision.
+    chosen = Work.of(problem, seed, engine).settings.engine
+    with Study(
+        problem,
+        seed=seed,
+        engine=engine,
+        store=store,
+        workers=workers,
+        timeout=trial_timeout,
+        complete=engine_info(chosen).plans,
+        name=stem_of(question),
+    ) as study:
+        counted = study.run(trials, timeout=_COUNTING * timeout, advance=advance)
+    done: list[Trained] = []
+    try:
+        with within(timeout - (time.monotonic() - began)):
+            for one in experiment.run(counted.counts, trained):
+                done.append(one)
+    except (KeyboardInterrupt, OutOfTime):
+        pass
+    return TrainResult(
+        problem, settings, seed, tuple(done), trials, confidence, trouble=counted.trouble
+    )

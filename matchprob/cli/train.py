@@ -1,0 +1,112 @@
+"""The verb that trains: train."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import typer
+
+from matchprob.cli.options import (
+    Confidence,
+    Dpi,
+    EngineName,
+    Json,
+    Plot,
+    ProblemFile,
+    Seed,
+    StoreOption,
+    Timeout,
+    Trials,
+    TrialTimeout,
+    Width,
+    WorkersOption,
+    console,
+    draw,
+    finish,
+    print_json,
+)
+from matchprob.io.sizes import DPI
+
+
+def _optimizer_names(incomplete: str) -> list[str]:
+    """For a shell that completes."""
+    from numeric.training.descent import OPTIMIZERS
+
+    return [name for name in OPTIMIZERS if name.startswith(incomplete)]
+
+
+def train(
+    problem: ProblemFile,
+    optimizer: Annotated[
+        str,
+        typer.Option(
+            help="gd (gradient descent), adam or levenberg-marquardt; all see all samples.",
+            autocompletion=_optimizer_names,
+        ),
+    ] = "adam",
+    trials: Trials = 200,
+    steps: Annotated[
+        int | None, typer.Option(help="Most steps of a run; thousands by default.", min=1)
+    ] = None,
+    restarts: Annotated[
+        int, typer.Option(help="Runs from weights drawn again, after the student's own.", min=0)
+    ] = 0,
+    rate: Annotated[
+        float | None, typer.Option(help="Size of the steps; levenberg-marquardt has none.")
+    ] = None,
+    seed: Seed = 0,
+    engine: EngineName = None,
+    confidence: Confidence = 0.95,
+    timeout: Timeout = math.inf,
+    trial_timeout: TrialTimeout = 600.0,
+    store: StoreOption = None,
+    workers: WorkersOption = 1,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
+    as_json: Json = False,
+) -> None:
+    """Train on random instances: which of the matches that exist are found."""
+    from matchprob.api import train as verbs
+    from matchprob.io import files
+    from matchprob.io.progress import counter
+    from matchprob.report.train import print_training
+
+    files.check_outputs([problem], plot=plot, store=store)
+    done = 0
+    with counter("counting, then training") as tell:
+
+        def advance(_: object) -> None:
+            nonlocal done
+            done += 1
+            tell(done, 2 * trials)
+
+        found = verbs.train(
+            problem,
+            trials,
+            optimizer=optimizer,
+            steps=steps,
+            restarts=restarts,
+            rate=rate,
+            seed=seed,
+            engine=engine,
+            confidence=confidence,
+            timeout=timeout,
+            trial_timeout=trial_timeout,
+            store=store,
+            workers=workers,
+            advance=advance,
+            trained=advance,
+        )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_training(console(), found)
+    draw(found, plot, width, dpi)
+    finish(found.trials, trials, "trials", "train", store, found.trouble)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command()(train)

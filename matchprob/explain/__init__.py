@@ -1,0 +1,48 @@
+"""Results in plain words: what is known and why, what is open, what to try next.
+
+certificate     The verdicts of certify
+decision        One ReLU instance: decide
+design          A chosen allocation: design; its repair and its losses: repair, robust
+identification  Which weights the data determine: identify
+structure       The equations and their core: inspect
+trials          Random instances: count, estimate, compare
+"""
+
+from __future__ import annotations
+
+import importlib
+import shlex
+
+from algebra.results import Explanation, Result
+
+# Where each kind of result is explained; loaded when first asked for.
+EXPLAINERS = {
+    "Certificate": "certificate.explain_certificate",
+    "Comparison": "trials.explain_comparison",
+    "CountResult": "trials.explain_counts",
+    "DesignResult": "design.explain_design",
+    "Estimate": "trials.explain_estimate",
+    "Identification": "identification.explain_identification",
+    "Inspection": "structure.explain_structure",
+    "ReluDecision": "decision.explain_decision",
+    "RepairResult": "design.explain_repair",
+    "Robustness": "design.explain_losses",
+}
+
+
+def explain(found: Result, file: str = "P.toml") -> Explanation:
+    """What a result means in plain words; nothing where its verb has no verdict.
+
+    Parameters
+    ----------
+    found : Result
+    file : str, optional
+        How commands are to name the problem.
+    """
+    place = EXPLAINERS.get(type(found).__name__)
+    if place is None:
+        return Explanation()
+    module, function = place.split(".")
+    explainer = getattr(importlib.import_module(f"{__name__}.{module}"), function)
+    why: Explanation = explainer(found, shlex.quote(file))
+    return why

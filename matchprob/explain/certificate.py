@@ -1,0 +1,254 @@
+"""Why a verdict is what it is, in plain words; what would decide what is open, and what to try.
+
+Everything is read from the certificate's fields and the names of its evidence, never from its
+sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from algebra.certificates.certificate import (
+    DISCRETE,
+    INTERMEDIATE,
+    MAXIMAL,
+    MINIMAL,
+    UNDECIDED,
+    Certificate,
+)
+from algebra.results import Explanation
+
+
+def explain_certificate(
+    found: Certificate, file: str = "P.toml", timeout: float = 120.0, search: float = 2.0
+) -> Explanation:
+    """Why a certificate says what it says.
+
+    Parameters
+    ----------
+    found : Certificate
+    file : str, optional
+        How commands are to name the problem.
+    timeout, search : float, optional
+        The limits it was made with: what is tried next has more.
+
+    Returns
+    -------
+    Explanation
+
+    Examples
+    --------
+    >>> from algebra.families import certify
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> from algebra.problems.problem import Problem
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> print(explain_certificate(certify(Problem(net, {"W": [[1, 1], [0, 0]]}))).known[0])
+    Not minimal: the 2 learnable weights reach all 2 independent equations (rank 2).
+    """
+    why = _explained(found, file, timeout, search)
+    return replace(why, known=(DISCRETE, *why.known)) if DISCRETE in found.notes else why
+
+
+def _explained(found: Certificate, file: str, timeout: float, search: float) -> Explanation:
+    more = f"--timeout {max(600.0, 5 * timeout):g}"
+    longer = f"--search {max(60.0, 5 * search):g}"
+    inner: Mapping[str, Any] = found.evidence.get("lowered", {}).get("evidence", found.evidence)
+    # Repairs and losses are asked of the problem as it stands.
+    is_plain = "network_rank" in found.evidence
+    if found.verdict == MINIMAL:
+        return _minimal(found, file, is_plain)
+    if found.verdict == MAXIMAL:
+        return _maximal(found, inner, file, is_plain)
+    estimate = (f"matchprob estimate {file} --trials 1000", "the match probability, with bounds")
+    if found.verdict == INTERMEDIATE:
+        return _intermediate(found, inner, file, estimate, is_plain)
+    assert found.verdict == UNDECIDED
+    if "network_rank" not in inner:
+        known = [*found.notes]
+        open_ = (
+            "whether every instance has a match: units switch between samples, and neither counts "
+            "of weights and equations nor a search settled it for all instances at once"
+        )
+        commands = [(f"matchprob certify {file} {longer}", "a longer search"), estimate]
+        if "active_rank" in inner:
+            commands.append(
+                (f"matchprob decide {file} --index 0", "one instance, with a proof for it")
+            )
+        decided = "one instance without a match that persists nearby (then MP < 1)"
+        return Explanation(tuple(known), open_, decided, tuple(commands))
+    known = [_reaches(found), "So MP > 0: around a teacher that is itself a student matches exist."]
+    if "regular_minor" in inner:
+        return Explanation(
+            tuple(known),
+            "whether MP = 1: an analytic network has no finite number of complex solutions, so "
+            "neither parity nor a complete count can be used, and each output has weights of its "
+            "own that learn",
+            "an output of which nothing learns (then MP < 1), or a read-out that learns alone "
+            "(then MP = 1)",
+            (estimate,),
+        )
+    if found.learnable > found.equations:
+        return Explanation(
+            tuple(known),
+            f"whether MP = 1: {found.learnable} weights for {found.equations} equations, so "
+            "matches form families that cannot be counted, and no part of the "
+            "allocation with as many weights as equations was found maximal",
+            f"{found.equations} of the weights with an odd number of complex solutions (then MP = "
+            "1), or one instance without a real solution (then MP < 1)",
+            (
+                (f"matchprob certify {file} {more}", "more parts are tried"),
+                (
+                    f"matchprob estimate {file} --trials 1000",
+                    "matches found bound MP from below; none is ever ruled out",
+                ),
+            ),
+        )
+    roots = found.generic_root_count
+    if roots is not None:
+        known.append(
+            f"Almost every instance has N = {roots} complex solutions. N is even, so all of them "
+            "may be non-real: pairs cancel, and parity says nothing."
+        )
+        return Explanation(
+            tuple(known),
+            "whether some instances have no real solution: of those searched none was shown to",
+            f"one instance whose {roots} solutions are all non-real (then 0 < MP < 1)",
+            ((f"matchprob certify {file} {longer}", "more instances are searched"), estimate),
+        )
+    least = found.root_count_at_least
+    if least is not None:
+        known.append(f"N ≥ {least}: so many complex solutions were found, numerically.")
+    return Explanation(
+        tuple(known),
+        "whether MP = 1: the number N of complex solutions is not known, so neither its parity nor "
+        "a complete count of one instance can be used",
+        "a complete count: N odd means MP = 1; N even, and one instance without real solutions, "
+        "0 < MP < 1",
+        (
+            (f"matchprob certify {file} {more}", "more time for the count"),
+            (f"matchprob inspect {file}", "how large the core is: fewer rows make it smaller"),
+            estimate,
+        ),
+    )
+
+
+def _reaches(found: Certificate) -> str:
+    return (
+        f"Not minimal: the {found.learnable} learnable weights reach all {found.equations} "
+        f"independent equations (rank {found.rank})."
+    )
+
+
+def _minimal(found: Certificate, file: str, is_plain: bool) -> Explanation:
+    lacking = found.equations - found.rank
+    known = [
+        f"MP = 0: a match has to satisfy {found.equations} independent equations, and the "
+        f"{found.learnable} learnable weights change the outputs in {found.rank} independent "
+        f"directions only. {lacking} {'is' if lacking == 1 else 'are'} missing, so the labels of "
+        "almost no teacher are reached."
+    ]
+    if found.learnable < found.equations:
+        least = found.equations - found.learnable
+        known.append(f"At least {least} more weight{'s' * (least != 1)} must learn.")
+    elif found.reasons:
+        known.append("There are enough weights, but in the wrong places:")
+        known += [f"  {reason}" for reason in found.reasons]
+    commands = [(f"matchprob inspect {file}", "where too many equations meet too few unknowns")]
+    if is_plain:
+        commands.insert(0, (f"matchprob repair {file}", "the fewest moves that make MP > 0"))
+    return Explanation(tuple(known), commands=tuple(commands))
+
+
+def _maximal(
+    found: Certificate, evidence: Mapping[str, Any], file: str, is_plain: bool
+) -> Explanation:
+    roots = found.generic_root_count
+    if "labels_vanish" in evidence:
+        why = (
+            "No path leads from an input to an output: every label is 0, and each student matches."
+        )
+        return Explanation((f"MP = 1. {why}",))
+    if "construction" in evidence:
+        why = (
+            "The learnable weights of each layer solve the linear equations of the target's layer."
+        )
+        return Explanation((f"MP = 1. {why}",))
+    if "everything_learns" in evidence:
+        return Explanation(("MP = 1: every weight learns, so the teacher itself is a student.",))
+    known = [_reaches(found)]
+    if "root_count" not in evidence and "teacher_reached" not in evidence:
+        known.append(
+            "MP = 1: only the read-out learns, so the labels are linear in what learns, and the "
+            "linear equations have a solution."
+        )
+    elif "teacher_reached" in evidence:
+        known.append(
+            "MP = 1: after a change of basis of the hidden units, which changes no label, the "
+            "teacher differs from the student in learnable weights only."
+        )
+    elif "sub_allocation" in evidence:
+        part = len(evidence["sub_allocation"])
+        known.append(
+            f"MP = 1: {part} of the weights alone have an odd number of complex solutions, and "
+            "what fewer weights can do, more can."
+        )
+    elif roots == 1:
+        known.append(
+            "MP = 1: almost every instance has exactly one complex solution, which is therefore "
+            "real."
+        )
+    else:
+        known.append(
+            f"MP = 1: almost every instance has N = {roots} complex solutions. Non-real ones come "
+            "in pairs and N is odd, so at least one is real."
+        )
+    commands = (
+        (f"matchprob robust {file}", "how many of the weights may be lost before MP drops to 0"),
+        (f"matchprob identify {file}", "which weights the data determine"),
+    )
+    return Explanation(tuple(known), commands=commands if is_plain else ())
+
+
+def _intermediate(
+    found: Certificate,
+    evidence: Mapping[str, Any],
+    file: str,
+    estimate: tuple[str, str],
+    is_plain: bool,
+) -> Explanation:
+    open_ = "the value of MP: no formula is known, it has to be estimated"
+    commands = [estimate]
+    if "no_real_root" in evidence:
+        known = [
+            _reaches(found),
+            "MP > 0: around a teacher that is itself a student matches exist.",
+            f"MP < 1: almost every instance has N = {found.generic_root_count} complex solutions, "
+            "and the certificate names one with none of them real. Solutions move continuously, "
+            "so the instances around it have no match either.",
+        ]
+        if is_plain:
+            commands.append(
+                (f"matchprob repair {file} --goal maximal", "the fewest moves that make MP = 1")
+            )
+    elif "stuck_output" in evidence:
+        known = [
+            _reaches(found),
+            "MP > 0: around a teacher that is itself a student matches exist.",
+            f"MP < 1: nothing of output {evidence['stuck_output']} learns, and its hidden values "
+            "are bounded on a side: a teacher with larger read-out weights is out of its reach.",
+        ]
+    elif "no_match" in evidence:
+        known = [
+            "MP > 0: with positive probability all units of teacher and student are silent.",
+            "MP < 1: the certificate names an instance that no weights match, nor any near it.",
+        ]
+    else:
+        known = [
+            "MP > 0: with positive probability all units of teacher and student are silent.",
+            f"MP < 1: the learnable weights change the outputs in at most {found.rank} independent "
+            f"directions, and with positive probability the labels need {found.equations}.",
+            *(f"  {reason}" for reason in found.reasons),
+        ]
+    return Explanation(tuple(known), open_, "", tuple(commands))

@@ -1,0 +1,190 @@
+"""Polynomial systems in the languages of other programs.
+
+msolve        exact: integer coefficients, unknowns x0, x1, …
+phcpack       doubles, each equation divided by a power of two near its largest coefficient
+julia         HomotopyContinuation.jl: doubles, each equation divided by its largest coefficient
+macaulay2     exact: an ideal over QQ
+sympy         exact: a Python module
+
+A system comes as exact polynomials (python-flint's ``fmpq_mpoly``) in named unknowns, and goes as
+a text together with the name that each unknown bears in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flint import fmpz
+
+from algebra.errors import InputError
+from algebra.polynomials.msolve.text import system_text
+from numeric.phcpy.floating_core import scaled_terms
+from numeric.phcpy.systems import PhcSystem
+
+Exact = Mapping[tuple[int, ...], Any]
+"""Exponents to integers that are not zero."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """What another program reads.
+
+    Attributes
+    ----------
+    title : str
+        The program.
+    suffix : str
+        Of its files.
+    keeps_names : bool
+        Whether unknowns keep their names; else they are x0, x1, ….
+    write : callable
+        From names in the text, names of the unknowns, polynomials and a heading to the text.
+    """
+
+    title: str
+    suffix: str
+    keeps_names: bool
+    write: Callable[[Sequence[str], Sequence[str], Sequence[Any], str], str]
+
+
+def integral(polynomial: Any) -> dict[tuple[int, ...], fmpz]:
+    """The primitive integer multiple of a rational polynomial, by exponents.
+
+    Examples
+    --------
+    >>> from flint import fmpq, fmpq_mpoly_ctx
+    >>> x, y = fmpq_mpoly_ctx.get(("x", "y"), "degrevlex").gens()
+    >>> integral(fmpq(1, 2) * x**2 - fmpq(3, 4) * y)
+    {(2, 0): 2, (0, 1): -3}
+    """
+    terms = {tuple(map(int, m)): c for m, c in polynomial.terms()}
+    scale = fmpz(1)
+    for c in terms.values():
+        scale = scale.lcm(c.q)
+    whole = {m: (c * scale).p for m, c in terms.items()}
+    common = fmpz(0)
+    for value in whole.values():
+        common = common.gcd(value)
+    return {m: value // common for m, value in whole.items()}
+
+
+def _infix(terms: Mapping[tuple[int, ...], Any], names: Sequence[str], power: str) -> str:
+    """A polynomial as a sum of products."""
+    text = ""
+    for monomial, coefficient in terms.items():
+        size = abs(coefficient)
+        pairs = zip(names, monomial, strict=True)
+        factors = [name + (f"{power}{a}" if a > 1 else "") for name, a in pairs if a]
+        if size != 1 or not factors:
+            factors.insert(0, str(size))
+        sign = "-" if coefficient < 0 else "+"
+        text += f" {sign} " + "*".join(factors)
+    return text.removeprefix(" + ").replace(" - ", "-", int(text.startswith(" - ")))
+
+
+def spoken(unknown: str) -> str:
+    """``W_0_1`` as ``W[0,1]``."""
+    name, i, j = unknown.rsplit("_", 2)
+    return f"{name}[{i},{j}]"
+
+
+def _told(names: Sequence[str], own: Sequence[str]) -> list[str]:
+    return [f"{name} = {spoken(o)}" for name, o in zip(names, own, strict=True)]
+
+
+def _msolve(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
+    # No comment: msolve 0.7 answers "no solution" where one stands first.
+    return system_text([integral(e) for e in equations], len(names), 0)
+
+
+def _phcpack(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
+    system = PhcSystem.read([scaled_terms(e) for e in equations], names)
+    if system.status != "square":
+        raise InputError(f"PHCpack solves square systems, and this one is {system.status}")
+    lines = "\n".join(system.lines())
+    told = ", ".join(_told(names, own))
+    return f"{len(equations)} {len(names)}\n{lines}\n\nTITLE : {head}; {told}\n"
+
+
+def _julia(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
+    body = ",\n".join("    " + _infix(scaled_terms(e), names, "^") for e in equations)
+    return (
+        f"# {head}\n# Coefficients are rounded to doubles.\n"
+        f"using HomotopyContinuation\n\n@var {' '.join(names)}\n"
+        f"system = System([\n{body},\n]; variables = [{', '.join(names)}])\n"
+        "result = solve(system)\n"
+    )
+
+
+def _macaulay2(
+    names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str
+) -> str:
+    body = ",\n".join("    " + _infix(integral(e), names, "^") for e in equations)
+    comments = "".join(f"-- {line}\n" for line in _told(names, own))
+    return (
+        f"-- {head}\n{comments}"
+        f"R = QQ[{', '.join(names)}]\nI = ideal(\n{body}\n)\n"
+        "print(dim I, degree I)\n"
+    )
+
+
+def _sympy(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
+    body = ",\n".join("    " + _infix(integral(e), names, "**") for e in equations)
+    return (
+        f'"""{head}"""\n\nfrom sympy import symbols\n\n'
+        f"unknowns = [{', '.join(names)}] = symbols({list(names)})\n"
+        f"equations = [\n{body},\n]\n"
+    )
+
+
+LANGUAGES = {
+    "msolve": Language("msolve", ".ms", False, _msolve),
+    "phcpack": Language("PHCpack", ".phc", False, _phcpack),
+    "julia": Language("HomotopyContinuation.jl", ".jl", True, _julia),
+    "macaulay2": Language("Macaulay2", ".m2", False, _macaulay2),
+    "sympy": Language("SymPy", ".py", True, _sympy),
+}
+
+
+def language_of(suffix: str) -> str:
+    """The language of files with this suffix.
+
+    Raises
+    ------
+    InputError
+        Where there is none.
+    """
+    for name, language in LANGUAGES.items():
+        if language.suffix == suffix:
+            return name
+    raise InputError(
+        f"{suffix!r} is no known suffix of a system; known are "
+        + ", ".join(f"{x.suffix} ({x.title})" for x in LANGUAGES.values())
+    )
+
+
+def write_system(
+    language: str, unknowns: Sequence[str], equations: Sequence[Any], heading: str
+) -> tuple[str, tuple[str, ...]]:
+    """A system as text, and the names of its unknowns in it.
+
+    Parameters
+    ----------
+    language : str
+        A key of `LANGUAGES`.
+    unknowns : sequence of str
+    equations : sequence of fmpq_mpoly
+        In the unknowns, in their order; each is equated to 0.
+    heading : str
+        One line that says what the system is; a comment where the language has them.
+
+    Raises
+    ------
+    InputError
+        Where PHCpack is asked to solve a system that is not square.
+    """
+    spoken = LANGUAGES[language]
+    names = tuple(unknowns) if spoken.keeps_names else tuple(f"x{k}" for k in range(len(unknowns)))
+    return spoken.write(names, unknowns, equations, heading), names

@@ -1,0 +1,141 @@
+"""Intervals around the real solutions of counted instances, each proved to hold one.
+
+An engine that works in rationals gives boxes with its counts (`InstanceCount.boxes`).  Of any
+other the solutions, which are doubles, are certified again: Krawczyk's test gives each a polydisc
+with exactly one solution, which is real (`numeric.certification.krawczyk`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.polynomials.parametrization import Box
+from algebra.problems.problem import Problem
+from numeric.certification.pool import certified_pool
+from numeric.chains.chain import Chain, make_chain
+from numeric.counts import InstanceCount
+from numeric.instances import draw_instance
+
+RATIONAL, CERTIFIED = "rational", "certified"
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """Where one real solution lies.
+
+    Attributes
+    ----------
+    box : tuple of (Fraction, Fraction)
+        For each learnable weight, in the allocation's order, ends between which it lies; the box
+        holds one solution of the instance, and no box of another overlaps it.
+    how : str
+        "rational" (exact arithmetic over Q) or "certified" (Krawczyk's test in doubles or balls).
+    """
+
+    box: Box
+    how: str
+
+    def texts(self) -> list[list[str]]:
+        """The ends as texts: decimals where they are, else fractions.
+
+        Examples
+        --------
+        >>> Enclosure(((Fraction(1, 4), Fraction(1, 2)), (Fraction(1, 3),) * 2), "rational").texts()
+        [['0.25', '0.5'], ['1/3', '1/3']]
+        """
+        return [[exact_text(low), exact_text(high)] for low, high in self.box]
+
+
+def exact_text(value: Fraction) -> str:
+    """A rational as a text that says exactly it: a decimal where it is one of few digits."""
+    q = value.denominator
+    for prime in (2, 5):
+        while q % prime == 0:
+            q //= prime
+    if q != 1 or value.denominator > 10**60:
+        return str(value)
+    digits = 0
+    while value.denominator > 1 and (value * 10**digits).denominator > 1:
+        digits += 1
+    number = abs(value.numerator) * 10**digits // value.denominator
+    text = str(number).rjust(digits + 1, "0")
+    sign = "-" if value < 0 else ""
+    return sign + (f"{text[:-digits]}.{text[-digits:]}" if digits else text)
+
+
+def enclosures(
+    counts: Sequence[InstanceCount], problem: Problem, seed: int
+) -> list[list[Enclosure | None]]:
+    """For each count, an enclosure of each of its solutions.
+
+    Parameters
+    ----------
+    counts : sequence of InstanceCount
+    problem : Problem
+    seed : int
+        Of the instances, which are drawn again where they have to be.
+
+    Returns
+    -------
+    list of list of Enclosure or None
+        None for a solution that could not be certified.
+    """
+    chains: dict[object, Chain | None] = {}
+    out: list[list[Enclosure | None]] = []
+    for count in counts:
+        if not count.solutions:
+            out.append([])
+        elif len(count.boxes) == len(count.solutions):
+            out.append([Enclosure(box, RATIONAL) for box in count.boxes])
+        else:
+            out.append(_certified(count, problem, seed, chains))
+    return out
+
+
+def _certified(
+    count: InstanceCount, problem: Problem, seed: int, chains: dict[object, Chain | None]
+) -> list[Enclosure | None]:
+    nothing: list[Enclosure | None] = [None] * len(count.solutions)
+    instance = draw_instance(problem, seed, count.index)
+    if instance.allocation not in chains:
+        try:
+            chains[instance.allocation] = make_chain(instance.allocation, problem.support)
+        except InputError:  # no square system
+            chains[instance.allocation] = None
+    chain = chains[instance.allocation]
+    if chain is None:
+        return nothing
+    solutions = np.array(count.solutions)
+    try:
+        pool = certified_pool(chain, instance, solutions)
+    except InputError:  # the instance is special: dependent samples
+        return nothing
+    if not len(pool):
+        return nothing
+    # Each solution is the root nearest to it.
+    distance = np.abs(solutions[:, None, :] - pool.roots.real[None]).max(axis=2)
+    found = list(nothing)
+    for k in range(len(pool)):
+        nearest = int(distance[:, k].argmin())
+        found[nearest] = Enclosure(_box(pool.roots[k].real, pool.radii[k]), CERTIFIED)
+    return found
+
+
+def _box(middle: np.ndarray, radii: np.ndarray) -> Box:
+    """A polydisc's real part; its ends are exact, rounded outward to a multiple of 10^-18."""
+    unit = 10**18
+    box = []
+    for x, r in zip(middle, np.broadcast_to(radii, middle.shape), strict=True):
+        low, high = Fraction(float(x)) - Fraction(float(r)), Fraction(float(x)) + Fraction(float(r))
+        box.append(
+            (
+                Fraction(low.numerator * unit // low.denominator, unit),
+                Fraction(-(-high.numerator * unit // high.denominator), unit),
+            )
+        )
+    return tuple(box)

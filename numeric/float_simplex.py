@@ -1,0 +1,116 @@
+"""Where a linear program ends, guessed in doubles: the basis that exact arithmetic then checks.
+
+A dense two-phase simplex method on a NumPy tableau.  Its answer is only a guess
+(`algebra.linalg.rational_lp.maximize` takes it): what is wrong with it, by rounding or cycling,
+costs time and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from flint import fmpq
+
+from algebra.linalg.rational_lp import Advice
+
+_TINY = 1e-9
+_MOST_PIVOTS = 500
+
+
+def guess_basis(A: np.ndarray, b: np.ndarray, objective: np.ndarray) -> list[int] | None:
+    """Columns that are basic at the end of maximizing an objective over {A x = b, x ≥ 0}.
+
+    Parameters
+    ----------
+    A : ndarray, rows × columns
+    b : ndarray, rows
+    objective : ndarray, columns
+
+    Returns
+    -------
+    list of int or None
+        Numbers from `columns` on are artificial unknowns: there, if the program seems
+        infeasible.  None where no end was reached.
+
+    Examples
+    --------
+    >>> guess_basis(np.array([[1.0, 1.0]]), np.array([2.0]), np.array([1.0, 2.0]))
+    [1]
+    """
+    rows, columns = A.shape
+    signs = np.where(b < 0, -1.0, 1.0)
+    # Rows of one size: tolerances then mean the same everywhere.
+    size = np.maximum(np.abs(A).max(axis=1, initial=0), 1e-300)
+    table = np.concatenate(
+        [A * (signs / size)[:, None], np.eye(rows), (b * signs / size)[:, None]], axis=1
+    )
+    basis = [columns + i for i in range(rows)]
+    reduced = table.sum(axis=0)
+    reduced[columns : columns + rows] = 0
+    if not _run(table, reduced, basis, columns):
+        return None
+    if reduced[-1] > _TINY * rows:
+        return basis
+    for i in range(rows):
+        if basis[i] >= columns:
+            c = int(np.abs(table[i, :columns]).argmax())
+            if abs(table[i, c]) < _TINY:
+                return None
+            _pivot(table, reduced, basis, i, c)
+    reduced = np.concatenate([objective, np.zeros(rows + 1)])
+    for i, c in enumerate(basis):
+        reduced = reduced - reduced[c] * table[i]
+    return basis if _run(table, reduced, basis, columns) else None
+
+
+def _run(table: np.ndarray, reduced: np.ndarray, basis: list[int], columns: int) -> bool:
+    for step in range(_MOST_PIVOTS):
+        open_ = np.flatnonzero(reduced[:columns] > _TINY)
+        if not open_.size:
+            return True
+        # The steepest column at first, Bland's rule when it takes long.
+        c = int(open_[0] if step > 100 else open_[reduced[open_].argmax()])
+        column = table[:, c]
+        positive = column > _TINY
+        if not positive.any():
+            return False
+        ratios = np.full(len(column), np.inf)
+        ratios[positive] = table[positive, -1] / column[positive]
+        best = ratios.min()
+        ties = np.flatnonzero(ratios <= best + _TINY * max(1.0, abs(best)))
+        i = int(min(ties, key=lambda k: basis[k]) if step > 100 else ties[column[ties].argmax()])
+        _pivot(table, reduced, basis, i, c)
+    return False
+
+
+def _pivot(table: np.ndarray, reduced: np.ndarray, basis: list[int], i: int, c: int) -> None:
+    table[i] /= table[i, c]
+    factors = table[:, c].copy()
+    factors[i] = 0
+    table -= factors[:, None] * table[i]
+    reduced -= reduced[c] * table[i]
+    basis[i] = c
+
+
+def advisor(rows: Sequence[Sequence[fmpq]]) -> Advice:
+    """Guesses for programs with columns of these rows; see `algebra.linalg.rational_lp`."""
+    whole = np.array([[_double(entry) for entry in row] for row in rows])
+
+    def advice(
+        keep: Sequence[int], b: Sequence[fmpq], objective: Sequence[fmpq]
+    ) -> list[int] | None:
+        if not keep or not len(whole):
+            return None
+        with np.errstate(all="ignore"):
+            return guess_basis(
+                whole[:, list(keep)],
+                np.array([_double(v) for v in b]),
+                np.array([_double(v) for v in objective]),
+            )
+
+    return advice
+
+
+def _double(value: fmpq) -> float:
+    return int(value.p) / int(value.q)

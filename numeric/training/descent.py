@@ -1,0 +1,187 @@
+"""Gradient descent, Adam and Levenberg–Marquardt for a batch of students.
+
+Every run ends where the root of its mean squared error is 1e-10 of the root mean square of its
+labels, where it is no longer finite, or after the steps it is given (Levenberg–Marquardt also where
+no step helps, however much it is damped).  Runs do not know of each
+other: a run in a batch ends where it would alone.
+
+Rates are those of one step for gradient descent; Adam's falls to a hundredth by a half cosine over
+the steps given; Levenberg–Marquardt has none, its damping follows success and failure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.time_limits import check_time
+from numeric.adam import Adam
+from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.training.losses import Loss
+
+# A run is done where its error is so small, relative to the labels.
+ENOUGH = 1e-10
+_DAMPING = Damping(better=1 / 3, worse=4.0, least=1e-12, most=1e12, floor=1e-9)
+# Steps after which runs that are done leave the batch.
+_SWEEP = 25
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Where the runs of a batch ended.
+
+    Attributes
+    ----------
+    ends : ndarray, shape (runs, r)
+    mse : ndarray, shape (runs,)
+        Mean squared errors there; infinite or NaN where a run diverged.
+    steps : ndarray of int, shape (runs,)
+    """
+
+    ends: np.ndarray
+    mse: np.ndarray
+    steps: np.ndarray
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """A way to train.
+
+    Attributes
+    ----------
+    name, summary : str
+    steps : int
+        Steps of a run where nobody says otherwise.
+    rate : float or None
+        Size of its steps where nobody says otherwise; None where it has none.
+    descend : callable
+        From a loss, starts (runs, r), steps and rate to a `Descent`.
+    """
+
+    name: str
+    summary: str
+    steps: int
+    rate: float | None
+    descend: Callable[[Loss, np.ndarray, int, float], Descent]
+
+
+# From slopes (runs, r), the number of the step and the rows they stand for, to steps (runs, r).
+_Rule = Callable[[np.ndarray, int, np.ndarray], np.ndarray]
+
+
+def gradient_descent(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Descent:
+    """Full-batch gradient descent with steps of one size.
+
+    Parameters
+    ----------
+    loss : Loss
+    starts : ndarray, shape (runs, r)
+    steps : int
+    rate : float
+        Steps are so many times the slope of the mean squared error.
+    """
+    return _descend(loss, starts, steps, lambda slope, t, rows: rate * slope)
+
+
+def adam(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Descent:
+    """Adam, full batch, the rate falling to a hundredth by a half cosine.
+
+    Parameters
+    ----------
+    loss : Loss
+    starts : ndarray, shape (runs, r)
+    steps : int
+    rate : float
+        Size of the first steps.
+    """
+    state = Adam(np.array(starts, float))
+
+    def rule(slope: np.ndarray, t: int, rows: np.ndarray) -> np.ndarray:
+        nonlocal state
+        state = state.take(rows)
+        return state.step(slope, rate * (0.01 + 0.495 * (1.0 + math.cos(math.pi * t / steps))))
+
+    return _descend(loss, starts, steps, rule)
+
+
+def damped_gauss_newton(
+    loss: Loss, starts: np.ndarray, steps: int, rate: float = math.nan
+) -> Descent:
+    """Levenberg–Marquardt; see `gradient_descent`, the rate means nothing.
+
+    Parameters
+    ----------
+    loss : Loss
+    starts : ndarray, shape (runs, r)
+    steps : int
+    """
+    labels = loss.students.Y
+    size = labels[0].size
+
+    def function(w: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        check_time()
+        part = loss if len(which) == len(starts) else loss.take(which)
+        return part.jacobian(w)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        runs = levenberg_marquardt(
+            function, starts, steps, enough=_enough(labels) * size, damping=_DAMPING
+        )
+    return Descent(runs.ends, runs.cost / size, runs.steps)
+
+
+def _enough(labels: np.ndarray) -> np.ndarray:
+    """Mean squared errors at which runs are done."""
+    return np.asarray(ENOUGH**2 * (labels * labels).mean(axis=(1, 2)))
+
+
+def _descend(loss: Loss, starts: np.ndarray, steps: int, rule: _Rule) -> Descent:
+    ends = np.array(starts, float)
+    count = len(ends)
+    mse, taken = np.full(count, np.nan), np.full(count, steps)
+    enough = _enough(loss.students.Y)
+    # The runs that are under way, by number; `kept` are their places among those of before.
+    rows, kept, w = np.arange(count), np.arange(count), ends.copy()
+    with np.errstate(over="ignore", invalid="ignore"):
+        for t in range(steps + 1):
+            if t % _SWEEP == 0:
+                check_time()
+            error, slope = loss.slope(w)
+            over = (error <= enough[rows]) | ~np.isfinite(error) | (t == steps)
+            if over.any():
+                mse[rows[over]], ends[rows[over]] = error[over], w[over]
+                taken[rows[over]] = t
+                kept = np.flatnonzero(~over)
+                rows, w, slope = rows[kept], w[kept], slope[kept]
+                if not len(rows):
+                    break
+                loss = loss.take(kept)
+            w = w - rule(slope, t + 1, kept)
+            kept = np.arange(len(rows))
+    return Descent(ends, mse, taken)
+
+
+OPTIMIZERS = {
+    one.name: one
+    for one in (
+        Optimizer("gd", "gradient descent", 10_000, 0.1, gradient_descent),
+        Optimizer("adam", "Adam, its rate falling by a half cosine", 5_000, 0.03, adam),
+        Optimizer("levenberg-marquardt", "damped Gauss-Newton", 200, None, damped_gauss_newton),
+    )
+}
+
+
+def find_optimizer(name: str) -> Optimizer:
+    """The optimizer of that name.
+
+    Raises
+    ------
+    InputError
+    """
+    if name not in OPTIMIZERS:
+        raise InputError(f"`optimizer` ({name!r}) must be one of " + ", ".join(OPTIMIZERS))
+    return OPTIMIZERS[name]

@@ -1,0 +1,541 @@
+r"""Training beside complete counts: of the matches that exist, which are found.
+
+A trial is one random instance.  Whether a match exists is known from its count; the student is
+then trained on it, from its own weights and from as many restarts as are asked for, and each end
+is held against the instance's certified matches (`numeric.training.arrival`).
+
+**The share that is found** is a probability given that a match exists, so trials in which that is
+open are carried along: the lower limit takes each of them as one whose match was missed, the upper
+limit as one without a match.  With e trials in which a match is certain, f of them found and u
+open, the limits are those of Clopper and Pearson for f of e + u, and for f of e.  (The number E of
+trials with a match lies between e and e + u; given E the found ones are binomial, the lower limit
+falls and the upper limit falls with E at fixed f.)
+
+The condition of a match is its relative condition number (`numeric.conditions`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, whole_number
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.results import Result
+from algebra.time_limits import check_time
+from numeric.certification.krawczyk import RootPool
+from numeric.conditions import conditions
+from numeric.counts import COMPLETE, InstanceCount
+from numeric.engines.plans import Plan, rank_plan
+from numeric.instances import Instance, draw_instance
+from numeric.statistics.intervals import Interval, proportion_interval
+from numeric.training.arrival import Arrival, ChainArrivals, ReluArrivals
+from numeric.training.descent import Descent, find_optimizer
+from numeric.training.losses import check_trainable, loss_of
+from numeric.training.students import Students, starts_of
+
+# The first paper's criterion of a match (its Appendix E.1).
+MSE = 1e-2
+# Numbers in the arrays of a batch.
+_MOST_NUMBERS = 1 << 23
+_QUARTERS = 4
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How students are trained.
+
+    Attributes
+    ----------
+    optimizer : str
+    steps : int
+        Most steps of a run; 0 for the optimizer's own number.
+    rate : float or None
+        None for the optimizer's own.
+    restarts : int
+        Runs from weights drawn again, after that from the student's own.
+    """
+
+    optimizer: str = "adam"
+    steps: int = 0
+    rate: float | None = None
+    restarts: int = 0
+
+    def __post_init__(self) -> None:
+        chosen = find_optimizer(self.optimizer)
+        whole_number(self.restarts, "restarts", 0)
+        whole_number(self.steps, "steps", 0)
+        if not self.steps:
+            object.__setattr__(self, "steps", chosen.steps)
+        rate = self.rate
+        if rate is None:
+            object.__setattr__(self, "rate", chosen.rate)
+        elif chosen.rate is None:
+            raise InputError(f"`rate` ({rate!r}): {self.optimizer} has none")
+        elif (
+            isinstance(rate, bool) or not isinstance(rate, (int, float)) or not 0 < rate < math.inf
+        ):
+            raise InputError(f"`rate` ({rate!r}) must be a positive number")
+
+
+@dataclass(frozen=True)
+class Trained:
+    """One trial.
+
+    Attributes
+    ----------
+    index : int
+    exists : bool or None
+        Whether a match exists; None where that is open.
+    found : bool
+        Whether some run ended at a match.
+    start : int or None
+        The first run that did: 0 from the student's own weights.
+    steps : int
+        Steps of that run; without one, of the run with the smallest error.
+    mse : float
+        Its mean squared error at the end; infinite where it diverged.
+    error : float
+        Root of it, relative to the root mean square of the labels.
+    least_mse : float
+        The smallest of all runs: what the papers' criterion asks for.
+    matches : int or None
+        Real solutions, where all are known.
+    is_smallest, is_nearest : bool or None
+        Whether the match that was found has the least largest weight of all, and whether it is
+        the nearest to the weights before learning; None where not all are known.
+    size, distance, condition : float or None
+        Over all matches the least largest weight and the least distance from the weights before
+        learning, and the condition of the match with the least largest weight; None where not all
+        are known.
+    """
+
+    index: int
+    exists: bool | None
+    found: bool
+    start: int | None
+    steps: int
+    mse: float
+    error: float
+    least_mse: float
+    matches: int | None = None
+    is_smallest: bool | None = None
+    is_nearest: bool | None = None
+    size: float | None = None
+    distance: float | None = None
+    condition: float | None = None
+
+    @property
+    def is_below(self) -> bool:
+        """Whether the papers would call it a match."""
+        return self.least_mse < MSE
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; None for what is infinite."""
+        data = asdict(self)
+        return {
+            key: None if isinstance(value, float) and not math.isfinite(value) else value
+            for key, value in data.items()
+        }
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many matches of some trials were found.
+
+    Attributes
+    ----------
+    exists, found : int
+    interval : Interval
+    low, high : float or None
+        Of what the trials were sorted by.
+    """
+
+    exists: int
+    found: int
+    interval: Interval
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def estimate(self) -> float | None:
+        """Found share; None where no match exists."""
+        return self.found / self.exists if self.exists else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "from": self.low,
+            "to": self.high,
+            "exists": self.exists,
+            "found": self.found,
+            "estimate": self.estimate,
+            "low": self.interval.low,
+            "high": self.interval.high,
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class TrainResult(Result):
+    """What training found of the matches that exist.
+
+    Attributes
+    ----------
+    problem : Problem
+    settings : Settings
+    seed : int
+    trained : tuple of Trained
+    requested : int
+        Trials asked for; more than there are where the work was interrupted.
+    confidence : float
+    trouble : str
+        What ended the work early, if it was not an interrupt.
+    """
+
+    problem: Problem
+    settings: Settings
+    seed: int
+    trained: tuple[Trained, ...] = field(repr=False)
+    requested: int
+    confidence: float = 0.95
+    trouble: str = ""
+
+    picture = "training"
+
+    @property
+    def trials(self) -> int:
+        """Trials that were trained."""
+        return len(self.trained)
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the work ended before all trials asked for were trained."""
+        return self.trials < self.requested
+
+    @property
+    def exists(self) -> int:
+        """Trials in which a match is certain."""
+        return sum(t.exists is True for t in self.trained)
+
+    @property
+    def undetermined(self) -> int:
+        """Trials in which it is open whether a match exists."""
+        return sum(t.exists is None for t in self.trained)
+
+    @property
+    def found(self) -> int:
+        """Trials in which a run ended at a match."""
+        return sum(t.found for t in self.trained)
+
+    @property
+    def from_own_weights(self) -> int:
+        """Of these, by the run from the student's own weights."""
+        return sum(t.start == 0 for t in self.trained)
+
+    @property
+    def below_criterion(self) -> int:
+        """Trials that the papers would call matched: MSE < 1e-2."""
+        return sum(t.is_below for t in self.trained)
+
+    @property
+    def false_matches(self) -> int:
+        """Of these, trials without a match."""
+        return sum(t.is_below and t.exists is False for t in self.trained)
+
+    @property
+    def missed_matches(self) -> int:
+        """Trials with a match that the papers would call unmatched."""
+        return sum(not t.is_below and t.exists is True for t in self.trained)
+
+    @property
+    def found_given_exists(self) -> Share:
+        """The share of existing matches that is found; see the module's text."""
+        return self._share(self.trained)
+
+    def _share(
+        self, trials: Sequence[Trained], low: float | None = None, high: float | None = None
+    ) -> Share:
+        exists = sum(t.exists is True for t in trials)
+        found = sum(t.found for t in trials)
+        open_ = sum(t.exists is None for t in trials)
+        level = self.confidence
+        least = proportion_interval(found, exists - found + open_, confidence=level)
+        most = proportion_interval(found, exists - found, confidence=level)
+        return Share(exists, found, Interval(least.low, most.high), low, high)
+
+    def shares_by(self, key: str) -> list[Share]:
+        """Shares found among quarters of the trials with a match.
+
+        Parameters
+        ----------
+        key : {"condition", "size", "distance"}
+            What they are sorted by.
+        """
+        known = [(getattr(t, key), t) for t in self.trained if t.exists]
+        values = sorted((v, t.index, t) for v, t in known if v is not None)
+        cuts = [len(values) * k // _QUARTERS for k in range(_QUARTERS + 1)]
+        out = []
+        for first, last in pairwise(cuts):
+            part = values[first:last]
+            if part:
+                out.append(self._share([t for *_, t in part], part[0][0], part[-1][0]))
+        return out
+
+    def quantiles(self, key: str, *, found: bool) -> list[float] | None:
+        """Tenth, half and nine tenths of `steps` or `error`, of runs that found a match or not."""
+        values = [getattr(t, key) for t in self.trained if t.found is found]
+        if not values:
+            return None
+        return [float(np.quantile(values, q, method="inverted_cdf")) for q in (0.1, 0.5, 0.9)]
+
+    def _of_several(self, key: str) -> tuple[int, int]:
+        """Trials whose found match is the smallest or nearest, of those with a choice."""
+        chosen = [t for t in self.trained if t.found and (t.matches or 0) > 1]
+        values = [getattr(t, key) for t in chosen]
+        return sum(v is True for v in values), sum(v is not None for v in values)
+
+    @property
+    def smallest(self) -> tuple[int, int]:
+        """Of trials with several matches, those in which the smallest was found; and these."""
+        return self._of_several("is_smallest")
+
+    @property
+    def nearest(self) -> tuple[int, int]:
+        """Of trials with several matches, those in which the nearest was found; and these."""
+        return self._of_several("is_nearest")
+
+    def facts(self) -> dict[str, Any]:
+        """What exists, what was found, and what the papers' criterion says."""
+        share = self.found_given_exists
+        done = f"{self.trials} of {self.requested}, partial" if self.is_partial else self.trials
+        value = "–" if share.estimate is None else f"{share.estimate:.4f}"
+        return {
+            "trials": done,
+            "exists": self.exists,
+            "undetermined": self.undetermined,
+            "found": self.found,
+            "found_given_exists": f"{value} {share.interval}",
+            "optimizer": self.settings.optimizer,
+            "below_criterion": self.below_criterion,
+            "false_matches": self.false_matches,
+            "seed": self.seed,
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each trial."""
+        names = list(Trained.__dataclass_fields__)
+        return {name: [getattr(t, name) for t in self.trained] for name in names}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob train``."""
+        share = self.found_given_exists
+
+        def spread(key: str, found: bool) -> dict[str, float] | None:
+            values = self.quantiles(key, found=found)
+            if values is None:
+                return None
+            finite = [v if math.isfinite(v) else None for v in values]
+            return dict(zip(("q10", "q50", "q90"), finite, strict=True))  # type: ignore[arg-type]
+
+        return {
+            "trials": self.trials,
+            "requested": self.requested,
+            "exists": self.exists,
+            "undetermined": self.undetermined,
+            "found": self.found,
+            "found_given_exists": {
+                "estimate": share.estimate,
+                "low": share.interval.low,
+                "high": share.interval.high,
+            },
+            "confidence": self.confidence,
+            **asdict(self.settings),
+            "from_own_weights": self.from_own_weights,
+            "below_criterion": self.below_criterion,
+            "false_matches": self.false_matches,
+            "missed_matches": self.missed_matches,
+            "smallest": dict(zip(("found", "of"), self.smallest, strict=True)),
+            "nearest": dict(zip(("found", "of"), self.nearest, strict=True)),
+            "steps_where_found": spread("steps", True),
+            "error_where_found": spread("error", True),
+            "error_where_not": spread("error", False),
+            **{
+                f"by_{key}": [s.to_dict() for s in self.shares_by(key)]
+                for key in ("condition", "size", "distance")
+            },
+            "seed": self.seed,
+            "runs": [t.to_dict() for t in self.trained],
+        }
+
+    def __str__(self) -> str:
+        share = self.found_given_exists
+        value = "–" if share.estimate is None else f"{share.estimate:.4f}"
+        return (
+            f"found {value} {share.interval} of the matches that exist ({self.found} of "
+            f"{self.exists}, {self.undetermined} undetermined of {self.trials}; "
+            f"{self.settings.optimizer}, seed {self.seed})"
+        )
+
+
+class Experiment:
+    """Students of a problem, trained trial by trial.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int
+    settings : Settings
+
+    Raises
+    ------
+    InputError
+        For a network that no loss is written for.
+    """
+
+    def __init__(self, problem: Problem, seed: int, settings: Settings) -> None:
+        check_trainable(problem.network)
+        self.problem = problem
+        self.seed = seed
+        self.settings = settings
+        self.starts = 1 + settings.restarts
+        self._arrivals: dict[Allocation, ChainArrivals | ReluArrivals | None] = {}
+
+    def run(
+        self, counts: Sequence[InstanceCount], advance: Callable[[Trained], None] | None = None
+    ) -> Iterator[Trained]:
+        """Trials trained, in order, as their batches are done.
+
+        Parameters
+        ----------
+        counts : sequence of InstanceCount
+            Of the trials to train.
+        advance : callable, optional
+            Told of each.
+        """
+        for some in self._batches(counts):
+            instances = [draw_instance(self.problem, self.seed, c.index) for c in some]
+            starts = np.concatenate([starts_of(i, self.starts) for i in instances])
+            loss = loss_of(Students.of(instances, self.starts))
+            chosen = find_optimizer(self.settings.optimizer)
+            rate = math.nan if self.settings.rate is None else self.settings.rate
+            descent = chosen.descend(loss, starts, self.settings.steps, rate)
+            for k, (count, instance) in enumerate(zip(some, instances, strict=True)):
+                check_time()
+                rows = slice(k * self.starts, (k + 1) * self.starts)
+                own = Descent(descent.ends[rows], descent.mse[rows], descent.steps[rows])
+                trained = self._trial(count, instance, own)
+                if advance is not None:
+                    advance(trained)
+                yield trained
+
+    def _batches(self, counts: Sequence[InstanceCount]) -> Iterator[Sequence[InstanceCount]]:
+        network = self.problem.network
+        # Largest of all arrays: derivatives of every label by every weight.
+        weights = sum(rows * columns for rows, columns in network.shapes.values())
+        numbers = self.starts * network.d * network.columns * weights
+        size = max(1, min(256, _MOST_NUMBERS // numbers))
+        for at in range(0, len(counts), size):
+            yield counts[at : at + size]
+
+    def _arriving(self, instance: Instance) -> ChainArrivals | ReluArrivals | None:
+        """Who says whether runs of an instance arrived; None where no match can be isolated."""
+        allocation = instance.allocation
+        if allocation not in self._arrivals:
+            if self.problem.network.chain() is None:
+                self._arrivals[allocation] = ReluArrivals()
+            else:
+                plan: Plan = rank_plan(self.problem, allocation)
+                try:
+                    self._arrivals[allocation] = ChainArrivals(
+                        allocation, plan.allocation, self.problem.support
+                    )
+                except InputError:
+                    self._arrivals[allocation] = None
+        return self._arrivals[allocation]
+
+    def _trial(self, count: InstanceCount, instance: Instance, runs: Descent) -> Trained:
+        arriving = self._arriving(instance)
+        listed = count.solutions if count.status == COMPLETE and count.complex is not None else ()
+        known: RootPool | None = None
+        if isinstance(arriving, ChainArrivals):
+            known = arriving.known(instance, listed)
+        mse = np.where(np.isfinite(runs.mse), runs.mse, np.inf)
+        start, arrival = self._first(arriving, instance, runs, known)
+        shown = int(np.argmin(mse)) if start is None else start
+        labels = float((instance.labels**2).mean())
+        exists = {"matched": True, "unmatched": False}.get(count.outcome)
+        if arrival is not None:
+            if exists is False:
+                raise ArithmeticError(
+                    f"trial {count.index}: a certified match where a complete count has none"
+                )
+            exists = True
+        return Trained(
+            index=count.index,
+            exists=exists,
+            found=arrival is not None,
+            start=start,
+            steps=int(runs.steps[shown]),
+            mse=float(mse[shown]),
+            error=math.sqrt(mse[shown] / labels) if labels else math.inf,
+            least_mse=float(mse.min()),
+            **self._among(count, instance, listed, known, arrival),
+        )
+
+    @staticmethod
+    def _first(
+        arriving: ChainArrivals | ReluArrivals | None,
+        instance: Instance,
+        runs: Descent,
+        known: RootPool | None,
+    ) -> tuple[int | None, Arrival | None]:
+        """The first run that ended at a match, and that match."""
+        if arriving is None:
+            return None, None
+        for k, end in enumerate(runs.ends):
+            if isinstance(arriving, ChainArrivals):
+                arrival = arriving.arrival(instance, end, known)
+            else:
+                arrival = arriving.arrival(instance, end)
+            if arrival is not None:
+                return k, arrival
+        return None, None
+
+    def _among(
+        self,
+        count: InstanceCount,
+        instance: Instance,
+        listed: Sequence[Sequence[float]],
+        known: RootPool | None,
+        arrival: Arrival | None,
+    ) -> dict[str, Any]:
+        """What is said of a trial whose matches are all known."""
+        if count.status != COMPLETE:
+            return {}
+        if known is None or len(known) != len(listed):
+            return {"matches": count.real}
+        solutions = known.roots.real
+        sizes = np.abs(solutions).max(axis=1)
+        distances = np.linalg.norm(solutions - instance.before, axis=1)
+        out: dict[str, Any] = {
+            "matches": len(solutions),
+            "size": float(sizes.min()),
+            "distance": float(distances.min()),
+            "condition": _condition(instance, solutions[sizes.argmin()]),
+        }
+        if arrival is not None and arrival.number is not None:
+            out["is_smallest"] = bool(sizes.argmin() == arrival.number)
+            out["is_nearest"] = bool(distances.argmin() == arrival.number)
+        return out
+
+
+def _condition(instance: Instance, solution: np.ndarray) -> float:
+    """The relative condition number of a match, to a per cent; infinite where it is singular."""
+    found = conditions(instance, solution.tolist())[1]
+    return math.inf if found is None else found.low

@@ -1,0 +1,146 @@
+"""A batch of students at their starts: everything a loss needs, one row a run.
+
+All weights of a student are one flat vector, its matrices behind one another; its learnable
+weights are entries of it.  Students of several instances, with allocations of their own where
+these are drawn, thus stand in one array.  Run number k is start k % starts of instance
+k // starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from algebra.networks.base import Network
+from numeric.instances import Instance, draw_entries
+
+# Part of the seed of the starts.
+_STARTS = 0x7124
+
+
+@dataclass(frozen=True)
+class Students:
+    """Runs of a batch.
+
+    Attributes
+    ----------
+    network : Network
+    learning : frozenset of str
+        Matrices in which some student learns.
+    fixed : ndarray, shape (runs, parameters)
+        All weights; those of learnable cells are not read.
+    cells : ndarray of int, shape (runs, r)
+        Where in it the learnable weights stand.
+    X : ndarray, shape (runs, …)
+        Samples.
+    Y : ndarray, shape (runs, d, columns)
+        Labels.
+    """
+
+    network: Network
+    learning: frozenset[str]
+    fixed: np.ndarray
+    cells: np.ndarray
+    X: np.ndarray
+    Y: np.ndarray
+
+    @classmethod
+    def of(cls, instances: Sequence[Instance], starts: int = 1) -> Students:
+        """Students of some instances of one problem, so many runs each."""
+        network = instances[0].problem.network
+        offsets = matrix_offsets(network)
+        shapes = network.shapes
+        fixed, cells = [], []
+        for instance in instances:
+            fixed.append(np.concatenate([instance.weights[name].ravel() for name in shapes]))
+            cells.append(
+                [
+                    offsets[name] + i * shapes[name][1] + j
+                    for name, i, j in instance.allocation.cells
+                ]
+            )
+        learning = frozenset(name for one in instances for name in one.allocation.matrices)
+
+        def repeated(arrays: Sequence[np.ndarray]) -> np.ndarray:
+            return np.repeat(np.array(arrays), starts, axis=0)
+
+        return cls(
+            network,
+            learning,
+            repeated(fixed),
+            repeated([np.array(own, np.int64) for own in cells]),
+            repeated([instance.X for instance in instances]),
+            repeated([instance.labels for instance in instances]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.fixed)
+
+    def take(self, rows: np.ndarray) -> Students:
+        """Some of the runs."""
+        return replace(
+            self, fixed=self.fixed[rows], cells=self.cells[rows], X=self.X[rows], Y=self.Y[rows]
+        )
+
+    def matrices(self, w: np.ndarray) -> dict[str, np.ndarray]:
+        """All matrices (runs, rows, columns) with the learnable weights w (runs, r)."""
+        whole = self.fixed.copy()
+        np.put_along_axis(whole, self.cells, w, axis=1)
+        shapes = self.network.shapes
+        return {
+            name: whole[:, at : at + shapes[name][0] * shapes[name][1]].reshape(-1, *shapes[name])
+            for name, at in matrix_offsets(self.network).items()
+        }
+
+    def gather(self, parts: dict[str, np.ndarray]) -> np.ndarray:
+        """Entries of the learnable cells, (…, runs, r), from derivatives by whole matrices.
+
+        Parameters
+        ----------
+        parts : dict of str to ndarray
+            For each matrix of `learning` an array of shape (runs, …, rows, columns).
+        """
+        shapes = self.network.shapes
+        some = next(iter(parts.values()))
+        whole = np.zeros((*some.shape[:-2], self.fixed.shape[1]))
+        for name, at in matrix_offsets(self.network).items():
+            if name in parts:
+                size = shapes[name][0] * shapes[name][1]
+                whole[..., at : at + size] = parts[name].reshape(*some.shape[:-2], size)
+        index = self.cells.reshape(len(self), *([1] * (whole.ndim - 2)), -1)
+        index = np.broadcast_to(index, (*whole.shape[:-1], self.cells.shape[1]))
+        return np.take_along_axis(whole, index, axis=-1)
+
+
+def matrix_offsets(network: Network) -> dict[str, int]:
+    """Where each matrix of a network begins in a vector of all weights."""
+    out, at = {}, 0
+    for name, (rows, columns) in network.shapes.items():
+        out[name] = at
+        at += rows * columns
+    return out
+
+
+def starts_of(instance: Instance, starts: int) -> np.ndarray:
+    """Where the runs of an instance start.
+
+    Parameters
+    ----------
+    instance : Instance
+    starts : int
+        The first is the student as it was drawn; the others draw its learnable weights again
+        from the same law.
+
+    Returns
+    -------
+    ndarray, shape (starts, r)
+        The first k are the same however many there are.
+    """
+    key = (instance.index, _STARTS)
+    rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
+    shapes, cells = instance.problem.network.shapes, instance.allocation.cells
+    scale = np.array([shapes[name][1] ** -0.5 for name, _, _ in cells])
+    again = draw_entries(rng, instance.problem.distribution.weights, (starts - 1, len(cells)))
+    return np.vstack([instance.before[None], again * scale])

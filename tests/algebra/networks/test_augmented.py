@@ -1,0 +1,131 @@
+"""Lowered networks compute the same labels and have the same ranks as the originals."""
+
+import random
+
+import numpy as np
+import sympy
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from algebra.networks.normalization import NormNet
+from algebra.normalization.certify import target_rank
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.problems.reduction import lowered
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+
+
+def integers(rng, shape):
+    """A matrix of odd integers: never 0, which would make points special."""
+    return np.array(
+        [[2 * rng.randint(-30, 30) + 1 for _ in range(shape[1])] for _ in range(shape[0])]
+    )
+
+
+def nets():
+    """Strategy: small linear normalization nets."""
+    return st.lists(st.integers(1, 3), min_size=2, max_size=3).flatmap(
+        lambda widths: st.builds(
+            lambda hidden, m: NormNet(tuple(widths), tuple(hidden), m, "linear"),
+            st.lists(st.integers(1, 4), min_size=len(widths) - 1, max_size=len(widths) - 1),
+            st.integers(1, 4),
+        )
+    )
+
+
+def exact_rank(network, cells, rng):
+    """Rank of the Jacobian by SymPy, differentiating the labels at a random integer point."""
+    values = {name: integers(rng, shape) for name, shape in network.shapes.items()}
+    X = integers(rng, network.input_shape)
+    names = {cell: sympy.Symbol(f"{cell[0]}_{cell[1]}_{cell[2]}") for cell in cells}
+    weights = {name: np.array(value, dtype=object) for name, value in values.items()}
+    point = {}
+    for (name, i, j), symbol in names.items():
+        point[symbol] = int(values[name][i, j])
+        weights[name][i, j] = symbol
+    Y = network.forward(weights, X.astype(object)).ravel()
+    return (
+        sympy.Matrix([sympy.diff(y, s).subs(point) for y in Y for s in names.values()])
+        .reshape(len(Y), len(names))
+        .rank()
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(nets(), st.integers(0, 10**6))
+def test_same_labels(network, seed):
+    """The augmented matrices times the augmented samples give the network's labels."""
+    rng = random.Random(seed)
+    weights = {name: integers(rng, shape) for name, shape in network.shapes.items()}
+    X = integers(rng, network.input_shape)
+    lowering = network.lower()
+    made = lowering.weights(weights, 1)
+    assert {name: m.shape for name, m in made.items()} == dict(
+        sorted(lowering.network.shapes.items(), key=lambda item: int(item[0][1:]))
+    )
+    labels = lowering.network.forward(made, lowering.samples(X, 1))
+    assert np.array_equal(labels, network.forward(weights, X))
+
+
+@settings(max_examples=30, deadline=None)
+@given(nets(), st.integers(0, 10**6))
+def test_same_teacher(network, seed):
+    """The lowered teacher gives the teacher's labels where no hidden width is too small for it."""
+    rng = random.Random(seed)
+    teacher = {name: integers(rng, shape) for name, shape in network.teacher_shapes.items()}
+    X = integers(rng, network.input_shape)
+    lowering = network.lower()
+    made = lowering.teacher(teacher, 1)
+    labels = lowering.network.forward(made, lowering.samples(X, 1))
+    pairs = zip(network.widths, network.widths[1:], strict=False)
+    if all(w >= min(pair) for w, pair in zip(network.hidden, pairs, strict=True)):
+        assert np.array_equal(labels, network.teach(teacher, X))
+    assert {name: m.shape for name, m in made.items()} == lowering.network.shapes
+
+
+@settings(max_examples=12, deadline=None)
+@example(NormNet((1, 1, 1), (1, 1), 2, "linear"), 52)
+@given(nets(), st.integers(0, 10**6))
+def test_same_rank(network, seed):
+    """An allocation's generic rank is SymPy's rank of the original network's Jacobian."""
+    rng = random.Random(seed)
+    every = [(n, i, j) for n, (r, c) in network.shapes.items() for i in range(r) for j in range(c)]
+    cells = rng.sample(every, min(len(every), rng.randint(1, 6)))
+    allocation = Allocation.from_cells(network, cells)
+    inner = lowered(Problem.of(allocation)).problem
+    found = allocation_rank(inner.allocation, inner.support).rank
+    exact = max(exact_rank(network, allocation.cells, random.Random(seed + k)) for k in range(4))
+    assert found == exact
+
+
+def test_target_rank_is_that_of_affine_maps():
+    """Wide targets reach all affine maps: d·min(m, q + 1); a narrow layer reaches fewer."""
+    for m in range(1, 6):
+        assert target_rank(NormNet.square(3, 2, 9, m)).rank == 3 * min(m, 4)
+    # A of rank 1 (2 + 2 − 1 dimensions) and a shift (2).
+    assert target_rank(NormNet((2, 1, 2), (2, 2), 4)).rank == 5
+
+
+def test_whole_student_reaches_the_target_where_wide():
+    """With all weights free the student's labels have the target's dimension, unless narrow."""
+    for hidden, rank in ((2, 6), (1, 5)):
+        net = NormNet((2, 2), (hidden,), 4, "linear")
+        inner = lowered(Problem(net, {})).problem
+        assert network_rank(inner.network, inner.support).rank == rank
+    assert target_rank(NormNet((2, 2), (1,), 4)).rank == 6
+
+
+def test_support_is_carried():
+    """A zero of W1, a missing shift and a missing scale are zeros of the augmented matrices."""
+    net = NormNet.square(2, 1, 2, 2, "linear")
+    support = {"W1": np.array([[1, 0], [1, 1]]), "b1": np.array([[1], [0]])}
+    masks = lowered(Problem(net, {}, support=support)).problem.support
+    assert masks["W1"].tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
+    assert masks["W2"].tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 1]]
+    assert net.lower().cell(("b1", 0, 0)) == ("W2", 0, 2)
+    assert net.lower().cell(("g2", 1, 0)) == ("W4", 1, 1)
+
+
+def test_relu_is_not_lowered():
+    """A ReLU network is polynomial on pieces only."""
+    assert NormNet.square(2, 1, 4, 3).lower() is None

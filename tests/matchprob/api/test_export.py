@@ -1,0 +1,206 @@
+"""Equations for other programs: what they read back, and what they solve, is what was meant."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from typer.testing import CliRunner
+
+import matchprob as mp
+from algebra.polynomials.msolve.process import Deadline, run_msolve
+from matchprob.cli import app
+from matchprob.io.languages import LANGUAGES
+
+DIAGONAL = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+# A core of two unknowns, three solutions.
+LARGER = mp.Problem(
+    mp.LinearRNN(n=3, T=3, b=1, d=1, m=3),
+    {"W": [[1, 0, 0], [1, 0, 0], [0, 1, 0]]},
+)
+LAYERS = mp.Problem(
+    mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2),
+    {"W1": [[1, 0], [0, 1]], "W2": [[1, 0], [0, 1]]},
+)
+PROBLEMS = pytest.mark.parametrize(
+    "problem", [DIAGONAL, LARGER, LAYERS], ids=["two", "three", "layers"]
+)
+
+
+def worst(problem, found, solutions):
+    """The largest relative error of the labels, over all solutions."""
+    instance = mp.draw_instance(problem, found.seed, found.index)
+    return max(instance.residual(instance.with_weights(found.weights(s))) for s in solutions)
+
+
+def counted(problem, index):
+    """Real and complex solutions of the same instance, counted by this project."""
+    (count,) = mp.count(problem, instances=index + 1, engine="exact").instances[index:]
+    return count.real, count.complex
+
+
+@PROBLEMS
+@pytest.mark.parametrize("index", [0, 3])
+def test_msolve_solves_it(problem, index):
+    """msolve reads the file; its real solutions are ours in number, and match the labels."""
+    found = mp.export(problem, to="msolve", index=index)
+    solutions = boxes(run_msolve(found.text, [], Deadline(60), 2000))
+    assert len(solutions) == counted(problem, index)[0]
+    middles = [[(low + high) / 2 for low, high in box] for box in solutions]
+    assert not middles or worst(problem, found, middles) < 1e-6
+
+
+def boxes(answer):
+    """The boxes that msolve prints, rounded."""
+    decimal = re.sub(
+        r"(-?\d+) / 2\^(\d+)", lambda m: repr(float(Fraction(int(m[1]), 2 ** int(m[2])))), answer
+    )
+    _, (_, found) = json.loads(decimal.strip().removesuffix(":"))
+    return found
+
+
+def phc(text, folder):
+    """Solutions that the program phc finds, as it prints them."""
+    (folder / "system").write_text(text)
+    subprocess.run(
+        ["phc", "-b", "system", "found"],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        check=True,
+        timeout=60,
+    )
+    printed = (folder / "found").read_text()
+    # Start solutions come before.
+    printed = printed.rpartition("THE SOLUTIONS")[2]
+    solutions = []
+    for block in re.split(r"^solution \d+ :", printed, flags=re.MULTILINE)[1:]:
+        values = {
+            int(k): complex(float(a), float(b))
+            for k, a, b in re.findall(r"^ x(\d+) : +(\S+) +(\S+)$", block, re.MULTILINE)
+        }
+        quality = re.search(r"err : +(\S+) .*rco : +(\S+) .*res : +(\S+)", block)
+        error, inverse_condition, residual = map(float, quality.groups())
+        # A failed path, or one on its way to infinity, is printed like a solution.
+        if error < 1e-8 and inverse_condition > 1e-8 and residual < 1e-8:
+            solutions.append([values[k] for k in range(len(values))])
+    return solutions
+
+
+@pytest.mark.skipif(
+    shutil.which("phc") is None, reason="phc is not installed: apt-get install phcpack"
+)
+@PROBLEMS
+def test_phcpack_solves_it(problem, tmp_path):
+    """phc reads the file; its solutions are ours in number, and match the labels."""
+    found = mp.export(problem, to="phcpack")
+    solutions = phc(found.text, tmp_path)
+    assert len({tuple(np.round(s, 6)) for s in solutions}) == counted(problem, 0)[1]
+    assert worst(problem, found, solutions) < 1e-6
+
+
+def parsed(found):
+    """The equations of a text, read by SymPy, and the unknowns in their order."""
+    text = found.text
+    if found.to == "sympy":
+        space = {}
+        exec(text, space)
+        return space["equations"], space["unknowns"]
+    body = re.search(r"(?:System\(\[|ideal\()\n(.*?)\n[\])]", text, re.DOTALL)[1]
+    names = sympy.symbols(list(found.names))
+    listed = re.search(r"@var (.+)|QQ\[(.+)\]", text)
+    assert re.split(r"[ ,]+", listed[1] or listed[2]) == list(found.names)
+    local = {str(n): n for n in names}
+    lines = [line.strip().rstrip(",").replace("^", "**") for line in body.splitlines()]
+    return [sympy.sympify(line, locals=local) for line in lines], names
+
+
+@PROBLEMS
+@pytest.mark.parametrize("to", ["julia", "macaulay2", "sympy"])
+@pytest.mark.parametrize("form", ["core", "lifted"])
+def test_what_is_read_back_is_what_was_meant(problem, to, form):
+    """Read by SymPy, each equation is a multiple of ours: exact, or to the last digits."""
+    chosen = form if form == "core" else ("forward" if problem is LAYERS else "B")
+    found = mp.export(problem, chosen, to=to)
+    equations, names = parsed(found)
+    ours = [e for e in found.system.equations if len(e)]
+    assert len(equations) == len(ours)
+    for read, meant in zip(equations, ours, strict=True):
+        terms = {tuple(map(int, m)): sympy.Rational(int(c.p), int(c.q)) for m, c in meant.terms()}
+        read_terms = sympy.Poly(read, *names).as_dict()
+        assert set(read_terms) == set(terms)
+        ratios = [read_terms[m] / terms[m] for m in terms]
+        if to == "julia":
+            assert all(abs(r / ratios[0] - 1) < 1e-14 for r in ratios)
+        else:
+            assert set(ratios) == {ratios[0]}
+
+
+def test_sympy_finds_the_real_solutions():
+    """The example of the first paper: SymPy's real roots are as many as ours, and match."""
+    for index in range(4):
+        found = mp.export(DIAGONAL, to="sympy", index=index)
+        (equation,), (unknown,) = parsed(found)
+        roots = sympy.Poly(equation, unknown).real_roots()
+        assert len(roots) == counted(DIAGONAL, index)[0]
+        assert not roots or worst(DIAGONAL, found, [[float(r)] for r in roots]) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"to": "maple"}, "must be one of msolve, phcpack"),
+        ({"to": "julia", "form": "C"}, "does not fit; choose from B, D, direct"),
+    ],
+)
+def test_unknown_words_are_refused(arguments, words):
+    """The message names what there is."""
+    with pytest.raises(mp.InputError, match=words):
+        mp.export(DIAGONAL, **arguments)
+
+
+def test_an_empty_core_is_told():
+    """A linear system leaves nothing to solve; the form to ask for is named."""
+    row = mp.Problem(DIAGONAL.network, {"W": [[1, 1], [0, 0]]})
+    with pytest.raises(mp.InputError, match=r"linear.*form '[BD]' writes the equations"):
+        mp.export(row, to="sympy")
+    assert len(mp.export(row, "B", to="sympy").names) == 6
+
+
+def test_solutions_of_another_size_are_refused():
+    """A solution has a value for each unknown."""
+    found = mp.export(DIAGONAL, to="sympy")
+    with pytest.raises(mp.InputError, match="2 values; the system has 1 unknowns"):
+        found.weights([1.0, 2.0])
+
+
+@pytest.mark.parametrize("to", LANGUAGES)
+def test_the_command_line_writes_files(to, tmp_path):
+    """The suffix says the language; the file is what the function returns."""
+    file = tmp_path / f"system{LANGUAGES[to].suffix}"
+    done = CliRunner().invoke(
+        app, ["inspect", "examples/diagonal.toml", "--export", str(file), "--index", "2", "--json"]
+    )
+    assert done.exit_code == 0
+    meant = mp.export("examples/diagonal.toml", to=to, index=2)
+    assert file.read_text() == meant.text
+    assert json.loads(done.stdout)["export"] == meant.to_dict()
+
+
+def test_the_command_line_refuses_unknown_suffixes(tmp_path):
+    """And a problem file is never replaced."""
+    run = CliRunner().invoke
+    done = run(app, ["inspect", "examples/diagonal.toml", "--export", str(tmp_path / "a.txt")])
+    assert isinstance(done.exception, mp.InputError)
+    assert ".jl (HomotopyContinuation.jl)" in str(done.exception)
+
+
+def test_a_normalization_net_is_lowered():
+    """Linear normalization nets have the equations of the linear network they are solved as."""
+    found = mp.export("examples/normnet_ordinary.toml", "direct", to="sympy")
+    assert len(found.system.equations) == len(parsed(found)[0]) > 0

@@ -1,0 +1,122 @@
+"""The verb train: keys, text, picture, stores, interrupts, refusals."""
+
+import json
+
+import pytest
+
+from matchprob.cli import app, run
+from numeric.studies.store import Store
+from numeric.training.experiment import Experiment
+
+EXAMPLES = "examples"
+NET = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+DIAGONAL = NET + "[learnable]\nW = [[1, 0], [0, 1]]\n"
+
+
+def call(*words):
+    return run(lambda: app([str(w) for w in words], standalone_mode=False))
+
+
+@pytest.fixture
+def diagonal(tmp_path):
+    path = tmp_path / "diagonal.toml"
+    path.write_text(DIAGONAL)
+    return path
+
+
+def test_the_contract_of_the_json_keys(diagonal, capsys):
+    """The keys that other programs rely on, and their sums."""
+    words = ("--optimizer", "levenberg-marquardt", "--trials", 30, "--json")
+    assert call("train", diagonal, *words) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["trials"] == 30
+    assert data["optimizer"] == "levenberg-marquardt"
+    assert data["seed"] == 0
+    share = data["found_given_exists"]
+    assert share["estimate"] == data["found"] / data["exists"]
+    assert share["low"] <= share["estimate"] <= share["high"]
+    assert data["exists"] < 30
+    assert data["false_matches"] <= data["below_criterion"]
+    assert len(data["runs"]) == 30
+    assert sum(part["exists"] for part in data["by_distance"]) == data["exists"]
+    assert sum(part["found"] for part in data["by_size"]) == data["found"]
+    # The very trials of an estimate.
+    assert call("estimate", diagonal, "--trials", 30, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["matched"] == data["exists"]
+
+
+def test_text_picture_and_store(diagonal, capsys, tmp_path):
+    """The picture is written; counts are kept, and training from them says the same again."""
+    store, out = tmp_path / "s.sqlite", tmp_path / "t.svg"
+    words = ("train", diagonal, "--trials", 12, "--steps", 300, "--store", store)
+    assert call(*words, "--plot", out) == 0
+    first = capsys.readouterr().out
+    assert "found, given that a match exists" in first
+    assert "the papers' criterion" in first
+    assert out.read_bytes().startswith(b"<?xml")
+    with Store(store, write=False) as kept:
+        [study] = kept.studies()
+        assert study.trials == 12
+    assert call(*words) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_relu_networks_train(capsys):
+    """A ReLU net is decided and trained; its matches are not listed."""
+    words = ("--trials", 12, "--steps", 200, "--restarts", 1, "--json")
+    assert call("train", f"{EXAMPLES}/relu.toml", *words) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["undetermined"] == 0
+    assert data["found"] <= data["exists"] <= 12
+    assert data["by_distance"] == []
+
+
+def test_an_interrupt_keeps_what_is_trained(diagonal, capsys, monkeypatch):
+    """Ctrl-C in the midst of training: status 3, the trials done are reported."""
+    whole = Experiment._trial
+
+    def until(self, count, instance, runs):
+        if count.index == 5:
+            raise KeyboardInterrupt
+        return whole(self, count, instance, runs)
+
+    monkeypatch.setattr(Experiment, "_trial", until)
+    assert call("train", diagonal, "--trials", 9, "--steps", 50, "--json") == 3
+    captured = capsys.readouterr()
+    data = json.loads(captured.out)
+    assert (data["trials"], data["requested"]) == (5, 9)
+    assert "after 5 of 9 trials" in captured.err
+
+
+def test_a_time_limit_ends_the_work(diagonal, capsys):
+    """What is trained by then is reported, with status 3."""
+    words = ("--steps", 100_000_000, "--rate", "1e-12", "--trials", 3, "--timeout", 4, "--json")
+    assert call("train", diagonal, *words) == 3
+    assert json.loads(capsys.readouterr().out)["trials"] == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--optimizer", "sgd"),
+        ("--optimizer", "levenberg-marquardt", "--rate", "0.1"),
+        ("--rate", "-1"),
+        ("--rate", "nan"),
+        ("--confidence", "2"),
+        ("--timeout", "0"),
+        ("--engine", "nothing"),
+        ("--plot", "picture.txt"),
+    ],
+)
+def test_bad_input_is_one_line(words, diagonal, capsys):
+    """Status 2, nothing on stdout, one line."""
+    assert call("train", diagonal, "--trials", 3, *words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.strip().splitlines()) == 1
+
+
+def test_normalization_networks_are_refused(capsys):
+    """No loss is written for them."""
+    assert call("train", f"{EXAMPLES}/normnet.toml", "--trials", 3) == 2
+    assert "normalization" in capsys.readouterr().err

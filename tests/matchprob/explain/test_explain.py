@@ -1,0 +1,196 @@
+"""Every verb says in plain words what is known, what is open, and which command to try."""
+
+import json
+import shlex
+
+import pytest
+
+import matchprob as mp
+from algebra.results import Explanation, Result
+from matchprob.cli import app
+from matchprob.explain import explain
+from matchprob.explain.decision import explain_decision
+from matchprob.explain.trials import explain_comparison
+from numeric.counts import COMPLETE, UNDETERMINED, CountResult, InstanceCount, Reason
+from numeric.relu.decide import ReluDecision
+from numeric.statistics.comparison import Comparison
+from numeric.statistics.estimate import Estimate
+
+NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+DIAGONAL = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
+MORE = mp.Problem(NET, {"W": [[1, 1], [0, 1]]})
+RELU = mp.Problem(mp.ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [1, 0]]})
+
+
+def counted(index, real=2):
+    return InstanceCount(index, real, 2, COMPLETE)
+
+
+def open_count(index, reason):
+    return InstanceCount(index, None, None, UNDETERMINED, reason=reason)
+
+
+def estimate_of(*counts, problem=DIAGONAL, requested=None, engine="homotopy"):
+    return Estimate(problem, engine, 0, counts, requested or len(counts))
+
+
+def verbs(why: Explanation) -> list[str]:
+    return [shlex.split(command)[1] for command, _ in why.commands]
+
+
+def test_an_estimate_without_open_trials_leaves_chance_only():
+    """Complete trials: an interval, and how many trials make it finer."""
+    why = estimate_of(*(counted(i, 2 * (i % 2)) for i in range(100))).explain("net.toml")
+    assert any("50 have a match" in text for text in why.known)
+    assert any("none is real" in text for text in why.known)
+    assert "chance" in why.open
+    assert why.commands[0][0].startswith("matchprob estimate net.toml --trials ")
+    assert int(shlex.split(why.commands[0][0])[-1]) > 100
+
+
+def test_trials_that_all_match_prove_nothing():
+    """Many matches are no verdict: certify is what to try."""
+    why = estimate_of(*(counted(i) for i in range(10))).explain()
+    assert any("does not show that MP = 1" in text for text in why.known)
+    assert "certify" in verbs(why)
+
+
+def test_open_trials_name_the_reason_and_an_engine():
+    """A search that found nothing: another engine; a failure: more time."""
+    found = estimate_of(counted(0), open_count(1, Reason.SEARCHED), engine="fsolve")
+    why = found.explain("a b.toml")
+    assert "does not show that there is none" in why.open
+    assert any("--engine homotopy" in c and "'a b.toml'" in c for c, _ in why.commands)
+    failed = estimate_of(counted(0), open_count(1, Reason.FAILED)).explain()
+    assert any("--trial-timeout" in c for c, _ in failed.commands)
+    assert "complete count" in failed.decided_by
+
+
+def test_more_weights_than_labels_are_never_ruled_out():
+    """Solutions in families: the lack of a match is never shown."""
+    found = estimate_of(counted(0), open_count(1, Reason.SEARCHED), problem=MORE)
+    why = found.explain()
+    assert "families" in why.open
+    assert verbs(why)[0] == "certify"
+
+
+def test_partial_and_empty_estimates_say_so():
+    """An interrupt: the same command with all trials."""
+    why = estimate_of(counted(0), counted(1, 0), requested=50).explain()
+    assert any("--trials 50" in c for c, _ in why.commands)
+    empty = Estimate(DIAGONAL, "homotopy", 3, (), 7).explain()
+    assert "no trial" in empty.open
+    assert "--seed 3" in empty.commands[0][0]
+
+
+def test_certified_estimates_give_the_verdict():
+    """MP = 1 and MP = 0 without a trial, each with its reason."""
+    one = mp.estimate(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}), 5).explain()
+    assert "N is odd" in one.known[0]
+    zero = mp.estimate(mp.Problem(NET, {"W": [[1, 0], [0, 0]]}), 5).explain()
+    assert "too few directions" in zero.known[0]
+    assert verbs(zero) == ["certify", "repair"]
+
+
+def test_counts_say_what_n_says():
+    """N even: all may be complex; open instances and their reason."""
+    found = CountResult(
+        "exact", 0, 2, (counted(0), counted(1, 0), open_count(2, Reason.LOST)), requested=4,
+        problem=DIAGONAL,
+    )  # fmt: skip
+    why = found.explain("net.toml")
+    assert "even" in why.known[0]
+    assert any("1 of them has no real solution" in text for text in why.known)
+    assert "1 of 3" in why.open
+    assert any("--engine homotopy" in c for c, _ in why.commands)
+    minimal = CountResult("exact", 0, 0, (counted(0, 0),), requested=1)
+    assert "minimal" in minimal.explain().known[0]
+
+
+def test_comparisons_name_what_is_open():
+    """An interval around 0, one beside it, and a bound of which nothing follows."""
+    a = estimate_of(*(counted(i, 2 * (i % 2)) for i in range(40)))
+    b = estimate_of(*(counted(i, 2 * (i % 3 > 0)) for i in range(40)))
+    why = explain_comparison(Comparison(a, b), "a.toml b.toml")
+    assert "contains 0" in why.open
+    assert why.commands[0][0] == "matchprob compare a.toml b.toml --trials 160"
+    none = estimate_of(*(counted(i, 0) for i in range(40)))
+    assert "first matches more often" in Comparison(a, none).explain().known[-1]
+    bound = estimate_of(counted(0), open_count(1, Reason.SEARCHED), engine="fsolve")
+    assert "second a lower bound" in Comparison(a, bound).explain().open
+
+
+def test_decisions_of_relu_instances():
+    """A witness, a refutation, floating point, and nothing."""
+    found = mp.decide(RELU, 0)
+    why = explain_decision(found, "r.toml", "--index 0")
+    assert ("reproduce every label" in why.known[0]) == (found.verdict == "match")
+    assert any("--out decision.json" in c for c, _ in why.commands)
+    quick = ReluDecision("no match", leaf_count=3).explain("r.toml")
+    assert "no proof" in quick.known[0]
+    assert quick.open
+    given_up = ReluDecision("undetermined", nodes=7, note="given up after 7 nodes").explain()
+    assert "7 nodes" in given_up.open
+    assert given_up.decided_by
+
+
+def test_designs_repairs_and_losses():
+    """Optimal ones say why; MP = 1 is another question."""
+    found = mp.design(NET and mp.Problem(NET, {"W": [[1, 1], [1, 1]]}))
+    why = found.explain("free.toml")
+    assert any("Nothing is better" in text for text in why.known)
+    assert "MP = 1" in why.open
+    assert "matchprob certify best.toml" in why.commands[0][0]
+    done = mp.repair(mp.Problem(NET, {"W": [[1, 0], [0, 0]]}), goal="positive").explain()
+    assert "minimal" in done.known[0]
+    lost = mp.robust(mp.Problem(NET, {"W": [[1, 1], [1, 1]]})).explain()
+    assert any("MP > 0, proved" in text for text in lost.known)
+
+
+def test_identification_and_structure():
+    """Locally, globally, and what the counting of equations does not say."""
+    why = mp.identify(DIAGONAL).explain("d.toml")
+    assert any("2 complex matches" in text for text in why.known)
+    free = mp.identify(mp.Problem(NET, {"W": [[1, 1], [1, 1]]})).explain()
+    assert "dimension 2" in free.known[0]
+    assert "fewer learnable weights (at most 2)" in free.decided_by
+    assert "Bézout" in mp.inspect(DIAGONAL).explain().known[0]
+    minimal = mp.inspect(mp.Problem(NET, {"W": [[1, 0], [0, 0]], "D": [[1, 1]]}))
+    assert minimal.explain().commands
+
+
+def test_a_result_without_a_verdict_has_nothing_to_explain():
+    """A result of another kind is not explained, and that is no error."""
+
+    class Other(Result):
+        pass
+
+    assert explain(Other()) == Explanation()
+    assert Other().explanation == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "inspect net.toml",
+        "certify net.toml",
+        "count net.toml --instances 2 --engine exact",
+        "estimate net.toml --trials 4",
+        "compare net.toml net.toml --trials 3",
+        "identify net.toml",
+        "design net.toml",
+        "robust net.toml",
+        "decide relu.toml",
+    ],
+)
+def test_json_holds_the_sentences(line, tmp_path, monkeypatch, capsys):
+    """`explanation` is a list of sentences, and names the user's own file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "net.toml").write_text(DIAGONAL.to_toml())
+    (tmp_path / "relu.toml").write_text(RELU.to_toml())
+    app([*line.split(), "--json"], standalone_mode=False)
+    sentences = json.loads(capsys.readouterr().out)["explanation"]
+    assert sentences
+    assert all(isinstance(text, str) for text in sentences)
+    tries = [text for text in sentences if text.startswith("Try: ")]
+    assert not tries or any(line.split()[1] in text for text in tries)

@@ -1,0 +1,112 @@
+"""Counting of reduced problems: engines agree, solutions come back as the original's."""
+
+import numpy as np
+import pytest
+
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.normalization import NormNet
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.problem import Problem
+from algebra.problems.random_cells import RandomCells
+from algebra.problems.reduction import lowered
+from numeric.engines.base import default_engine
+from numeric.engines.counter import InstanceCounter
+from numeric.instances import draw_instance, reduced
+from numeric.studies.trials import Work
+
+# Two equations of degree 2 are left: N = 2.
+BILINEAR = Problem(
+    NormNet.square(2, 2, 3, 2, "linear"), {"g1": [[1], [1], [0]], "g3": [[1], [1], [0]]}
+)
+
+
+def draws(problem, count=6, seed=0):
+    """The first instances of a problem."""
+    return [draw_instance(problem, seed, k) for k in range(count)]
+
+
+def test_what_is_solved():
+    """A linear normalization network is lowered; what needs no reduction stays as it is."""
+    plain = Problem(LinearEstimator(2, 1, 1), {"W": [[1, 0]]})
+    assert InstanceCounter(plain).problem is plain
+    assert InstanceCounter(BILINEAR).problem.network == BILINEAR.network.lower().network
+    assert default_engine(BILINEAR.network) == "homotopy"
+
+
+def test_lowered_instance_has_the_same_labels():
+    """Augmented weights give the student's labels; the embedded teacher gives the teacher's."""
+    problem = Problem(NormNet((2, 3, 2), (4, 4), 3, "linear"), {"g1": "all"})
+    instance = draw_instance(problem, 1, 0)
+    inner = reduced(instance, lowered(problem))
+    network = inner.problem.network
+    student = problem.network.forward(instance.weights, instance.X)
+    assert np.allclose(network.forward(inner.weights, inner.X), student)
+    assert np.allclose(network.forward(inner.teacher, inner.X), instance.labels)
+    assert np.array_equal(inner.labels, instance.labels)
+    assert (inner.exact[2] == instance.exact[2]).all()
+
+
+def test_engines_agree_and_solutions_solve():
+    """Path tracking and exact solving count alike; each solution reproduces the labels."""
+    instances = draws(BILINEAR)
+    with InstanceCounter(BILINEAR) as tracked, InstanceCounter(BILINEAR, "exact") as exact:
+        assert tracked.plan(BILINEAR.allocation).root_count == 2
+        first, second = tracked.count_many(instances), exact.count_many(instances)
+    assert [c.real for c in first] == [c.real for c in second]
+    assert {c.complex for c in first} == {2}
+    for instance, count in zip(instances, first, strict=True):
+        for solution in count.solutions:
+            assert instance.residual(instance.with_weights(solution)) < 1e-9
+
+
+def test_solutions_come_in_the_allocation_s_order():
+    """Scales, shifts and weights of several layers are told apart."""
+    problem = Problem(
+        NormNet.square(2, 1, 3, 3, "linear"),
+        {"g1": [[0], [1], [1]], "b2": "all", "W2": [[1, 0, 0], [0, 1, 0]]},
+    )
+    instance = draw_instance(problem, 0, 2)
+    with InstanceCounter(problem) as counter:
+        found = counter.count(instance)
+    assert found.status == "complete"
+    for solution in found.solutions:
+        assert instance.residual(instance.with_weights(solution)) < 1e-9
+
+
+@pytest.mark.parametrize("certify", [True, False])
+def test_minimal_by_rank_and_by_solving(certify):
+    """A net too narrow for its target has no solution, by verdict and by exact solving."""
+    problem = Problem(NormNet((2, 2), (1,), 3, "linear"), {"g1": "all", "g2": "all", "b2": "all"})
+    with InstanceCounter(problem, certify=certify, complete=not certify) as counter:
+        found = counter.count_many(draws(problem, 3))
+        assert counter.plan(problem.allocation).root_count == 0
+    assert [(c.real, c.status) for c in found] == [(0, "complete")] * 3
+
+
+def test_random_allocations():
+    """An allocation drawn anew for each trial is lowered each time."""
+    problem = Problem(NormNet.square(2, 1, 4, 2, "linear"), {"g1": RandomCells(2), "b2": "all"})
+    with InstanceCounter(problem, complete=False) as counter:
+        found = counter.count_many(draws(problem, 5))
+    assert {c.outcome for c in found} == {"matched"}
+
+
+def test_work_makes_the_right_counter():
+    """Trials by worker processes use the same counters."""
+    work = Work.of(BILINEAR)
+    assert work.counter().plan(BILINEAR.allocation).root_count == 2
+    assert Work.from_dict(work.to_dict()).key == work.key
+
+
+def test_surplus_weights_come_back():
+    """The match found with surplus weights fixed is one of all learnable weights."""
+    problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": "all"})
+    found = []
+    with InstanceCounter(problem) as counter:
+        for instance in draws(problem, 8):
+            count = counter.count(instance)
+            found += [(instance, s) for s in count.solutions]
+            assert count.real == (len(count.solutions) or None)
+    assert found
+    for instance, solution in found:
+        assert instance.residual(instance.with_weights(solution)) < 1e-9

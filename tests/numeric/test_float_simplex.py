@@ -1,0 +1,75 @@
+"""Guessed bases against exact answers."""
+
+import numpy as np
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra.linalg import rational_lp as exact_simplex
+from algebra.linalg.rational_lp import INFEASIBLE, maximize
+from algebra.networks.normalization import NormNet
+from algebra.normalization.matching import match_instance
+from algebra.problems.problem import Problem
+from numeric.float_simplex import advisor, guess_basis
+from numeric.instances import draw_instance
+
+
+def rationals(values):
+    """Nested lists of fmpq."""
+    if isinstance(values, (list, np.ndarray)):
+        return [rationals(v) for v in values]
+    return fmpq(int(values))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(1, 4), st.integers(1, 6), st.integers(0, 10**6))
+def test_a_guess_never_changes_the_answer(rows, columns, seed):
+    """With the guess, with none and with nonsense the exact answer is the same."""
+    rng = np.random.default_rng(seed)
+    A = rng.integers(-3, 4, (rows, columns))
+    b = A @ rng.integers(0, 3, columns) if seed % 2 else rng.integers(-4, 5, rows)
+    cost = rng.integers(-3, 4, columns)
+    program = rationals(A), rationals(b), rationals(cost)
+    plain = maximize(*program)
+    nonsense = [int(c) for c in rng.integers(0, columns + rows, rows)]
+    for basis in (guess_basis(A.astype(float), b.astype(float), cost.astype(float)), nonsense):
+        found = maximize(*program, basis=basis)
+        assert (found.status, found.value) == (plain.status, plain.value)
+        if found.status == INFEASIBLE:
+            y = found.proof
+            assert all(
+                sum((y[i] * int(A[i, c]) for i in range(rows)), fmpq(0)) <= 0
+                for c in range(columns)
+            )
+            assert sum((v * int(c) for v, c in zip(y, b, strict=True)), fmpq(0)) > 0
+
+
+def test_guesses_are_right_on_generic_programs(monkeypatch):
+    """On generic data no pivot is done exactly: the guess is always the answer."""
+
+    def never(*arguments):
+        raise AssertionError("an exact pivot")
+
+    rng = np.random.default_rng(2)
+    monkeypatch.setattr(exact_simplex, "_pivot", never)
+    for k in range(20):
+        A = rng.integers(-99, 100, (4, 9))
+        b = A @ rng.integers(1, 9, 9) if k % 2 else rng.integers(-99, 100, 4)
+        cost = -rng.integers(1, 50, 9)
+        basis = guess_basis(A.astype(float), b.astype(float), cost.astype(float))
+        maximize(rationals(A), rationals(b), rationals(cost), basis=basis)
+
+
+def test_matching_with_and_without_advice():
+    """Branch and bound gives the same answers with advice."""
+    case = Problem(NormNet.square(2, 1, 3, 2), {"g1": "all", "g2": "all"})
+    for k in range(6):
+        weights, X, Y = draw_instance(case, 3, k).exact
+        plain = match_instance(case.allocation, weights, X, Y)
+        quick = match_instance(case.allocation, weights, X, Y, advisor=advisor)
+        assert plain.status == quick.status
+
+
+def test_no_end():
+    """An unbounded program has no final basis."""
+    assert guess_basis(np.array([[1.0, -1.0]]), np.zeros(1), np.array([1.0, 1.0])) is None

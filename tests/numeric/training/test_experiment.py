@@ -1,0 +1,167 @@
+"""Training beside counts: what arrives is certified, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from algebra.errors import InputError
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.constraints import Constraints
+from algebra.problems.problem import Problem
+from algebra.problems.random_cells import RandomCells
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.instances import draw_instance
+from numeric.relu.decide import decide
+from numeric.studies.study import Study
+from numeric.training.arrival import ChainArrivals, ReluArrivals
+from numeric.training.experiment import Experiment, Settings, Trained, TrainResult
+
+NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
+ROW = Problem(NET, {"W": [[1, 1], [0, 0]]})
+OVER = Problem(NET, {"W": [[1, 1], [1, 0]]})
+RELU = Problem(ShallowReLU(q=3, n=4, d=2, m=3), {"W1": [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0] * 3]})
+
+
+def counts(problem, trials, **settings):
+    with Study(problem, **settings) as study:
+        return study.run(trials).counts
+
+
+def result(problem, trials, settings=None, **more):
+    settings = settings or Settings("levenberg-marquardt", restarts=2)
+    known = counts(problem, trials, **({"complete": True} | more))
+    done = tuple(Experiment(problem, 0, settings).run(known))
+    return TrainResult(problem, settings, 0, done, trials), known
+
+
+def test_found_matches_are_the_listed_ones():
+    """Damped Newton with restarts finds nearly all; each arrival is one of the certified list."""
+    found, known = result(DIAGONAL, 60)
+    assert found.exists == sum(c.outcome == "matched" for c in known)
+    assert found.exists - found.found <= 2
+    for trained, count in zip(found.trained, known, strict=True):
+        assert trained.matches == count.real
+        assert not trained.found or trained.is_smallest is not None
+        assert trained.found is False or trained.exists
+    # Without a match nothing is found, however small the error.
+    assert all(not t.found for t in found.trained if t.exists is False)
+    assert found.false_matches == sum(t.is_below for t in found.trained if t.exists is False) > 0
+
+
+def test_newton_from_afar_is_not_an_arrival():
+    """Near a match an end arrives, whatever the error says; far away Newton's luck counts not."""
+    count = next(c for c in counts(DIAGONAL, 20, complete=True) if c.real == 2)
+    instance = draw_instance(DIAGONAL, 0, count.index)
+    arriving = ChainArrivals(DIAGONAL.allocation, DIAGONAL.allocation, {})
+    known = arriving.known(instance, count.solutions)
+    one, other = (np.array(s) for s in count.solutions)
+    for number, solution in enumerate((one, other)):
+        end = solution * (1 + 1e-3)
+        assert arriving.arrival(instance, end, known).number == number
+    # On the line through both, where the first equation holds, Newton's first steps only halve
+    # the distance: it converges, and the run is not what found the solution.
+    for t in (-30.0, -3.0, 0.45, 4.0, 50.0):
+        assert arriving.arrival(instance, one + t * (other - one), known) is None
+    assert arriving.arrival(instance, np.array([np.nan, 0.0]), known) is None
+
+
+def test_a_match_where_a_count_says_none_is_a_contradiction():
+    """A wrong record is not averaged away."""
+    known = counts(ROW, 4, complete=True)
+    wrong = [replace(c, real=0, solutions=()) for c in known]
+    assert all(c.status == COMPLETE for c in known)
+    with pytest.raises(ArithmeticError, match="a certified match"):
+        list(Experiment(ROW, 0, Settings("levenberg-marquardt", restarts=4)).run(wrong))
+
+
+def test_a_match_that_was_found_exists():
+    """Trials that the count leaves open are matched where training proves it."""
+    open_ = [InstanceCount(k, None, None, UNDETERMINED) for k in range(12)]
+    settings = Settings("levenberg-marquardt", restarts=4)
+    done = list(Experiment(ROW, 0, settings).run(open_))
+    assert {t.exists for t in done} == {True, None}
+    assert all(t.found == (t.exists is True) for t in done)
+    assert all(t.matches is None and t.size is None for t in done)
+
+
+def test_more_weights_than_equations():
+    """Matches are whole curves; the end is certified on the curve, surplus weights kept."""
+    found, _ = result(OVER, 25, complete=False)
+    assert found.exists == 25
+    assert found.found >= 23
+
+
+def test_relu_arrivals_have_witnesses():
+    """What arrives is decided to have a match; the teacher's own cell always arrives."""
+    trials = 30
+    found, _ = result(RELU, trials, complete=False)
+    assert 0 < found.found <= found.exists < trials
+    for t in found.trained:
+        if t.found:
+            assert decide(draw_instance(RELU, 0, t.index)).verdict == "match"
+    matched = next(t for t in found.trained if t.exists)
+    instance = draw_instance(RELU, 0, matched.index)
+    witness = np.array([int(v.p) / int(v.q) for v in decide(instance).witness])
+    assert np.allclose(ReluArrivals().arrival(instance, witness).weights, witness)
+
+
+def test_random_allocations_train_each_its_own():
+    """Students of one batch may have allocations of their own."""
+    problem = Problem(NET, {"W": RandomCells(budget=2, rows=2)})
+    found, _ = result(problem, 25)
+    one = {draw_instance(problem, 0, k).allocation for k in range(25)}
+    assert len(one) > 1
+    assert found.exists - found.found <= 3
+
+
+def test_matches_that_break_constraints_are_not_found():
+    """Of certified arrivals only those inside the bounds count, and every one of them exists."""
+    free, _ = result(DIAGONAL, 50)
+    rules = Constraints(max_abs=1.0)
+    bound, _ = result(replace(DIAGONAL, constraints=rules), 50)
+    assert 0 < bound.found < free.found
+    assert bound.found <= bound.exists
+    for t, u in zip(bound.trained, free.trained, strict=True):
+        assert not t.found or u.size <= 1.0
+
+
+def _trained(exists, found):
+    return Trained(0, exists, found, 0 if found else None, 1, 1.0, 1.0, 1.0)
+
+
+def test_open_trials_widen_the_interval():
+    """Below they are missed matches, above none; without them it is Clopper and Pearson's."""
+    done = [_trained(True, True)] * 6 + [_trained(True, False)] * 4 + [_trained(False, False)] * 5
+    found = TrainResult(ROW, Settings(), 0, tuple(done), 15)
+    share = found.found_given_exists
+    exact = binomtest(6, 10).proportion_ci(0.95, "exact")
+    assert share.estimate == 0.6
+    assert np.allclose([share.interval.low, share.interval.high], [exact.low, exact.high])
+    more = replace(found, trained=(*done, *[_trained(None, False)] * 3))
+    wide = more.found_given_exists.interval
+    assert np.isclose(wide.low, binomtest(6, 13).proportion_ci(0.95, "exact").low)
+    assert np.isclose(wide.high, exact.high)
+    assert replace(found, trained=()).found_given_exists.estimate is None
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"optimizer": "sgd"}, "one of"),
+        ({"rate": -1.0}, "positive"),
+        ({"rate": float("nan")}, "positive"),
+        ({"optimizer": "levenberg-marquardt", "rate": 0.1}, "has none"),
+        ({"restarts": -1}, "restarts"),
+        ({"steps": 2.5}, "steps"),
+    ],
+)
+def test_bad_settings_are_refused(given, word):
+    """One line each, naming the value."""
+    with pytest.raises(InputError, match=word):
+        Settings(**given)

@@ -1,0 +1,86 @@
+"""Errors, slopes and Jacobians of a batch against the networks themselves and differences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.normalization import NormNet
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
+from algebra.networks.sequence import SequenceRNN
+from algebra.problems.problem import Problem
+from algebra.problems.random_cells import RandomCells
+from numeric.instances import draw_instance
+from numeric.training.losses import check_trainable, loss_of
+from numeric.training.students import Students, starts_of
+
+PROBLEMS = {
+    "estimator": Problem(LinearEstimator(q=3, d=2, m=4), {"W": [[1, 0, 1], [0, 1, 0]]}),
+    "recurrent": Problem(
+        LinearRNN(n=3, T=3, b=2, d=2, m=4),
+        {"W": [[1, 1, 0], [0, 0, 1], [1, 0, 0]], "B": [[1, 0], [0, 0], [0, 1]], "D": "all"},
+    ),
+    "one step": Problem(LinearRNN(n=2, T=1, b=2, d=2, m=2), {"W": [[1, 1], [0, 1]]}),
+    "sequence": Problem(
+        SequenceRNN(n=3, T=3, b=1, d=2, m=2), {"W": [[1, 1, 0], [0, 1, 0], [0, 0, 1]], "B": "all"}
+    ),
+    "layers": Problem(
+        LinearFeedForward(q=3, widths=(4, 2), d=3, m=5),
+        {"W1": RandomCells(budget=3, rows=2), "W3": [[1, 0], [0, 1], [0, 0]]},
+    ),
+    "relu": Problem(ShallowReLU(q=3, n=4, d=2, m=5), {"W1": RandomCells(budget=5, rows=3)}),
+    "relu, both": Problem(
+        ShallowReLU(q=2, n=3, d=2, m=4), {"W1": [[1, 0], [0, 1], [0, 0]], "W2": "all"}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_derivatives(name):
+    """Errors are the network's own; slopes and Jacobians are those of central differences."""
+    problem = PROBLEMS[name]
+    instances = [draw_instance(problem, 3, k) for k in range(4)]
+    students = Students.of(instances, 2)
+    w = np.concatenate([starts_of(i, 2) for i in instances])
+    loss = loss_of(students)
+    errors, J = loss.jacobian(w)
+    mse, slope = loss.slope(w)
+    for k, row in enumerate(w):
+        instance = instances[k // 2]
+        made = problem.network.forward(instance.with_weights(row), instance.X) - instance.labels
+        assert np.allclose(errors[k].reshape(made.shape), made, atol=1e-12)
+        assert np.isclose(mse[k], (made**2).mean())
+    assert np.allclose(loss.errors(w).reshape(len(w), -1), errors)
+    step = 1e-6
+    for v in range(w.shape[1]):
+        e = np.zeros(w.shape[1])
+        e[v] = step
+        higher, lower = loss.errors(w + e), loss.errors(w - e)
+        assert np.allclose(
+            J[:, :, v], ((higher - lower) / (2 * step)).reshape(len(w), -1), atol=1e-7
+        )
+    assert np.allclose(slope, 2 * np.einsum("ke,kev->kv", errors, J) / errors.shape[1])
+    rows = np.array([5, 0])
+    assert np.array_equal(loss.take(rows).slope(w[rows])[1], slope[rows])
+
+
+def test_starts():
+    """The first start is the drawn student; the others follow its law, whatever their number."""
+    problem = PROBLEMS["recurrent"]
+    instance = draw_instance(problem, 0, 2)
+    starts = starts_of(instance, 400)
+    before = [instance.weights[name][i, j] for name, i, j in instance.allocation.cells]
+    assert starts[0].tolist() == before
+    assert np.array_equal(starts[:7], starts_of(instance, 7))
+    scale = [problem.network.shapes[name][1] ** -0.5 for name, _, _ in instance.allocation.cells]
+    assert np.allclose(starts[1:].std(axis=0), scale, rtol=0.2)
+
+
+def test_networks_without_a_loss_are_refused():
+    """One line names the network."""
+    with pytest.raises(InputError, match="normalization"):
+        check_trainable(NormNet(widths=(2, 2), hidden=(3,), m=2, activation="relu"))

@@ -1,0 +1,66 @@
+"""The package says of itself what is so: its version, its licence, its groups of dependencies."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import matchprob
+
+ROOT = Path(__file__).parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def requirements() -> list[str]:
+    """Every requirement of the package, its extras and its groups."""
+    project, groups = PYPROJECT["project"], PYPROJECT["dependency-groups"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values(), *groups.values()]
+    return [r for listed in lists for r in listed if isinstance(r, str)]
+
+
+def test_one_version():
+    """The version stands in `matchprob.__version__`; who cites the package cites that one."""
+    assert PYPROJECT["tool"]["setuptools"]["dynamic"]["version"] == {
+        "attr": "matchprob.__version__"
+    }
+    cited = re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited
+    assert cited[1] == matchprob.__version__
+
+
+def test_the_licence_is_an_spdx_expression():
+    """The table form stops building in 2027; its classifier must go with it."""
+    assert PYPROJECT["project"]["license"] == "MIT"
+    assert not any(c.startswith("License") for c in PYPROJECT["project"]["classifiers"])
+    (builder,) = PYPROJECT["build-system"]["requires"]
+    assert int(builder.partition(">=")[2]) >= 77
+
+
+@pytest.mark.parametrize("requirement", sorted(set(requirements())))
+def test_every_requirement_has_both_bounds(requirement):
+    """A lower bound that was seen to work, and an upper one."""
+    assert re.fullmatch(r"[\w-]+>=[\d.]+,<[\d.]+", requirement)
+
+
+def test_a_requirement_has_the_same_bounds_wherever_it_stands():
+    """An extra and a group that name the same library agree."""
+    assert len({r.partition(">=")[0] for r in requirements()}) == len(set(requirements()))
+
+
+def test_every_exception_is_explained():
+    """What is not followed of the common advice for packages has a sentence that says why."""
+    for reason in PYPROJECT["tool"]["repo-review"]["ignore"].values():
+        assert len(reason) > 7
+
+
+def test_hooks_and_continuous_integration_run_the_same_tools():
+    """pre-commit and the workflow call what `make lint` and .ci/run call; nothing else is kept."""
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text()
+    lint = (ROOT / "Makefile").read_text()
+    for tool in ("ruff check", "ruff format --check", "mypy", "lint-imports"):
+        assert f".venv/bin/{tool}" in hooks
+        assert f"$(BIN)/{tool}" in lint
+    assert "run: .ci/run" in (ROOT / ".github/workflows/ci.yml").read_text()
