@@ -44,6 +44,11 @@ from numeric.chains.discs import OPTIONS, Discs, labels, make_discs, read_out, s
 from numeric.chains.table import chain_table
 from numeric.instances import Instance
 
+__all__ = [
+    "FAILED", "NONREAL", "REAL", "Certified", "RootPool", "Target", "certify", "make_target",
+    "prove",
+]  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Target:
