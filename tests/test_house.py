@@ -22,6 +22,7 @@ FOLDERS = sorted({path.parent for path in MODULES})
 KIND_KNOWN = (
     "algebra/networks/",
     "algebra/families.py",
+    "algebra/activations/",
     "algebra/relu/",
     "algebra/normalization/",
     "numeric/relu/",

@@ -15,7 +15,7 @@ from algebra.certificates.certificate import DISCRETE, FORMAT, VERDICTS, VERSION
 from algebra.certificates.checks import UNCHECKED, CheckFailed, Say
 from algebra.certificates.fields import Fields, matrix, whole
 from algebra.errors import InputError, one_line, shown
-from algebra.networks.base import Network
+from algebra.networks.base import KINDS, Network
 from algebra.problems.files import network_from_dict
 from algebra.problems.problem import Distribution, Problem
 
@@ -191,11 +191,14 @@ def read_network(data: object, place: str) -> Network:
     fields = Fields(data, place)
     sizes: dict[str, Any] = {}
     assert isinstance(data, Mapping)
+    kind = KINDS.get(data["kind"]) if isinstance(data.get("kind"), str) else None
+    # What is no size is the kind's own to check.
+    own = kind.choices() if kind is not None else frozenset()
     for name in data:
         value = fields.raw(name)
         if isinstance(value, list):
             value = list(fields.wholes(name, 1))
-        elif not isinstance(value, str):
+        elif not (isinstance(value, str) or name in own):
             value = whole(value, fields.at(name), 1)
         sizes[name] = value
     try:

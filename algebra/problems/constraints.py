@@ -55,6 +55,29 @@ class Interval:
         below = self.low is not None and value < self.low
         return not below and (self.high is None or value <= self.high)
 
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it has an end."""
+        return self.low is not None or self.high is not None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing lies in it."""
+        return self.low is not None and self.high is not None and self.low > self.high
+
+    def nearest(self, value: fmpq) -> fmpq:
+        """What of it lies nearest to a number; it must not be empty."""
+        if self.low is not None and value < self.low:
+            return self.low
+        return self.high if self.high is not None and value > self.high else value
+
+    def most(self, slope: fmpq) -> fmpq | None:
+        """The largest slope·w for w in it; None where there is none."""
+        if slope == 0:
+            return fmpq(0)
+        end = self.high if slope > 0 else self.low
+        return None if end is None else slope * end
+
 
 @dataclass(frozen=True)
 class Constraints:

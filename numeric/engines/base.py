@@ -53,6 +53,9 @@ class EngineInfo:
         Whether ranks and the generic root count are found first: for polynomial systems.
     decides : bool
         Whether an instance may first be settled by one certain real solution, quickly found.
+    constraints : bool
+        Whether its own answers obey the problem's constraints.  Where there is a `plan` they need
+        not: the solutions are held against the constraints afterwards.
     """
 
     name: str
@@ -63,6 +66,7 @@ class EngineInfo:
     default: bool = False
     plans: bool = True
     decides: bool = False
+    constraints: bool = False
 
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():
