@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import ziamath
-
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
