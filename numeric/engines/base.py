@@ -251,8 +251,9 @@ def _entry(name: str) -> _Entry:
 
 
 def family_name(network: Network) -> str:
-    """The family of a network as engines name it: "linear", or that of `algebra.families`."""
-    return "linear" if network.is_linear else family_of(network).name
+    """The family whose engines count a network's instances: that of what is solved instead."""
+    lowering = network.lower()
+    return family_of(network if lowering is None else lowering.network).name
 
 
 def engines_for(network: Network) -> tuple[str, ...]:
