@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     )
     from matchprob.api.design import design as design
     from matchprob.api.estimate import compare as compare
+    from matchprob.api.estimate import constrain as constrain
     from matchprob.api.estimate import count as count
     from matchprob.api.estimate import enclosures as enclosures
     from matchprob.api.estimate import estimate as estimate
@@ -125,6 +126,7 @@ _HOMES = {
     "matchprob.api.design": ("design",),
     "matchprob.api.estimate": (
         "compare",
+        "constrain",
         "count",
         "enclosures",
         "estimate",

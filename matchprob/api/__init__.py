@@ -4,7 +4,7 @@ question   What a verb is asked about: a problem, or the file of one
 certify    The exact verbs: inspect, certify, decide, verify
 proofs     A proof file checked in this process: which format it has, and its check
 checker    The process in which proofs are checked: its memory and its time are limited
-estimate   The verbs that solve random instances: count, estimate, compare
+estimate   The verbs that solve random instances: count, estimate, constrain, compare
 profile    The match probability against what a match may cost: the verb profile
 train      Does training find the match: the verb train
 identify   Which weights the data determine

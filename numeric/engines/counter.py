@@ -61,8 +61,8 @@ class InstanceCounter:
         `complete`, maximal ones by an odd root count.  Never done for discrete laws, where
         generic verdicts say nothing of an instance.
     complete : bool, optional
-        Whether every solution is wanted; it is where the problem has constraints.  Otherwise
-        one that is certain is enough: it decides the match, and where each trial has an
+        Whether every solution is wanted; it is where solutions are held against constraints.
+        Otherwise one that is certain is enough: it decides the match, and where each trial has an
         allocation of its own it saves the root count and the start system.
     root_timeout : float, optional
         Seconds for one root count.
@@ -92,9 +92,9 @@ class InstanceCounter:
         self.info = engine_info(engine)
         self.timeout = positive_seconds(timeout, "timeout")
         self.certify = certify and problem.distribution.is_continuous
-        # The one solution that comes first may not obey.
+        # The one solution that comes first may not obey; other engines see to it themselves.
         self.constrained = bool(problem.constraints)
-        self.complete = complete or self.constrained
+        self.complete = complete or (self.constrained and self.info.plans)
         if self.constrained and not (self.info.plans or self.info.constraints):
             raise InputError(f"engine {engine!r} does not know [constraints]: take another")
         self.root_timeout = positive_seconds(root_timeout, "root_timeout")
