@@ -29,14 +29,13 @@ if TYPE_CHECKING:
     from algebra.problems.allocation import Allocation as Allocation
     from algebra.problems.constraints import Constraints as Constraints
     from algebra.problems.files import load_problem as load_problem
+    from algebra.problems.instance_files import GivenNumbers as GivenNumbers
+    from algebra.problems.instance_files import load_instance as load_instance
     from algebra.problems.problem import Distribution as Distribution
     from algebra.problems.problem import Problem as Problem
     from algebra.problems.random_cells import RandomCells as RandomCells
     from algebra.systems.system import (
         build_system as build_system,
-    )
-    from algebra.systems.system import (
-        symbolic_system as symbolic_system,
     )
     from matchprob.api.certify import (
         certify as certify,
@@ -73,6 +72,9 @@ if TYPE_CHECKING:
     from matchprob.api.repair import robust as robust
     from matchprob.api.surveys import atlas as atlas
     from matchprob.api.surveys import audit as audit
+    from matchprob.api.symbolic import discriminant as discriminant
+    from matchprob.api.symbolic import eliminate as eliminate
+    from matchprob.api.symbolic import symbolic_system as symbolic_system
     from matchprob.api.train import train as train
     from numeric.counts import CountResult as CountResult
     from numeric.counts import InstanceCount as InstanceCount
@@ -103,10 +105,8 @@ _HOMES = {
     "algebra.problems.files": ("load_problem",),
     "algebra.problems.problem": ("Distribution", "Problem"),
     "algebra.problems.random_cells": ("RandomCells",),
-    "algebra.systems.system": (
-        "build_system",
-        "symbolic_system",
-    ),
+    "algebra.problems.instance_files": ("GivenNumbers", "load_instance"),
+    "algebra.systems.system": ("build_system",),
     "matchprob.api.certify": (
         "certify",
         "decide",
@@ -135,6 +135,11 @@ _HOMES = {
     "matchprob.api.surveys": (
         "atlas",
         "audit",
+    ),
+    "matchprob.api.symbolic": (
+        "discriminant",
+        "eliminate",
+        "symbolic_system",
     ),
     "matchprob.api.train": ("train",),
     "numeric.counts": (

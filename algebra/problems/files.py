@@ -114,7 +114,7 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
         message begins with the file's name.
     """
     path = Path(path)
-    where = _path(path)
+    where = path_text(path)
     try:
         # utf-8-sig: some editors put a byte order mark first.
         data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -138,7 +138,7 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
     return problem
 
 
-def _path(path: Path) -> str:
+def path_text(path: Path) -> str:
     """A path as it stands in a message: whole, but on one line."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
 
@@ -221,12 +221,12 @@ def _matrix_file(text: str, name: str, folder: Path, what: str, entry: Callable[
         with path.open("rb") as binary:
             return np.lib.format.read_array(binary, allow_pickle=False)
     except FileNotFoundError:
-        raise InputError(f"`{name}` names {_path(path)}, which does not exist") from None
+        raise InputError(f"`{name}` names {path_text(path)}, which does not exist") from None
     except Exception as error:
         # A damaged .npy header raises nearly anything: SyntaxError, TypeError, MemoryError, …
         reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
         raise InputError(
-            f"`{name}`: {_path(path)} cannot be read as a matrix: {one_line(reason)}"
+            f"`{name}`: {path_text(path)} cannot be read as a matrix: {one_line(reason)}"
         ) from None
 
 

@@ -2,6 +2,8 @@ r"""The verbs as Python functions, by family; `matchprob` exports them, the comm
 
 question   What a verb is asked about: a problem, or the file of one
 certify    The exact verbs: inspect, certify, decide, verify
+given      One's own instance: read, refused where a verb cannot use it, and counted over Q
+symbolic   The equations with symbols for the data, their core, and its discriminant
 proofs     A proof file checked in this process: which format it has, and its check
 checker    The process in which proofs are checked: its memory and its time are limited
 estimate   The verbs that solve random instances: count, estimate, compare

@@ -14,10 +14,12 @@ from algebra.certificates.certificate import INTERMEDIATE, MINIMAL, Certificate
 from algebra.certificates.checks import Verification
 from algebra.certificates.reading import MOST_CHARACTERS, as_text
 from algebra.errors import InputError, whole_number
+from algebra.linear.inspect import inspect_numbers
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import positive_seconds
 from matchprob.api.checker import CHECKER
+from matchprob.api.given import Given, as_instance
 from matchprob.api.question import Question, as_problem
 from numeric.instances import draw_instance
 
@@ -38,7 +40,13 @@ def _root_counter(timeout: float) -> RootCounter:
     return count
 
 
-def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> Inspection:
+def inspect(
+    question: Question,
+    *,
+    seed: int = 0,
+    all_forms: bool = False,
+    instance: Given | None = None,
+) -> Inspection:
     """Structure of the equations an allocation leads to.
 
     Parameters
@@ -48,6 +56,8 @@ def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> In
     seed : int, optional
     all_forms : bool, optional
         Eliminate every form, not only the one with the smaller core.
+    instance : GivenNumbers, mapping, str or Path, optional
+        One's own instance: its equations, over Q, instead of a generic one's.
 
     Returns
     -------
@@ -62,6 +72,9 @@ def inspect(question: Question, *, seed: int = 0, all_forms: bool = False) -> In
     (1, 2)
     """
     problem = as_problem(question)
+    if instance is not None:
+        numbers = as_instance(instance, problem).numbers
+        return inspect_numbers(numbers, seed=seed, all_forms=all_forms)
     allocation = draw_instance(problem, seed, 0).allocation
     return families.inspect_allocation(allocation, problem.support, seed=seed, all_forms=all_forms)
 
@@ -129,7 +142,12 @@ def under_constraints(verdict: str) -> str:
 
 
 def decide(
-    question: Question, index: int = 0, *, seed: int = 0, certify: bool = True
+    question: Question,
+    index: int = 0,
+    *,
+    seed: int = 0,
+    instance: Given | None = None,
+    certify: bool = True,
 ) -> ReluDecision:
     """Whether some weights match one trial of a shallow ReLU net.
 
@@ -138,6 +156,8 @@ def decide(
     question : Problem, str or Path
     index, seed : int, optional
         Of the trial.
+    instance : GivenNumbers, mapping, str or Path, optional
+        One's own instance instead of a trial.
     certify : bool, optional
         Refute every leaf of "no match" over Q; otherwise only those that rounding leaves in
         doubt.
@@ -155,6 +175,8 @@ def decide(
             "`decide` does not know [constraints]: a match it finds may break them, and a proof "
             "that there is none says nothing of them; take them out of the problem file"
         )
+    if instance is not None:
+        return decide_relu(as_instance(instance, problem), certify=certify)
     return decide_relu(draw_instance(problem, seed, index), certify=certify)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from matchprob.cli.options import (
     UNFINISHED,
+    InstanceFile,
     Json,
     NetworkFile,
     Plot,
@@ -29,8 +30,12 @@ def inspect(
         bool, typer.Option("--all-forms", help="Eliminate every form of the system.")
     ] = False,
     equations: Annotated[
-        bool, typer.Option("--equations", help="Print the equations themselves.")
+        bool, typer.Option("--equations", help="Print the equations, learnable weights in [].")
     ] = False,
+    core: Annotated[
+        bool, typer.Option("--core", help="Print the core: what elimination leaves of them.")
+    ] = False,
+    instance: InstanceFile = None,
     export: Annotated[
         Path | None,
         typer.Option(
@@ -49,34 +54,45 @@ def inspect(
 ) -> None:
     """Show the equations an allocation leads to, and their structure."""
     from matchprob.api import certify as exact
+    from matchprob.api.given import as_instance
     from matchprob.api.question import as_problem
+    from matchprob.api.symbolic import shown_core
     from matchprob.io import files
     from matchprob.report import inspection
     from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([problem], export, plot=plot)
+    files.check_outputs([problem, *([instance] if instance else [])], export, plot=plot)
     question = as_problem(problem)
-    written = None
+    own = as_instance(instance, question).numbers if instance else None
+    exported = None
     if export:
         from matchprob.api import export as exports
         from matchprob.io.languages import language_of
 
         language = language_of(export.suffix)
-        written = exports.export(question, form, to=language, seed=seed, index=index)
-    found = exact.inspect(question, seed=seed, all_forms=all_forms)
+        exported = exports.export(question, form, to=language, seed=seed, index=index)
+    found = exact.inspect(question, seed=seed, all_forms=all_forms, instance=own)
+    written = inspection.written(found, question, own) if equations else None
+    left = shown_core(question, found, own, seed) if core else None
     why = found.explain(str(problem))
     if as_json:
-        told = {"export": written.to_dict()} if written else {}
+        told: dict[str, Any] = {"export": exported.to_dict()} if exported else {}
+        if equations:
+            told["equations"] = inspection.equations_data(found, written)
+        if left is not None:
+            told["core"] = left.to_dict()
         print_json({**found.to_dict(), **told, "seed": seed, "explanation": why.lines()})
     else:
         inspection.print_inspection(console(), found, question, seed)
+        if written is not None:
+            inspection.print_equations(console(), found, *written)
+        if left is not None:
+            inspection.print_core(console(), left)
         print_explanation(console(), why)
-        if equations:
-            inspection.print_equations(console(), found, question)
-        if written:
-            inspection.print_names(console(), written)
-    if export and written:
-        files.write_text(export, written.text)
+        if exported:
+            inspection.print_names(console(), exported)
+    if export and exported:
+        files.write_text(export, exported.text)
         say(f"wrote {export}")
     if plot:
         from matchprob.report import paint, pictures

@@ -13,6 +13,7 @@ from matchprob.cli.options import (
     Complete,
     Confidence,
     EngineName,
+    InstanceFile,
     Json,
     NoCertify,
     Plot,
@@ -42,10 +43,11 @@ def count(
         bool,
         typer.Option("--solutions", help="Show each real solution, enclosed, and what it costs."),
     ] = False,
+    instance: InstanceFile = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Count the real solutions of random instances."""
+    """Count the real solutions of random instances, or of one's own."""
     from matchprob.api import estimate as verbs
     from matchprob.api.question import as_problem
     from matchprob.io import files
@@ -54,14 +56,16 @@ def count(
     from matchprob.report.estimate import print_counts, print_solutions
     from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([problem], plot=plot)
+    files.check_outputs([problem, *([instance] if instance else [])], plot=plot)
     question = as_problem(problem)
-    with progress("counting", instances) as advance:
+    wanted = 1 if instance else instances
+    with progress("counting", wanted) as advance:
         found = verbs.count(
             question,
             instances,
             seed=seed,
             engine=engine,
+            instance=instance,
             timeout=timeout,
             trial_timeout=trial_timeout,
             advance=advance,
@@ -70,9 +74,12 @@ def count(
     data = {**found.to_dict(), "explanation": why.lines()}
     costs = None
     if solutions:
-        from numeric.solutions import costs_of_counts
+        from numeric.solutions import solution_costs
 
-        costs = costs_of_counts(found.instances, question, seed)
+        costs = [
+            solution_costs(found.instance(c), c.solutions) if c.solutions else []
+            for c in found.instances
+        ]
         boxes = verbs.enclosures(found)
         for entry, own, around in zip(data["instances"], costs, boxes, strict=True):
             entry["solutions"] = [
@@ -92,7 +99,7 @@ def count(
 
         pictures.save(paint.figure_of(found), plot)
         say(f"wrote {plot}")
-    finish(len(found), instances, "instances", "count")
+    finish(len(found), wanted, "instances", "count")
 
 
 def estimate(

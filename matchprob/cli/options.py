@@ -27,6 +27,14 @@ NetworkFile = Annotated[
     Path,
     typer.Argument(help="Problem file (TOML); only the network counts.", show_default=False),
 ]
+InstanceFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--instance",
+        metavar="FILE",
+        help="One's own instance (TOML): weights, samples, and a teacher or labels.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 Seed = Annotated[int, typer.Option(help="Everything random follows from it.", min=0)]
 Plot = Annotated[

@@ -29,6 +29,8 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
         text = "The equations were not written out: they are too many, or depend on the instance."
         return Explanation((text,), commands=(certify,))
     first = found.forms[0]
+    if found.labels:
+        return _one_of_ones_own(found, certify)
     if not first.consistent:
         text = (
             "Elimination of what is linear ends in 1 = 0: a generic instance has no solution, so "
@@ -60,4 +62,28 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
         "whether the equations are independent, and how many of the solutions are real",
         "the generic rank (MP = 0 or not) and the number N of complex solutions",
         (certify, (f"matchprob inspect {file} --core", "the core itself")),
+    )
+
+
+def _one_of_ones_own(found: Inspection, certify: tuple[str, str]) -> Explanation:
+    """What the equations of one instance say of it."""
+    first = found.forms[0]
+    about = (
+        "These are the equations of one instance; what holds for almost every one is certify's."
+        if found.labels != "given"
+        else "The labels are given as they are, not a teacher's: nothing here is about MP."
+    )
+    if not first.consistent:
+        text = "Elimination over Q ends in 1 = 0: this instance has no solution, not even complex."
+        return Explanation((text, about), commands=(certify,))
+    if first.core_unknowns == 0:
+        text = "Everything is linear after elimination over Q: this instance has one solution."
+        return Explanation((text, about), commands=(certify,))
+    equations = plural(first.core_equations, f"{first.core_equations} equation")
+    unknowns = plural(first.core_unknowns, f"{first.core_unknowns} unknown")
+    return Explanation(
+        (f"Elimination over Q leaves {equations} in {unknowns}.", about),
+        "how many solutions it has, and how many of them are real",
+        "an exact count: `count` with the same --instance",
+        (certify,),
     )
