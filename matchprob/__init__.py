@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from matchprob.api.estimate import estimate as estimate
     from matchprob.api.export import export as export
     from matchprob.api.identify import identify as identify
+    from matchprob.api.profile import profile as profile
     from matchprob.api.repair import repair as repair
     from matchprob.api.repair import robust as robust
     from matchprob.api.surveys import atlas as atlas
@@ -76,11 +77,13 @@ if TYPE_CHECKING:
     from matchprob.api.symbolic import eliminate as eliminate
     from matchprob.api.symbolic import symbolic_system as symbolic_system
     from matchprob.api.train import train as train
+    from matchprob.page.widget import Allocator as Allocator
     from numeric.counts import CountResult as CountResult
     from numeric.counts import InstanceCount as InstanceCount
     from numeric.instances import Instance as Instance
     from numeric.instances import draw_instance as draw_instance
     from numeric.normalization.construct import Construction as Construction
+    from numeric.profiles.profile import ProfileResult as ProfileResult
     from numeric.statistics.comparison import Comparison as Comparison
     from numeric.statistics.estimate import Estimate as Estimate
     from numeric.studies.store import Store as Store
@@ -128,6 +131,7 @@ _HOMES = {
     ),
     "matchprob.api.export": ("export",),
     "matchprob.api.identify": ("identify",),
+    "matchprob.api.profile": ("profile",),
     "matchprob.api.repair": (
         "repair",
         "robust",
@@ -142,6 +146,7 @@ _HOMES = {
         "symbolic_system",
     ),
     "matchprob.api.train": ("train",),
+    "matchprob.page.widget": ("Allocator",),
     "numeric.counts": (
         "CountResult",
         "InstanceCount",
@@ -151,6 +156,7 @@ _HOMES = {
         "draw_instance",
     ),
     "numeric.normalization.construct": ("Construction",),
+    "numeric.profiles.profile": ("ProfileResult",),
     "numeric.statistics.comparison": ("Comparison",),
     "numeric.statistics.estimate": ("Estimate",),
     "numeric.studies.store": ("Store",),
@@ -159,7 +165,10 @@ _HOMES = {
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
-__all__ = sorted(_HOME)
+# What needs an optional part is there for who asks for it, and not for `import *`.
+_OPTIONAL = {"Allocator"}
+
+__all__ = sorted(_HOME.keys() - _OPTIONAL)
 
 
 def _paint(result: Any, ax: Any) -> Any:
@@ -181,7 +190,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *_HOME})
 
 
 def _in_the_way() -> str:

@@ -61,6 +61,11 @@ class Instance:
         return np.asarray(self.problem.network.teach(self.teacher, self.X))
 
     @cached_property
+    def before(self) -> np.ndarray:
+        """The learnable weights (r,) before learning, in the allocation's order."""
+        return np.array([self.weights[name][i, j] for name, i, j in self.allocation.cells])
+
+    @cached_property
     def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
         """Student weights, X and Y as arrays of `flint.fmpq`.
 

@@ -1,8 +1,8 @@
 """Polynomials whose coefficients are rational functions of parameters: systems with symbols.
 
 The same small interface as `algebra.polynomials.rings.Field`, so that exact elimination runs with
-symbols for the data: coefficients are SymPy's sparse fractions of integer polynomials, polynomials
-in the unknowns are mappings from exponents to them.  For small systems only: fractions grow.
+symbols for the data: coefficients are fractions of FLINT's integer polynomials, polynomials in
+the unknowns mappings from exponents to them.  For small systems only: fractions grow.
 """
 
 from __future__ import annotations
@@ -11,13 +11,121 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sympy
-from flint import fmpq, fmpz
-from sympy import ZZ
-from sympy.polys.fields import FracElement
+from flint import fmpq, fmpz, fmpz_mpoly, fmpz_mpoly_ctx
 
 from algebra.time_limits import check_time
 
 Monomial = tuple[int, ...]
+
+
+class RationalFunction:
+    """A fraction of two integer polynomials in the parameters, in lowest terms.
+
+    Attributes
+    ----------
+    top, bottom : fmpz_mpoly
+        The leading coefficient of `bottom` is positive.
+    """
+
+    __slots__ = ("bottom", "top")
+
+    def __init__(self, top: Any, bottom: Any) -> None:
+        common = top.gcd(bottom) if top != 0 else bottom
+        if common != 1:
+            top, bottom = top // common, bottom // common
+        if bottom.leading_coefficient() < 0:
+            top, bottom = -top, -bottom
+        self.top = top
+        self.bottom = bottom
+
+    def _other(self, other: Any) -> RationalFunction | None:
+        if isinstance(other, RationalFunction):
+            return other
+        one = self.bottom.context().constant(1)
+        if isinstance(other, (int, fmpz)):
+            return RationalFunction(one * other, one)
+        if isinstance(other, fmpq):
+            return RationalFunction(one * other.p, one * other.q)
+        return None
+
+    def __add__(self, other: Any) -> RationalFunction:
+        b = self._other(other)
+        if b is None:
+            return NotImplemented
+        if self.bottom == b.bottom:
+            return RationalFunction(self.top + b.top, self.bottom)
+        return RationalFunction(self.top * b.bottom + b.top * self.bottom, self.bottom * b.bottom)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> RationalFunction:
+        return RationalFunction(-self.top, self.bottom)
+
+    def __sub__(self, other: Any) -> RationalFunction:
+        b = self._other(other)
+        return NotImplemented if b is None else self + (-b)
+
+    def __rsub__(self, other: Any) -> RationalFunction:
+        return -self + other
+
+    def __mul__(self, other: Any) -> RationalFunction:
+        b = self._other(other)
+        if b is None:
+            return NotImplemented
+        return RationalFunction(self.top * b.top, self.bottom * b.bottom)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> RationalFunction:
+        b = self._other(other)
+        if b is None:
+            return NotImplemented
+        if b.top == 0:
+            raise ZeroDivisionError("division by the zero function")
+        return RationalFunction(self.top * b.bottom, self.bottom * b.top)
+
+    def __rtruediv__(self, other: Any) -> RationalFunction:
+        b = self._other(other)
+        return NotImplemented if b is None else b / self
+
+    def __pow__(self, exponent: int) -> RationalFunction:
+        return RationalFunction(self.top**exponent, self.bottom**exponent)
+
+    def __eq__(self, other: object) -> bool:
+        b = self._other(other)
+        if b is None:
+            return NotImplemented
+        return bool(self.top == b.top and self.bottom == b.bottom)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __bool__(self) -> bool:
+        return bool(self.top != 0)
+
+    def as_expr(self) -> sympy.Expr:
+        """In SymPy's words."""
+        expression: sympy.Expr = expression_of(self.top) / expression_of(self.bottom)
+        return expression
+
+    def __repr__(self) -> str:
+        return str(self.as_expr())
+
+
+def expression_of(polynomial: fmpz_mpoly) -> sympy.Expr:
+    """An integer polynomial in SymPy's words.
+
+    Examples
+    --------
+    >>> x, y = fmpz_mpoly_ctx.get(("x", "y"), "lex").gens()
+    >>> expression_of(2 * x * y - 1)
+    2*x*y - 1
+    """
+    symbols = [sympy.Symbol(name) for name in polynomial.context().names()]
+    terms = []
+    for monomial, coefficient in polynomial.to_dict().items():
+        powers = [x**e for x, e in zip(symbols, monomial, strict=True) if e]
+        terms.append(sympy.Mul(sympy.Integer(int(coefficient)), *powers))
+    return sympy.Add(*terms)
 
 
 class RationalFunctions:
@@ -39,21 +147,24 @@ class RationalFunctions:
 
     def __init__(self, parameters: Sequence[str]) -> None:
         self.names = tuple(parameters)
-        # One parameter at least, so that there is a field of fractions.
-        symbols = [sympy.Symbol(name) for name in self.names or ("_",)]
-        self._field = ZZ.frac_field(*symbols).field
-        self.parameters: tuple[Any, ...] = self._field.gens[: len(self.names)]
+        # One parameter at least, so that there is a ring of polynomials.
+        self._ring = fmpz_mpoly_ctx.get(self.names or ("_",), "degrevlex")
+        self._one = self._ring.constant(1)
+        gens = self._ring.gens()[: len(self.names)]
+        self.parameters: tuple[RationalFunction, ...] = tuple(
+            RationalFunction(x, self._one) for x in gens
+        )
 
-    def constant(self, value: Any) -> Any:
+    def constant(self, value: Any) -> RationalFunction:
         """The value as an element of the field."""
-        if isinstance(value, FracElement):
+        if isinstance(value, RationalFunction):
             return value
         if isinstance(value, (int, fmpz)):
-            return self._field(int(value))
+            return RationalFunction(self._one * int(value), self._one)
         top, bottom = (
             (value.p, value.q) if isinstance(value, fmpq) else (value.numerator, value.denominator)
         )
-        return self._field(int(top)) / self._field(int(bottom))
+        return RationalFunction(self._one * int(top), self._one * int(bottom))
 
     def context(self, names: Sequence[str]) -> PolynomialRing:
         """The polynomial ring in these unknowns."""
@@ -89,8 +200,8 @@ class RationalFunctions:
         return f"RationalFunctions({list(self.names)})"
 
 
-def _length(value: Any) -> int:
-    return len(value.numer) + len(value.denom)
+def _length(value: RationalFunction) -> int:
+    return len(value.top) + len(value.bottom)
 
 
 class PolynomialRing:
@@ -187,9 +298,8 @@ class Polynomial:
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Polynomial):
             return self.terms == other.terms
-        if isinstance(other, (int, fmpz, fmpq, FracElement)):
+        if isinstance(other, (int, fmpz, fmpq, RationalFunction)):
             return self.terms == self._other(other).terms
-        # SymPy asks whether this is one of its infinities.
         return NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
@@ -216,6 +326,24 @@ class Polynomial:
     def __call__(self, *point: Any) -> Any:
         """Its value at elements of the field."""
         return self._at(point, self.ring.field.constant(1))
+
+    def cleared(self) -> sympy.Expr:
+        """Times its denominators and without common factors, in SymPy's words."""
+        common = None
+        for c in self.terms.values():
+            # The least common multiple of the denominators.
+            common = c.bottom if common is None else common * (c.bottom // common.gcd(c.bottom))
+        tops = {m: c.top * (common // c.bottom) for m, c in self.terms.items()}
+        factor = None
+        for top in tops.values():
+            factor = top if factor is None else factor.gcd(top)
+        ring = self.ring
+        unknowns = [sympy.Symbol(name) for name in ring.names]
+        terms = []
+        for monomial in self.monoms():
+            powers = [x**e for x, e in zip(unknowns, monomial, strict=True) if e]
+            terms.append(sympy.Mul(expression_of(tops[monomial] // factor), *powers))
+        return sympy.Add(*terms)
 
     def as_expr(self) -> sympy.Expr:
         """In SymPy's words."""

@@ -18,7 +18,7 @@ import sympy
 
 from algebra.errors import InputError, shown
 from algebra.networks.chain import need_chain
-from algebra.polynomials.rational_functions import RationalFunctions
+from algebra.polynomials.rational_functions import Polynomial, RationalFunctions
 from algebra.polynomials.real_roots import integer_terms
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
@@ -261,15 +261,9 @@ def _expression(polynomial: Any, names: tuple[str, ...]) -> sympy.Expr:
 
 def _cleared(polynomial: Any, names: tuple[str, ...]) -> sympy.Expr:
     """A polynomial times its denominators, primitive."""
-    symbols = [sympy.Symbol(name) for name in names]
-    if hasattr(polynomial, "as_expr"):
-        numerator, _ = sympy.fraction(sympy.together(polynomial.as_expr()))
-        poly = sympy.Poly(numerator, *symbols)
-    else:
-        terms = {tuple(map(int, m)): int(c) for m, c in integer_terms(polynomial).items()}
-        poly = sympy.Poly.from_dict(terms, *symbols)
-    _, primitive = poly.primitive()
-    if poly.domain.is_Composite:
-        primitive = sympy.Poly(sympy.cancel(primitive.as_expr()), *symbols)
-    expression: sympy.Expr = primitive.as_expr()
+    if isinstance(polynomial, Polynomial):
+        return polynomial.cleared()
+    terms = {tuple(map(int, m)): int(c) for m, c in integer_terms(polynomial).items()}
+    poly = sympy.Poly.from_dict(terms, *map(sympy.Symbol, names))
+    expression: sympy.Expr = poly.primitive()[1].as_expr()
     return expression

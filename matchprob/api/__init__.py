@@ -7,6 +7,7 @@ symbolic   The equations with symbols for the data, their core, and its discrimi
 proofs     A proof file checked in this process: which format it has, and its check
 checker    The process in which proofs are checked: its memory and its time are limited
 estimate   The verbs that solve random instances: count, estimate, compare
+profile    The match probability against what a match may cost: the verb profile
 train      Does training find the match: the verb train
 identify   Which weights the data determine
 surveys    Many allocations at once: audit, atlas

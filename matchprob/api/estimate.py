@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from algebra.errors import InputError
 from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.given import Given, as_instance, count_given
-from matchprob.api.question import Question, as_problem
+from matchprob.api.question import Question, as_problem, check_common, stem_of
 from numeric.counts import CountResult, InstanceCount
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
@@ -205,7 +205,7 @@ def estimate(
         timeout=trial_timeout,
         certify=certify,
         complete=complete,
-        name=_stem(question),
+        name=stem_of(question),
     ) as study:
         if name:
             study.rename(name)
@@ -254,14 +254,7 @@ def compare(
     positive_seconds(timeout, "timeout")
     start = time.monotonic()
     problems = as_problem(first), as_problem(second)
-    if problems[0].network != problems[1].network:
-        raise InputError(
-            f"`first` ({problems[0].network}) and `second` ({problems[1].network}) are different "
-            "networks: only allocations of one network have common instances"
-        )
-    given = [p.to_dict() for p in problems]
-    if any(given[0].get(table) != given[1].get(table) for table in ("distribution", "support")):
-        raise InputError("`first` and `second` differ in [distribution] or [support]")
+    check_common(problems)
     with ExitStack() as stack:
         kept = stack.enter_context(closing(Store(store))) if isinstance(store, _PATH) else store
         crew: Workers
@@ -276,7 +269,7 @@ def compare(
             stack.enter_context(
                 Study(
                     problem, seed=seed, timeout=trial_timeout, store=kept, workers=crew,
-                    name=_stem(question), **settings,
+                    name=stem_of(question), **settings,
                 )
             )
             for problem, question in zip(problems, (first, second), strict=True)
@@ -284,8 +277,3 @@ def compare(
         left = max(timeout - (time.monotonic() - start), 1e-3)
         found = run_together(studies, trials, timeout=left, advance=advance)
     return Comparison(*found)
-
-
-def _stem(question: Question) -> str:
-    """What a study is called by default: as the problem file."""
-    return Path(question).stem if isinstance(question, _PATH) else ""

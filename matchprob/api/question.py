@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from algebra.errors import InputError, shown
@@ -28,3 +29,28 @@ def as_problem(question: Question) -> Problem:
     raise InputError(
         f"`question` ({shown(question)}) must be a Problem or the name of a problem file{hint}"
     )
+
+
+def check_common(problems: Sequence[Problem]) -> None:
+    """Refuse problems that have no common random instances.
+
+    Raises
+    ------
+    InputError
+        Where networks, laws or structural zeros differ.
+    """
+    first = problems[0]
+    for other in problems[1:]:
+        if other.network != first.network:
+            raise InputError(
+                f"`first` ({first.network}) and `second` ({other.network}) are different "
+                "networks: only allocations of one network have common instances"
+            )
+        given = [p.to_dict() for p in (first, other)]
+        if any(given[0].get(table) != given[1].get(table) for table in ("distribution", "support")):
+            raise InputError("`first` and `second` differ in [distribution] or [support]")
+
+
+def stem_of(question: Question) -> str:
+    """What a study is called by default: as the problem file."""
+    return Path(question).stem if isinstance(question, (str, Path)) else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from algebra.errors import whole_number
 from algebra.time_limits import OutOfTime, positive_seconds, within
-from matchprob.api.question import Question, as_problem
+from matchprob.api.question import Question, as_problem, stem_of
 from numeric.counts import InstanceCount
 from numeric.engines.base import engine_info
 from numeric.statistics.intervals import tail_of
@@ -101,7 +101,7 @@ def train(
         workers=workers,
         timeout=trial_timeout,
         complete=engine_info(chosen).plans,
-        name=Path(question).stem if isinstance(question, str | Path) else "",
+        name=stem_of(question),
     ) as study:
         counted = study.run(trials, timeout=_COUNTING * timeout, advance=advance)
     done: list[Trained] = []

@@ -13,6 +13,8 @@ identify   Verbs about what data determine: identify
 options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
 reproduce  The verb that makes the papers' figures again: reproduce
+profile    The verb of bounded matches: profile
+serve      The verb that serves the page: serve
 train      The verb that trains: train
 study      Verbs of kept trials: study list, show, export, rename, merge
 help       Help that is made from registries, when it is asked for: loading them takes time
@@ -37,8 +39,10 @@ from matchprob.cli import (
     design,
     estimate,
     identify,
+    profile,
     repair,
     reproduce,
+    serve,
     study,
     train,
 )
@@ -85,7 +89,8 @@ def _main(
 
 
 for _group in (
-    certify, identify, design, repair, estimate, train, decide, study, construct, reproduce,
+    certify, identify, design, repair, estimate, profile, train, decide, study, construct,
+    reproduce, serve,
 ):  # fmt: skip
     _group.register(app)
 

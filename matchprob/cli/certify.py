@@ -10,6 +10,7 @@ import typer
 
 from matchprob.cli.options import (
     UNFINISHED,
+    Dpi,
     InstanceFile,
     Json,
     NetworkFile,
@@ -17,15 +18,20 @@ from matchprob.cli.options import (
     ProblemFile,
     Seed,
     Timeout,
+    Width,
     console,
+    draw,
     print_json,
     say,
 )
+from matchprob.io.sizes import DPI
 
 
 def inspect(
     problem: ProblemFile,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     all_forms: Annotated[
         bool, typer.Option("--all-forms", help="Eliminate every form of the system.")
     ] = False,
@@ -94,11 +100,7 @@ def inspect(
     if export and exported:
         files.write_text(export, exported.text)
         say(f"wrote {export}")
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
 
 
 def certify(
@@ -111,6 +113,9 @@ def certify(
     search: Annotated[
         float, typer.Option(help="Seconds to look for an instance without real solutions.")
     ] = 2.0,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Decide whether an allocation is maximal, minimal or in between."""
@@ -120,7 +125,7 @@ def certify(
     from matchprob.io import files
     from matchprob.report.certificate import print_certificate
 
-    files.check_outputs([problem], out)
+    files.check_outputs([problem], out, plot=plot)
     question = as_problem(problem)
     found = exact.certify(question, seed=seed, timeout=timeout, search=search)
     why = explain_certificate(found, shlex.quote(str(problem)), timeout, search)
@@ -131,6 +136,7 @@ def certify(
     if out:
         files.write_text(out, found.to_json())
         say(f"wrote {out}")
+    draw(found, plot, width, dpi)
 
 
 def verify(
@@ -175,14 +181,19 @@ def audit(
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Audit the corrected theorems too (slower).")
     ] = False,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Hold the papers' theorems, as stated, against the exact verdict."""
     from matchprob.api import surveys
+    from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_audit
 
+    files.check_outputs([problem], plot=plot)
     with counter("auditing") as progress:
         found = surveys.audit(
             problem,
@@ -197,6 +208,7 @@ def audit(
         print_json(found.to_dict())
     else:
         print_audit(console(), found)
+    draw(found, plot, width, dpi)
 
 
 def atlas(
@@ -221,6 +233,8 @@ def atlas(
         ),
     ] = False,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -243,11 +257,7 @@ def atlas(
     if table:
         files.write_text(table, found.to_csv())
         say(f"wrote {table}")
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
     if len(found.entries) < found.orbits:
         kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
         say(f"matchprob: interrupted after {len(found.entries)} of {found.orbits} orbits, {kept}")

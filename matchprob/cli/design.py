@@ -12,15 +12,19 @@ from algebra.design.goals import goals_text
 from algebra.errors import InputError
 from matchprob.api.goals import GOALS
 from matchprob.cli.options import (
+    Dpi,
     Json,
     NetworkFile,
     Plot,
     Seed,
+    Width,
     WorkersOption,
     console,
+    draw,
     print_json,
     say,
 )
+from matchprob.io.sizes import DPI
 
 Costs = Annotated[
     list[str] | None,
@@ -96,6 +100,8 @@ def design(
         typer.Option(metavar="FILE", help="Write why nothing is cheaper (JSON, for verify)."),
     ] = None,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -146,11 +152,7 @@ def design(
     if proof:
         files.write_text(proof, json.dumps(found.proof()) + "\n")
         say(f"wrote {proof}")
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
 
 
 def register(app: typer.Typer) -> None:

@@ -12,6 +12,7 @@ from matchprob.cli.options import (
     UNFINISHED,
     Complete,
     Confidence,
+    Dpi,
     EngineName,
     InstanceFile,
     Json,
@@ -24,12 +25,15 @@ from matchprob.cli.options import (
     Timeout,
     Trials,
     TrialTimeout,
+    Width,
     WorkersOption,
     console,
+    draw,
     finish,
     print_json,
     say,
 )
+from matchprob.io.sizes import DPI
 
 
 def count(
@@ -45,6 +49,8 @@ def count(
     ] = False,
     instance: InstanceFile = None,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Count the real solutions of random instances, or of one's own."""
@@ -94,11 +100,7 @@ def count(
             print_enclosures(console(), found, boxes)
             print_solutions(console(), found, costs)
         print_explanation(console(), why)
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
     finish(len(found), wanted, "instances", "count")
 
 
@@ -126,6 +128,8 @@ def estimate(
         typer.Option(help="Name of the study in the store; the problem file's by default."),
     ] = None,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Estimate the match probability, with an honest interval."""
@@ -160,11 +164,7 @@ def estimate(
     else:
         print_estimate(console(), found)
         print_explanation(console(), why)
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
     if found.trouble or found.trials < found.requested:
         finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)
     elif half_width is not None and found.interval().half_width > half_width:
@@ -188,6 +188,9 @@ def compare(
     store: StoreOption = None,
     workers: WorkersOption = 1,
     scheduler: Scheduler = None,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Compare two allocations of one network on common random instances."""
@@ -198,7 +201,7 @@ def compare(
     from matchprob.report.estimate import print_comparison
     from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([first, second], store=store)
+    files.check_outputs([first, second], plot=plot, store=store)
     with progress("comparing", 2 * trials, confidence) as advance:
         found = verbs.compare(
             first,
@@ -221,6 +224,7 @@ def compare(
     else:
         print_comparison(console(), found)
         print_explanation(console(), why)
+    draw(found, plot, width, dpi)
     finish(
         found.trials, trials, "common trials", "compare", store,
         found.first.trouble or found.second.trouble,

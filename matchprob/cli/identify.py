@@ -6,12 +6,26 @@ import shlex
 
 import typer
 
-from matchprob.cli.options import Json, Plot, ProblemFile, Seed, Timeout, console, print_json, say
+from matchprob.cli.options import (
+    Dpi,
+    Json,
+    Plot,
+    ProblemFile,
+    Seed,
+    Timeout,
+    Width,
+    console,
+    draw,
+    print_json,
+)
+from matchprob.io.sizes import DPI
 
 
 def identify(
     problem: ProblemFile,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     timeout: Timeout = 60.0,
     as_json: Json = False,
@@ -32,11 +46,7 @@ def identify(
     else:
         console().print(str(found))
         print_explanation(console(), why)
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
 
 
 def register(app: typer.Typer) -> None:

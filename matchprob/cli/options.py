@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from matchprob.io.sizes import check_dpi, inches
+
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from algebra.results import Result
 
 BAD_INPUT, UNFINISHED, BUG = 2, 3, 1
 
@@ -39,8 +43,25 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")
 Seed = Annotated[int, typer.Option(help="Everything random follows from it.", min=0)]
 Plot = Annotated[
     Path | None,
-    typer.Option("--plot", metavar="FILE", help="Draw a picture (.png or .svg)."),
+    typer.Option("--plot", metavar="FILE", help="Draw a picture (.png, .svg or .pdf)."),
 ]
+
+
+def _width(text: str | None) -> str | None:
+    """Refused before any work is done."""
+    if text is not None:
+        inches(text)
+    return text
+
+
+Width = Annotated[
+    str | None,
+    typer.Option(
+        "--width", metavar="WIDTH", callback=_width,
+        help="Of the picture on paper (85mm, 3.5in); what fits by default.",
+    ),
+]  # fmt: skip
+Dpi = Annotated[int, typer.Option("--dpi", callback=check_dpi, help="Dots of an inch, for .png.")]
 EngineName = Annotated[
     str | None,
     typer.Option(
@@ -97,6 +118,16 @@ def put(text: str) -> None:
     # typer's echo writes past a replaced stdout.
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def draw(found: Result, plot: Path | None, width: str | None, dpi: int) -> None:
+    """The picture of a result, where one is asked for."""
+    if plot is None:
+        return
+    from matchprob.report import paint
+
+    paint.write(found, plot, width, dpi)
+    say(f"wrote {plot}")
 
 
 def finish(

@@ -22,14 +22,18 @@ from matchprob.cli.design import (
     tables_in,
 )
 from matchprob.cli.options import (
+    Dpi,
     Json,
     Plot,
     ProblemFile,
     Seed,
+    Width,
     console,
+    draw,
     print_json,
     say,
 )
+from matchprob.io.sizes import DPI
 
 
 def repair(
@@ -52,6 +56,8 @@ def repair(
     write: Write = None,
     out: Out = None,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -90,24 +96,25 @@ def repair(
     if out:
         files.write_text(out, found.after.to_json())
         say(f"wrote {out}: {found.after.verdict}, {found.after.rule}")
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
 
 
 def robust(
     problem: ProblemFile,
     seconds: Seconds = 30.0,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Tell how many learnable weights may be lost before MP drops to 0."""
     from matchprob.api import repair as repairs
+    from matchprob.io import files
     from matchprob.report import repair as repair_report
     from matchprob.report.explanation import print_explanation
 
+    files.check_outputs([problem], plot=plot)
     found = repairs.robust(problem, seconds=seconds, seed=seed)
     why = found.explain(str(problem))
     if as_json:
@@ -115,6 +122,7 @@ def robust(
     else:
         repair_report.print_robustness(console(), found)
         print_explanation(console(), why)
+    draw(found, plot, width, dpi)
 
 
 def register(app: typer.Typer) -> None:

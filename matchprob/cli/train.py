@@ -9,6 +9,7 @@ import typer
 
 from matchprob.cli.options import (
     Confidence,
+    Dpi,
     EngineName,
     Json,
     Plot,
@@ -18,12 +19,14 @@ from matchprob.cli.options import (
     Timeout,
     Trials,
     TrialTimeout,
+    Width,
     WorkersOption,
     console,
+    draw,
     finish,
     print_json,
-    say,
 )
+from matchprob.io.sizes import DPI
 
 
 def _optimizer_names(incomplete: str) -> list[str]:
@@ -60,6 +63,8 @@ def train(
     store: StoreOption = None,
     workers: WorkersOption = 1,
     plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
     """Train on random instances: which of the matches that exist are found."""
@@ -98,11 +103,7 @@ def train(
         print_json(found.to_dict())
     else:
         print_training(console(), found)
-    if plot:
-        from matchprob.report import paint, pictures
-
-        pictures.save(paint.figure_of(found), plot)
-        say(f"wrote {plot}")
+    draw(found, plot, width, dpi)
     finish(found.trials, trials, "trials", "train", store, found.trouble)
 
 

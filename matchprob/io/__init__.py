@@ -6,6 +6,7 @@ page      Printed results: as wide as they may be, long lines folded under their
 output    Stdout whose text is not lost where it cannot be written
 progress  How far the work is: a bar on a terminal, a word in the signs of life elsewhere
 watch     Signs of life on stderr: a call that takes long says what it is at, and for how long
+sizes     How large a picture is: its width as a person writes it, its dots
 languages Polynomial systems in the languages of other programs
 costs     Costs and marks of weights, from CSV tables of the matrices' shapes
 """

@@ -7,11 +7,13 @@ audit        Many allocations at once: what an audit and an atlas found
 explanation  What a result means, in plain words, below its numbers
 enclosures   The real solutions of counted instances, each between its ends
 estimate     Counts, estimates, comparisons, and the studies they are kept in
+profile      Match probability against a bound: table and picture
 train        What training found of the matches that exist
 identification  What data determine, on the masks
 design       Designs: masks, reasons, bounds
 repair       Repairs and what may be lost, before and after
 palette      The colours of all pictures
+style        One style for all pictures: type, headings, legends, and how they are saved
 masks        Matrices side by side, each cell in the colour of its group
 pictures     Incidence matrices in block form, an atlas, numbers of real solutions
 paint        Every result as a picture

@@ -27,7 +27,7 @@ def print_certificate(out: Console, found: Certificate, why: Explanation | None 
     ]
     if found.generic_root_count is not None:
         rows.append(("generic root count", found.generic_root_count))
-    rows.append(("certainty", _certainty(found)))
+    rows.append(("certainty", certainty(found)))
     said = [f"{name}: {word}" for name, word in found.theorems.items() if word != "silent"]
     rows.append(("theorems as stated", "; ".join(said) or "all silent"))
     grid = table("", "")
@@ -41,7 +41,7 @@ def print_certificate(out: Console, found: Certificate, why: Explanation | None 
         print_explanation(out, why)
 
 
-def _certainty(found: Certificate) -> str:
+def certainty(found: Certificate) -> str:
     """What is proved and what is not."""
     bound = found.error_bound
     if bound:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,13 +15,14 @@ from matplotlib.patches import Patch
 
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
+from matchprob.report.style import SMALL, TEXT, heading, room, text_width, tidy
 
-# Between two matrices, in cells; grids and numbers only where cells are at least this wide.
-_GAP, _GRID, _TEXT = 1.5, 64, 24
-# Characters of a title on one line.
-_WIDE = 52
-# Ticks on a side, at most.
-_TICKS = 12
+# Between two matrices, in cells; a grid only where cells are at least so many points wide.
+_GAP, _GRID = 1.5, 3.0
+# Points of a cell, at most.
+_CELL = 29.0
+# Points that the names of matrices need above them, and a tick.
+_NAMES, _TICK = 13.0, 11.0
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,12 @@ class Group:
 
 
 def mask_size(network: Network, matrices: Sequence[str]) -> tuple[float, float]:
-    """Width and height in inches that fit the matrices."""
+    """Width and height in inches that fit the matrices; the height is cropped to what is drawn."""
     shapes = [network.shapes[name] for name in matrices]
     columns = sum(c for _, c in shapes) + _GAP * (len(shapes) - 1)
     rows = max(r for r, _ in shapes)
-    cell = min(0.4, 9.0 / max(rows, columns))
-    return max(3.6, columns * cell + 1.2), max(1.2, rows * cell) + 1.6
+    cell = min(_CELL / 72, 9.0 / max(rows, columns))
+    return max(3.6, columns * cell + 1.2), max(1.2, rows * cell) + 2.4
 
 
 def draw_masks(
@@ -84,11 +85,13 @@ def draw_masks(
             if name in pictures:
                 pictures[name][i, j] = k
     colours = np.array([to_rgb(group.colour) for group in groups])
-    left, seen, tallest = 0.0, set(), 0
+    tallest = max(picture.shape[0] for picture in pictures.values())
+    wide = sum(picture.shape[1] for picture in pictures.values()) + _GAP * (len(pictures) - 1)
+    cell = min(_CELL, room(axes) / wide, _height(axes) / tallest)
+    left, seen = 0.0, set()
     xticks: list[tuple[float, str]] = []
     for name, picture in pictures.items():
         rows, columns = picture.shape
-        tallest = max(tallest, rows)
         seen |= set(np.unique(picture).tolist())
         axes.imshow(
             colours[picture],
@@ -96,49 +99,50 @@ def draw_masks(
             interpolation="nearest",
             aspect="equal",
         )
-        if max(rows, columns) <= _GRID:
+        if cell >= _GRID:
             across = [((left, i), (left + columns, i)) for i in range(rows + 1)]
             down = [((left + j, 0), (left + j, rows)) for j in range(columns + 1)]
             axes.add_collection(LineCollection([*across, *down], colors="white", linewidths=0.8))
-        axes.annotate(
-            name, (left + columns / 2, 0), (0, 3), textcoords="offset points", ha="center",
-            fontsize=9, style="italic", annotation_clip=False,
-        )  # fmt: skip
-        xticks += [(left + j + 0.5, str(j)) for j in _ticks(columns)]
-        if max(rows, columns) <= _TEXT:
+        # A narrow matrix has its name all the same, as far as it does not meet the next one.
+        if text_width(name, TEXT) <= (columns + _GAP) * cell or len(pictures) == 1:
+            axes.annotate(
+                name, (left + columns / 2, 0), (0, 3), textcoords="offset points", ha="center",
+                fontsize=TEXT, style="italic", annotation_clip=False,
+            )  # fmt: skip
+        xticks += [(left + j + 0.5, str(j)) for j in _ticks(columns, cell)]
+        if cell >= SMALL + 2:
             for (matrix, i, j), number in (numbers or {}).items():
                 if matrix == name:
                     axes.text(
-                        left + j + 0.5, i + 0.5, str(number), ha="center", va="center", fontsize=8,
-                        color=_ink(colours[picture[i, j]]),
+                        left + j + 0.5, i + 0.5, str(number), ha="center", va="center",
+                        fontsize=SMALL, color=_ink(colours[picture[i, j]]),
                     )  # fmt: skip
         left += columns + _GAP
-    axes.set_xlim(0, left - _GAP)
+    # Few cells do not fill the width: they are no larger than elsewhere.
+    axes.set_xlim(0, max(left - _GAP, room(axes) / _CELL))
     axes.set_ylim(tallest, 0)
-    axes.set_xticks([x for x, _ in xticks], [text for _, text in xticks], fontsize=7)
-    axes.set_yticks([i + 0.5 for i in _ticks(tallest)], list(map(str, _ticks(tallest))), fontsize=7)
+    axes.set_anchor("NW")
+    axes.set_xticks([x for x, _ in xticks], [text for _, text in xticks])
+    down_ticks = _ticks(tallest, cell)
+    axes.set_yticks([i + 0.5 for i in down_ticks], list(map(str, down_ticks)))
+    tidy(axes, "from (column)", "onto (row)")
+    axes.set_xlabel("from (column)", loc="left")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    axes.set_xlabel("from (column)", fontsize=8)
-    axes.set_ylabel("onto (row)", fontsize=8)
-    lines = [part for line in title.split("\n") for part in textwrap.wrap(line, _WIDE)]
-    axes.set_title("\n".join(lines), fontsize=9, pad=16)
-    axes.legend(
-        handles=[Patch(color=groups[k].colour, label=groups[k].label) for k in sorted(seen)],
-        loc="upper left", bbox_to_anchor=(0, -42 / 72 / _height(axes)), borderaxespad=0, ncols=2,
-        fontsize=8, frameon=False,
-    )  # fmt: skip
+    shown = [Patch(color=groups[k].colour, label=groups[k].label) for k in sorted(seen)]
+    heading(axes, title, shown, above=_NAMES)
     return pictures
 
 
 def _height(axes: Axes) -> float:
-    """Of the axes, in inches."""
+    """Of the axes, in points."""
     figure: Any = axes.get_figure()
-    return max(0.3, axes.get_position().height * figure.bbox.height / figure.dpi)
+    return float(axes.get_position(original=True).height * figure.bbox.height / figure.dpi * 72)
 
 
-def _ticks(size: int) -> list[int]:
-    return list(range(0, size, -(-size // _TICKS)))
+def _ticks(size: int, cell: float) -> list[int]:
+    """Of cells so many points wide: those with room for a number."""
+    return list(range(0, size, max(1, math.ceil(_TICK / cell))))
 
 
 def _ink(colour: np.ndarray) -> str:

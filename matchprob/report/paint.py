@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
@@ -21,6 +26,7 @@ from algebra.results import Result
 from algebra.surveys.audit import Audit, AuditResult
 from matchprob.api.design import DesignResult
 from matchprob.api.repair import RepairResult
+from matchprob.io.sizes import DPI, inches
 from matchprob.report import pictures
 from matchprob.report.identification import groups_of
 from matchprob.report.masks import Group, draw_masks, mask_size
@@ -35,6 +41,8 @@ from matchprob.report.palette import (
     VERDICTS,
     VERMILION,
 )
+from matchprob.report.profile import draw_profile
+from matchprob.report.style import SMALL, crop, grow, heading, name_ticks, new_figure, tidy
 from numeric.counts import CountResult
 from numeric.normalization.construct import Construction
 from numeric.relu.decide import ReluDecision
@@ -55,14 +63,21 @@ class Picture:
         Takes axes and the result.
     size : callable or (float, float)
         Of a figure for it alone, in inches; a callable takes the result.
+    is_cropped : bool
+        Whether its height follows from its width: squares stay squares.
     """
 
     draw: Callable[[Axes, Any], None]
     size: Callable[[Any], Size] | Size = (5.0, 3.2)
+    is_cropped: bool = False
 
-    def inches(self, found: Result) -> Size:
-        """Width and height that fit a result."""
-        return self.size(found) if callable(self.size) else self.size
+    def inches(self, found: Result, width: float | None = None) -> Size:
+        """Width and height that fit a result, for a width of the user's where there is one."""
+        own, height = self.size(found) if callable(self.size) else self.size
+        if width is None or self.is_cropped:
+            return width or own, height
+        # Type keeps its size, so that a narrow picture needs more of its height.
+        return width, height * min(1.6, max(0.8, width / own))
 
 
 def paint(found: Result, ax: Axes | None = None) -> Axes:
@@ -76,17 +91,46 @@ def paint(found: Result, ax: Axes | None = None) -> Axes:
         except InputError:
             plt.close(figure)
             raise
+        (crop if picture.is_cropped else grow)(figure)
     else:
         picture.draw(ax, found)
     return ax
 
 
-def figure_of(found: Result) -> Figure:
-    """A figure of its own, unknown to pyplot: for files."""
+def figure_of(found: Result, width: float | None = None) -> Figure:
+    """A figure of its own, unknown to pyplot: for files.
+
+    Parameters
+    ----------
+    found : Result
+    width : float, optional
+        In inches; what fits by default.
+    """
     picture = _picture(found)
-    figure = Figure(figsize=picture.inches(found), layout="constrained")
+    figure = new_figure(*picture.inches(found, width))
     picture.draw(figure.subplots(), found)
+    (crop if picture.is_cropped else grow)(figure)
     return figure
+
+
+def write(found: Result, path: Path, width: str | None = None, dpi: int = DPI) -> None:
+    """Draw a result into a file.
+
+    Parameters
+    ----------
+    found : Result
+    path : Path
+        .png, .svg (text stays text) or .pdf (fonts embedded).
+    width : str, optional
+        On paper, with its unit: 85mm.
+    dpi : int, optional
+        Dots of an inch, for .png.
+
+    Raises
+    ------
+    InputError
+    """
+    pictures.save(figure_of(found, None if width is None else inches(width)), path, dpi)
 
 
 def _picture(found: Result) -> Picture:
@@ -182,30 +226,34 @@ def _counts(axes: Axes, found: CountResult) -> None:
 
 
 def _comparison(axes: Axes, found: Comparison) -> None:
+    handles = [Line2D([], [], color=BLUE, lw=3, label=f"{found.first.confidence:.0%} interval")]
     for k, one in enumerate((found.first, found.second)):
         interval = one.interval()
         axes.plot([interval.low, interval.high], [k, k], color=BLUE, lw=3, solid_capstyle="butt")
         value = one.estimate if one.estimate is not None else one.at_least
         if value is not None:
             # A lower bound points to where the value may be.
-            axes.plot([value], [k], ">" if one.is_lower_bound else "o", color=INK, ms=7)
+            mark, label = (">", "lower bound") if one.is_lower_bound else ("o", "estimate")
+            (drawn,) = axes.plot([value], [k], mark, color=INK, ms=6, label=label)
+            if label not in {str(h.get_label()) for h in handles}:
+                handles.append(drawn)
     axes.set_yticks([0, 1], ["first", "second"])
     axes.set_ylim(1.6, -0.6)
     axes.set_xlim(-0.02, 1.02)
-    axes.set_xlabel(f"match probability, {found.first.confidence:.0%} intervals")
-    axes.set_title(f"{found.trials} common trials\n{found.summary}", fontsize=9)
-    axes.spines[["top", "right"]].set_visible(False)
+    tidy(axes, "match probability")
+    heading(axes, f"{found.trials} common trials\n{found.summary}", handles)
 
 
 def _checks(axes: Axes, found: Verification) -> None:
     tally = Counter(check.status for check in found.checks)
     names = list(tally)
     bars = axes.barh(names, [tally[name] for name in names], color=[_CHECKS[n] for n in names])
-    axes.bar_label(bars, padding=2, fontsize=8)
+    axes.bar_label(bars, padding=2, fontsize=SMALL)
+    axes.margins(x=0.08)
     axes.invert_yaxis()
-    axes.set_xlabel("checks")
-    axes.set_title(f"{found.verdict}: {'holds' if found.holds else 'does not hold'}", fontsize=9)
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    tidy(axes, "checks")
+    heading(axes, f"{found.verdict}: {'holds' if found.holds else 'does not hold'}")
 
 
 _CHECKS = {
@@ -220,20 +268,21 @@ def _audit(axes: Axes, found: Audit | AuditResult) -> None:
         raise InputError("no theorem speaks of these allocations: there is nothing to draw")
     names = [f"{t.theorem} ({a.matrix})" for a, t in parts]
     start = [0] * len(parts)
-    for label, colour, values in (
-        ("agrees", BLUE, [t.agree for _, t in parts]),
-        ("silent", ABSENT, [t.silent for _, t in parts]),
-        ("wrong", VERMILION, [t.wrong for _, t in parts]),
+    for colour, values in (
+        (BLUE, [t.agree for _, t in parts]),
+        (ABSENT, [t.silent for _, t in parts]),
+        (VERMILION, [t.wrong for _, t in parts]),
     ):
-        axes.barh(names, values, left=start, color=colour, label=label)
+        axes.barh(names, values, left=start, color=colour)
         start = [a + b for a, b in zip(start, values, strict=True)]
     axes.invert_yaxis()
-    axes.set_xlabel("allocations")
-    axes.legend(
-        loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, fontsize=8, frameon=False,
-        borderaxespad=0.2,
-    )  # fmt: skip
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
+    tidy(axes, "allocations")
+    handles = [
+        Patch(color=colour, label=label)
+        for label, colour in (("agrees", BLUE), ("silent", ABSENT), ("wrong", VERMILION))
+    ]
+    heading(axes, "the theorems, as stated, against the exact verdict", handles)
 
 
 def _audit_size(found: Audit | AuditResult) -> Size:
@@ -247,22 +296,27 @@ def _witness(axes: Axes, found: ReluDecision) -> None:
     values = [float(int(v.p) / int(v.q)) for v in found.witness]
     axes.bar(range(len(values)), values, color=BLUE)
     axes.axhline(0, color=INK, lw=0.8)
-    if max(map(abs, values), default=0) > 100:
-        axes.set_yscale("symlog")
-    axes.set_xlabel("learnable weight, in the allocation's order")
-    axes.set_ylabel("value in the match")
-    axes.set_title(str(found), fontsize=9)
-    axes.spines[["top", "right"]].set_visible(False)
+    largest = max(map(abs, values), default=0.0)
+    if largest > 100:
+        # Few ticks: those that matplotlib chooses meet around zero.
+        top = math.ceil(math.log10(largest))
+        powers = [10.0**top, 10.0 ** (top // 2)]
+        signs = [s for s in (-1, 1) if any(s * v > 1 for v in values)]
+        axes.set_yscale("symlog", linthresh=1.0)
+        axes.set_yticks(sorted({0.0, *(s * power for s in signs for power in powers)}))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    tidy(axes, "learnable weight, in the allocation's order", "value in the match")
+    heading(axes, str(found))
 
 
 def _construction(axes: Axes, found: Construction) -> None:
     axes.bar([b.layer for b in found.blocks], [b.condition for b in found.blocks], color=BLUE)
     axes.set_yscale("log")
-    axes.set_xticks([b.layer for b in found.blocks])
-    axes.set_xlabel("layer")
-    axes.set_ylabel("condition number of its system")
-    axes.set_title(str(found).partition("\n")[0].partition(",")[0], fontsize=9)
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_ylim(bottom=min(b.condition for b in found.blocks) / 10)
+    layers = [b.layer for b in found.blocks]
+    name_ticks(axes, layers, list(map(str, layers)))
+    tidy(axes, "layer", "condition number of its system")
+    heading(axes, str(found).partition("\n")[0].partition(",")[0])
 
 
 def _training(axes: Axes, found: TrainResult) -> None:
@@ -284,40 +338,43 @@ def _training(axes: Axes, found: TrainResult) -> None:
                       label=f"{label} ({len(xs)})")  # fmt: skip
     axes.axvline(MSE, color=INK, lw=0.8, ls=":", label="the papers' criterion")
     axes.set_xscale("log")
-    axes.set_xlabel("least mean squared error at the end of training")
-    axes.set_ylabel("trials with at most this error")
     axes.set_ylim(bottom=0)
-    part = f", partial: {found.trials} of {found.requested}" if found.is_partial else ""
-    axes.set_title(f"{found.problem.network}\n{found}{part}", fontsize=8)
-    axes.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    tidy(axes, "least mean squared error at the end of training", "trials with at most this error")
+    part = f"; partial: {found.trials} of {found.requested}" if found.is_partial else ""
+    title = (
+        f"{found.settings.optimizer}: found in {found.found} of {found.exists} with a match{part}"
+    )
+    heading(axes, title, axes.get_legend_handles_labels()[0])
 
 
-def _mask_size_of(cells: Callable[[Any], tuple[Allocation, Sequence[Cell]]]) -> Callable[..., Size]:
+def _masks(
+    draw: Callable[[Axes, Any], None], cells: Callable[[Any], tuple[Allocation, Sequence[Cell]]]
+) -> Picture:
+    """A picture of masks, as large as those of these cells."""
+
     def size(found: Any) -> Size:
         allocation, more = cells(found)
         return mask_size(allocation.network, _matrices(allocation, more))
 
-    return size
+    return Picture(draw, size, is_cropped=True)
 
 
 PICTURES: dict[str, Picture] = {
-    "incidence": Picture(pictures.draw_incidence, pictures.incidence_size),
-    "certificate": Picture(_certificate, _mask_size_of(lambda f: (f.problem.allocation, ()))),
+    "incidence": Picture(pictures.draw_incidence, pictures.incidence_size, is_cropped=True),
+    "certificate": _masks(_certificate, lambda f: (f.problem.allocation, ())),
     "checks": Picture(_checks, (5.0, 2.2)),
     "witness": Picture(_witness),
     "real solutions": Picture(_counts),
     "outcomes": Picture(_estimate),
-    "comparison": Picture(_comparison, (6.0, 2.2)),
-    "identification": Picture(_identification, _mask_size_of(lambda f: (f.problem.allocation, ()))),
-    "robustness": Picture(_robustness, _mask_size_of(lambda f: (f.allocation, ()))),
+    "comparison": Picture(_comparison, (5.5, 2.4)),
+    "identification": _masks(_identification, lambda f: (f.problem.allocation, ())),
+    "robustness": _masks(_robustness, lambda f: (f.allocation, ())),
     "audit": Picture(_audit, _audit_size),
-    "atlas": Picture(pictures.draw_atlas, pictures.atlas_size),
-    "design": Picture(_design, _mask_size_of(lambda f: (f.allocation, f.asked.cells))),
-    "repair": Picture(
-        _repair,
-        _mask_size_of(lambda f: (f.problem.allocation, f.before.problem.allocation.cells)),
-    ),
+    "atlas": Picture(pictures.draw_atlas, pictures.atlas_size, is_cropped=True),
+    "design": _masks(_design, lambda f: (f.allocation, f.asked.cells)),
+    "repair": _masks(_repair, lambda f: (f.problem.allocation, f.before.problem.allocation.cells)),
     "construction": Picture(_construction),
-    "training": Picture(_training, (7.5, 3.2)),
+    "profile": Picture(draw_profile),
+    "training": Picture(_training),
 }

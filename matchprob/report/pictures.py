@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PatchCollection
-from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import MaxNLocator
 
@@ -19,12 +16,25 @@ from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.surveys.atlas import Atlas
 from algebra.systems.inspection import Inspection
-from matchprob.io import files
 from matchprob.report.palette import ABSENT, INK, OUTCOMES, ROSE, SKY, VERDICTS, VERMILION, YELLOW
+from matchprob.report.style import (
+    LEAST,
+    SMALL,
+    heading,
+    label_bars,
+    name_ticks,
+    room,
+    save,
+    share,
+    text_width,
+    tidy,
+)
 from numeric.counts import COMPLETE, InstanceCount
 
 # More masks than this are not told apart in a picture.
 _MOST_MASKS = 240
+
+__all__ = ["draw_atlas", "draw_incidence", "real_solution_groups", "real_solutions", "save"]
 
 
 def size_of_cells(found: Inspection) -> float:
@@ -43,15 +53,6 @@ def incidence_size(found: Inspection) -> tuple[float, float]:
         max(4.0, size * columns / max(rows, columns) + 2.6),
         size * rows / max(rows, columns) + 1.4,
     )
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure whole or not at all; the suffix says the format."""
-    files.check_picture(path)
-    files.check_target(path)
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format=path.suffix[1:], dpi=150, bbox_inches="tight")
-    files.write_bytes(path, buffer.getvalue())
 
 
 def draw_incidence(axes: Axes, found: Inspection) -> None:
@@ -76,15 +77,21 @@ def draw_incidence(axes: Axes, found: Inspection) -> None:
     for e, k in zip(*np.nonzero(equations.occurs), strict=True):
         (higher if inside[e, k] else linear).append((row_of[e], column_of[k]))
     rows, columns = len(form.system), len(form.system.unknowns)
-    cell = 72 * size_of_cells(found) / max(rows, columns)
+    names = [form.system.unknowns[u] for u in triangular.column_order]
+    labels = [form.system.labels[e] for e in triangular.row_order]
+    # Names are drawn where the cells beside them are large enough for their type.
+    beside = max(text_width(label, SMALL, "monospace") for label in labels)
+    left = share(axes) - beside - 40
+    size = min(SMALL, 0.8 * left / columns) if left > 0.4 * share(axes) else 0.0
+    handles: list[Any] = []
     for cells, colour, label in (
         (linear, SKY, "linear"),
         (higher, INK, "in a product"),
     ):
         if cells:
-            ys, xs = zip(*cells, strict=True)
-            axes.scatter(xs, ys, s=(0.62 * cell) ** 2, marker="s", c=colour, label=label, lw=0)
-    handles: list[Any] = list(axes.get_legend_handles_labels()[0])
+            squares = [Rectangle((k - 0.31, e - 0.31), 0.62, 0.62) for e, k in cells]
+            axes.add_collection(PatchCollection(squares, facecolors=colour, linewidths=0))
+            handles.append(Patch(facecolor=colour, label=label))
     for part, colour, label in (
         (triangular.overdetermined, VERMILION, "too many equations"),
         (triangular.underdetermined, YELLOW, "too few equations"),
@@ -101,29 +108,14 @@ def draw_incidence(axes: Axes, found: Inspection) -> None:
             handles.append(Patch(facecolor="none", edgecolor=colour, label=label))
     axes.set_xlim(-0.5, columns - 0.5)
     axes.set_ylim(rows - 0.5, -0.5)
-    axes.set_aspect("equal")
-    if max(rows, columns) <= 60:
-        names = form.system.unknowns
-        axes.set_xticks(
-            range(columns),
-            [names[u] for u in triangular.column_order],
-            rotation=90,
-            fontsize=min(7.0, 0.6 * cell),
-            family="monospace",
-        )
-        axes.set_yticks(
-            range(rows),
-            [form.system.labels[e] for e in triangular.row_order],
-            fontsize=min(7.0, 0.6 * cell),
-            family="monospace",
-        )
-    axes.set_xlabel(f"{columns} unknowns")
-    axes.set_ylabel(f"{rows} equations")
-    axes.set_title(f"{found.allocation.network}\n{form.form} form", fontsize=9)
-    axes.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0,
-        fontsize=7, frameon=False,
-    )  # fmt: skip
+    axes.set_aspect("equal", anchor="NW")
+    tidy(axes, f"{columns} unknowns", f"{rows} equations")
+    if size >= LEAST:
+        axes.set_xticks(range(columns), names, rotation=90)
+        axes.set_yticks(range(rows), labels)
+        for tick in (*axes.get_xticklabels(), *axes.get_yticklabels()):
+            tick.set(fontsize=size, family="monospace")
+    heading(axes, f"{found.allocation.network}\n{form.form} form", handles)
 
 
 def _frame(
@@ -157,20 +149,20 @@ def _frame(
 _ORDER = ("maximal", "intermediate", "undecided", "minimal")
 
 
-def _grid(found: Atlas) -> tuple[int, int, float, float]:
-    """Masks drawn, masks a line, and the width and height of one in cells, with its margin."""
+def _mask_cells(found: Atlas) -> tuple[float, float]:
+    """Width and height of one mask in cells, with its margin and the text above it."""
     shapes = [found.network.shapes[name] for name in found.matrices]
     width = sum(c for _, c in shapes) + 0.6 * (len(shapes) - 1) + 1.2
-    height = max(r for r, _ in shapes) + 1.8
-    number = min(len(found.entries), _MOST_MASKS)
-    return number, max(1, min(12, number)), width, height
+    return width, max(r for r, _ in shapes) + 1.8
 
 
 def atlas_size(found: Atlas) -> tuple[float, float]:
-    """Width and height in inches that fit the picture."""
-    number, columns, width, height = _grid(found)
-    cell = 0.95 / width
-    return max(4.5, 0.95 * columns + 0.4), cell * height * -(-max(1, number) // columns) + 1.2
+    """Width and height in inches that fit the picture; the height is cropped to what is drawn."""
+    number = min(len(found.entries), _MOST_MASKS)
+    columns = max(1, min(12, number))
+    width, height = _mask_cells(found)
+    lines = -(-max(1, number) // columns)
+    return max(4.5, 0.95 * columns + 0.4), 0.95 / width * height * lines + 2.4
 
 
 def draw_atlas(axes: Axes, found: Atlas) -> None:
@@ -178,12 +170,20 @@ def draw_atlas(axes: Axes, found: Atlas) -> None:
     entries = sorted(found.entries, key=lambda e: (_ORDER.index(e.verdict), e.cells))[:_MOST_MASKS]
     if not entries:
         raise InputError("there is no finished entry to draw")
-    _, columns, width, height = _grid(found)
+    texts = [
+        ("" if entry.root_count is None else f"N {entry.root_count} ") + f"×{entry.orbit}"
+        for entry in entries
+    ]
+    width, height = _mask_cells(found)
+    least = max(26.0, 6.0 + max(text_width(text, SMALL) for text in texts))
+    columns = max(1, min(12, len(entries), int(room(axes) / least)))
+    # The text above a mask needs its height, however small cells are.
+    height += max(0.0, 1.6 * SMALL * columns * width / room(axes) - 1.3)
     squares, colours = [], []
-    for k, entry in enumerate(entries):
+    for k, (entry, text) in enumerate(zip(entries, texts, strict=True)):
         down, across = divmod(k, columns)
         allocation = Allocation.from_cells(found.network, entry.cells)
-        left, top = across * width + 0.6, down * height + 1.3
+        left, top = across * width + 0.6, (down + 1) * height - _mask_cells(found)[1] + 1.3
         middle = left + (width - 1.2) / 2
         for name in found.matrices:
             mask = allocation.masks[name]
@@ -191,23 +191,26 @@ def draw_atlas(axes: Axes, found: Atlas) -> None:
                 squares.append(Rectangle((left + j, top + i), 0.9, 0.9))
                 colours.append(VERDICTS[entry.verdict] if mask[i, j] else ABSENT)
             left += mask.shape[1] + 0.6
-        count = "" if entry.root_count is None else f"N {entry.root_count} "
-        axes.text(middle, top - 0.15, f"{count}×{entry.orbit}", ha="center", fontsize=6.5)
+        axes.annotate(
+            text, (middle, top), (0, 1.5), textcoords="offset points", ha="center",
+            fontsize=SMALL,
+        )  # fmt: skip
     axes.add_collection(PatchCollection(squares, facecolors=colours, linewidths=0))
     axes.set_xlim(0, columns * width)
     axes.set_ylim(-(-len(entries) // columns) * height, 0)
-    axes.set_aspect("equal")
+    axes.set_aspect("equal", anchor="NW")
     axes.set_axis_off()
     totals = ", ".join(f"{v} {k}" for k, v in found.totals.items())
     more = len(found.entries) - len(entries)
     note = f" (the first {len(entries)} orbits are drawn)" if more else ""
     note += f" (partial: {len(found.entries)} of {found.orbits} orbits)" if found.is_partial else ""
-    axes.set_title(f"{found.network}, r = {found.budget}\n{totals}{note}", fontsize=9)
-    shown = [verdict for verdict in _ORDER if verdict in found.totals]
-    axes.legend(
-        handles=[Patch(color=VERDICTS[verdict], label=verdict) for verdict in shown],
-        loc="upper center", bbox_to_anchor=(0.5, 0), ncols=4, fontsize=7, frameon=False,
-    )  # fmt: skip
+    handles = [
+        Patch(color=VERDICTS[verdict], label=verdict)
+        for verdict in _ORDER
+        if verdict in found.totals
+    ]
+    handles.append(Patch(color=ABSENT, label="fixed; above: root count N, ×masks alike"))
+    heading(axes, f"{found.network}, r = {found.budget}\n{totals}{note}", handles)
 
 
 def real_solution_groups(counts: Iterable[InstanceCount]) -> dict[tuple[str, str], int]:
@@ -242,9 +245,10 @@ def real_solutions(axes: Axes, counts: Sequence[InstanceCount], title: str) -> N
     if not counts:
         raise InputError("no trial was finished: there is nothing to draw")
     groups = real_solution_groups(counts)
+    tidy(axes, "real solutions", "trials")
     if len(groups) <= 24:
         places: list[float] = list(range(len(groups)))
-        axes.set_xticks(places, [text for _, text in groups])
+        name_ticks(axes, places, [text for _, text in groups])
     else:
         # Complete counts where they are, then what is known less exactly.
         numbers = [int(text.removeprefix("≥ ")) for _, text in groups if text != "?"]
@@ -254,16 +258,7 @@ def real_solutions(axes: Axes, counts: Sequence[InstanceCount], title: str) -> N
         places, list(groups.values()), color=[OUTCOMES[o] for o, _ in groups], width=0.8
     )
     if len(groups) <= 12:
-        shares = [f"{100 * v / len(counts):.3g} %" for v in groups.values()]
-        axes.bar_label(bars, shares, fontsize=7, padding=1)
-    axes.margins(y=0.12)
+        label_bars(axes, bars, [f"{100 * v / len(counts):.3g} %" for v in groups.values()])
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("real solutions")
-    axes.set_ylabel("trials")
-    axes.set_title(title, fontsize=9)
-    axes.spines[["top", "right"]].set_visible(False)
     shown = [o for o in OUTCOMES if any(outcome == o for outcome, _ in groups)]
-    axes.legend(
-        handles=[Patch(color=OUTCOMES[o], label=o) for o in shown],
-        loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=7, frameon=False, borderaxespad=0,
-    )  # fmt: skip
+    heading(axes, title, [Patch(color=OUTCOMES[o], label=o) for o in shown])

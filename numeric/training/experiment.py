@@ -11,13 +11,7 @@ open, the limits are those of Clopper and Pearson for f of e + u, and for f of e
 trials with a match lies between e and e + u; given E the found ones are binomial, the lower limit
 falls and the upper limit falls with E at fixed f.)
 
-**The condition of a match** w is the largest relative change of the matching weights for a
-relative change of the labels, in Euclidean norms: κ(w) = ‖J⁺‖₂ ‖Y‖ / ‖w‖ with J the derivative
-of the labels by the learnable weights at w [1]_.
-
-References
-----------
-.. [1] L. N. Trefethen, D. Bau, *Numerical Linear Algebra*, SIAM 1997, lecture 12.
+The condition of a match is its relative condition number (`numeric.conditions`).
 """
 
 from __future__ import annotations
@@ -36,6 +30,7 @@ from algebra.problems.problem import Problem
 from algebra.results import Result
 from algebra.time_limits import check_time
 from numeric.certification.krawczyk import RootPool
+from numeric.conditions import conditions
 from numeric.counts import COMPLETE, InstanceCount
 from numeric.engines.plans import Plan, rank_plan
 from numeric.instances import Instance, draw_instance
@@ -43,7 +38,7 @@ from numeric.statistics.intervals import Interval, proportion_interval
 from numeric.training.arrival import Arrival, ChainArrivals, ReluArrivals
 from numeric.training.descent import Descent, find_optimizer
 from numeric.training.losses import check_trainable, loss_of
-from numeric.training.students import Students, starts_of, values_before
+from numeric.training.students import Students, starts_of
 
 # The first paper's criterion of a match (its Appendix E.1).
 MSE = 1e-2
@@ -526,14 +521,13 @@ class Experiment:
         if known is None or len(known) != len(listed):
             return {"matches": count.real}
         solutions = known.roots.real
-        before = values_before(instance)
         sizes = np.abs(solutions).max(axis=1)
-        distances = np.linalg.norm(solutions - before, axis=1)
+        distances = np.linalg.norm(solutions - instance.before, axis=1)
         out: dict[str, Any] = {
             "matches": len(solutions),
             "size": float(sizes.min()),
             "distance": float(distances.min()),
-            "condition": float(conditions(instance, solutions[[sizes.argmin()]])[0]),
+            "condition": _condition(instance, solutions[sizes.argmin()]),
         }
         if arrival is not None and arrival.number is not None:
             out["is_smallest"] = bool(sizes.argmin() == arrival.number)
@@ -541,21 +535,7 @@ class Experiment:
         return out
 
 
-def conditions(instance: Instance, solutions: np.ndarray) -> np.ndarray:
-    """The condition of each match of an instance; see the module's text.
-
-    Parameters
-    ----------
-    instance : Instance
-    solutions : ndarray, shape (·, r)
-
-    Returns
-    -------
-    ndarray, shape (·,)
-        In doubles, not certified; infinite where J has not full rank.
-    """
-    _, J = loss_of(Students.of([instance], len(solutions))).jacobian(np.asarray(solutions, float))
-    least = np.linalg.svd(J, compute_uv=False)[:, -1]
-    with np.errstate(divide="ignore"):
-        sizes = np.linalg.norm(solutions, axis=1)
-        return np.asarray(np.linalg.norm(instance.labels) / (least * sizes))
+def _condition(instance: Instance, solution: np.ndarray) -> float:
+    """The relative condition number of a match, to a per cent; infinite where it is singular."""
+    found = conditions(instance, solution.tolist())[1]
+    return math.inf if found is None else found.low

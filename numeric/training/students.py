@@ -123,12 +123,6 @@ def matrix_offsets(network: Network) -> dict[str, int]:
     return out
 
 
-def values_before(instance: Instance) -> np.ndarray:
-    """The learnable weights (r,) before learning: those that were drawn."""
-    cells = instance.allocation.cells
-    return np.array([instance.weights[name][i, j] for name, i, j in cells])
-
-
 def starts_of(instance: Instance, starts: int) -> np.ndarray:
     """Where the runs of an instance start.
 
@@ -149,4 +143,4 @@ def starts_of(instance: Instance, starts: int) -> np.ndarray:
     shapes, cells = instance.problem.network.shapes, instance.allocation.cells
     scale = np.array([shapes[name][1] ** -0.5 for name, _, _ in cells])
     again = draw_entries(rng, instance.problem.distribution.weights, (starts - 1, len(cells)))
-    return np.vstack([values_before(instance)[None], again * scale])
+    return np.vstack([instance.before[None], again * scale])

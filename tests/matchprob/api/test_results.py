@@ -21,6 +21,7 @@ VERBS = {
     "count": (lambda: mp.count(DIAGONAL, 6), 6),
     "estimate": (lambda: mp.estimate(DIAGONAL, 100), 100),
     "compare": (lambda: mp.compare(DIAGONAL, DIAGONAL, 8), 8),
+    "profile": (lambda: mp.profile(DIAGONAL, DIAGONAL, bounds=[1, 2], trials=8), 4),
     "train": (lambda: mp.train(DIAGONAL, 8, steps=100), 8),
     "identify": (lambda: mp.identify(DIAGONAL), 2),
     "audit": (lambda: mp.audit(mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2)), None),

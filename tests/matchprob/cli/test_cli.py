@@ -354,3 +354,27 @@ def test_a_bug_is_told_in_one_line(capsys):
     err = capsys.readouterr().err
     assert "this is a bug: ZeroDivisionError: by nought" in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["inspect", "certify", "count --instances 3", "estimate --trials 5", "compare", "identify",
+     "audit --count 3", "atlas --budget 2 --search 0", "design", "repair", "robust"],
+)  # fmt: skip
+def test_pictures_on_the_command_line(tmp_path, capsys, words):
+    """Every verb that draws takes a width and dots; a bad one is refused before the work."""
+    problem = tmp_path / "p.toml"
+    problem.write_text(
+        '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+        "[learnable]\nW = [[1, 0], [0, 1]]\n"
+    )
+    verb, *more = words.split()
+    files = [problem, problem, "--trials", "4"] if verb == "compare" else [problem]
+    target = tmp_path / "p.svg"
+    assert call(verb, *files, *more, "--plot", target, "--width", "85mm") == 0
+    assert 'width="240.9' in target.read_text()
+    capsys.readouterr()
+    assert call(verb, *files, *more, "--plot", target, "--width", "85") == 2
+    assert "85mm" in capsys.readouterr().err
+    assert call(verb, *files, *more, "--plot", target, "--dpi", "1") == 2
+    assert "dpi (1)" in capsys.readouterr().err

@@ -19,7 +19,7 @@ from numeric.instances import draw_instance
 from numeric.relu.decide import decide
 from numeric.studies.study import Study
 from numeric.training.arrival import ChainArrivals, ReluArrivals
-from numeric.training.experiment import Experiment, Settings, Trained, TrainResult, conditions
+from numeric.training.experiment import Experiment, Settings, Trained, TrainResult
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
@@ -129,28 +129,6 @@ def test_matches_that_break_constraints_are_not_found():
     assert bound.found <= bound.exists
     for t, u in zip(bound.trained, free.trained, strict=True):
         assert not t.found or u.size <= 1.0
-
-
-def test_the_condition_of_a_linear_system():
-    """For a system linear in its unknowns it is that of its matrix, scaled by the solution."""
-    known = counts(ROW, 1, complete=True)
-    instance = draw_instance(ROW, 0, 0)
-    w = np.array(known[0].solutions[0])
-    eps = 1e-7
-    J = np.stack(
-        [
-            (
-                NET.forward(instance.with_weights(w + eps * e), instance.X)
-                - NET.forward(instance.with_weights(w - eps * e), instance.X)
-            ).ravel()
-            / (2 * eps)
-            for e in np.eye(2)
-        ],
-        axis=1,
-    )
-    value = np.linalg.norm(np.linalg.inv(J), 2)
-    value *= np.linalg.norm(instance.labels) / np.linalg.norm(w)
-    assert np.isclose(conditions(instance, w[None])[0], value, rtol=1e-5)
 
 
 def _trained(exists, found):

@@ -1,0 +1,150 @@
+r"""What adding or removing any one weight does to the rank of an allocation, all at once.
+
+Let J_A (E×r) be the Jacobian of the labels with respect to the learnable weights at a random
+point over GF(p), k its rank.
+
+*Adding.*  A weight c raises the rank where its column is not in the span of J_A, that is where
+some κ with κ J_A = 0 has κ·J_c ≠ 0.  For a random κ of that left null space this fails with
+probability 1/p.  The column of the cell (i, j) is Σ_s L_s[:, i] ⊗ R_s[j, :], so for κ read as a
+d×columns matrix K all cells of a weight matrix have κ·J_c = (Σ_s L_sᵀ K R_sᵀ)[i, j]: a few small
+products, and no Jacobian of the whole network.
+
+*Removing.*  A weight a lowers the rank where it is a *coloop*: in no circuit inside A, so that
+every ν with J_A ν = 0 has ν_a = 0; again a random ν of the null space tells.
+
+Both null spaces stand in one reduced echelon form, that of (J_A | I): its rows with their pivots
+among J_A express the other columns of J_A by a basis, the right parts of the rows below are a
+basis of the left null space.  Where many more weights learn than there are equations, the columns
+beyond a basis are replaced by random combinations of them, which have the same span.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from algebra.linalg.modular import (
+    Residues,
+    echelon,
+    matmul,
+    random_prime,
+    random_residues,
+)
+from algebra.problems.allocation import Allocation
+from algebra.ranks.generic_rank import deficit_error
+from algebra.ranks.jacobian import jacobian, random_point, tangent_factors
+
+# Random combinations that stand for the columns beyond a basis.
+_MIXED = 4
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """The rank of an allocation, and what one weight more or less does to it.
+
+    Attributes
+    ----------
+    rank : int
+        At the point: a proven lower bound of the generic rank.
+    raises : mapping of str to ndarray of bool
+        For each matrix the weights that do not learn and would raise the rank by 1.
+    lowers : mapping of str to ndarray of bool
+        For each matrix the learnable weights without which it drops by 1.
+    error : Fraction
+        Bound on the probability that any one of these answers is wrong.
+    """
+
+    rank: int
+    raises: Mapping[str, np.ndarray]
+    lowers: Mapping[str, np.ndarray]
+    error: Fraction
+
+
+def what_if(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None = None,
+    seed: int = 0,
+) -> WhatIf:
+    """What adding or removing any one weight does to the rank.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        Of a network that is a chain of matrices.
+    support : mapping of str to mask, optional
+        Weights outside do not exist: they raise nothing.
+    seed : int, optional
+        The prime and the point follow from it.
+
+    Returns
+    -------
+    WhatIf
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> net = LinearEstimator(q=3, d=2, m=2)
+    >>> found = what_if(Allocation.from_masks(net, W=[[1, 1, 1], [0, 0, 0]]))
+    >>> found.rank, found.raises["W"].astype(int).tolist(), bool(found.lowers["W"].any())
+    (2, [[0, 0, 0], [1, 1, 1]], False)
+    """
+    network, support = allocation.network, support or {}
+    rng = random.Random(f"what if/{seed}")
+    p = random_prime(rng)
+    point = random_point(network, p, rng.randrange(1 << 32), support)
+    factors = tangent_factors(network, point)
+    cells, outputs = list(allocation.cells), network.outputs
+    J = jacobian(factors, cells, p)
+    columns = np.arange(len(cells))
+    if len(cells) > 2 * outputs + 64:
+        columns, J = _basis_and_mixtures(J, p, rng)
+    r = J.shape[1]
+    table, pivots = echelon(np.hstack([J, np.eye(outputs, dtype=np.int64)]), p)
+    rank = sum(pivot < r for pivot in pivots)
+
+    lowers = {name: np.zeros(shape, bool) for name, shape in network.shapes.items()}
+    basis = set(pivots[:rank])
+    others = [k for k in range(r) if k not in basis]
+    # The pivots' entries of a random vector of the null space, up to the sign.
+    needed = matmul(table[:rank, others], random_residues((len(others), 1), p, rng), p)[:, 0]
+    for row in np.flatnonzero(needed == 0):
+        name, i, j = cells[int(columns[pivots[row]])]
+        lowers[name][i, j] = True
+
+    raises = {name: np.zeros(shape, bool) for name, shape in network.shapes.items()}
+    left = table[rank:, r:]
+    if len(left):
+        mix = random_residues((1, len(left)), p, rng)
+        K = matmul(mix, left, p).reshape(network.d, network.columns)
+        learning = allocation.masks
+        for name, (L, R) in factors.items():
+            moved = matmul(matmul(L.transpose(0, 2, 1), K, p), R.transpose(0, 2, 1), p)
+            free = learning[name] == 0
+            if name in support:
+                free = free & (np.asarray(support[name]) != 0)
+            raises[name] = (moved.sum(axis=0) % p != 0) & free
+    # Of two ranks at the point, of the random vector, and of the mixtures.
+    bound = min(len(cells) + 1, outputs)
+    error = 2 * deficit_error(network, bound) + Fraction(2 + 2 * _MIXED, p)
+    return WhatIf(rank, raises, lowers, error)
+
+
+def _basis_and_mixtures(J: Residues, p: int, rng: random.Random) -> tuple[np.ndarray, Residues]:
+    """A basis of the columns, then combinations of all others; the numbers of the former."""
+    count, rows = J.shape[1], J.shape[0]
+    order = np.array(rng.sample(range(count), count))
+    stop = 2 * rows + 64
+    while True:
+        _, pivots = echelon(J[:, order[:stop]], p)
+        basis = order[pivots]
+        rest = np.setdiff1d(order, basis)
+        mixed = matmul(J[:, rest], random_residues((len(rest), _MIXED), p, rng), p)
+        full = np.hstack([J[:, basis], mixed])
+        # Combinations of columns outside the span of these would be independent of them.
+        if stop >= count or len(echelon(full, p)[1]) == len(basis):
+            return basis, full
+        stop = min(count, 2 * stop)

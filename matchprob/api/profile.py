@@ -1,0 +1,136 @@
+"""The match probability against what a match may cost: the verb profile."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+from algebra.errors import InputError, whole_number
+from algebra.time_limits import positive_seconds, unlimited
+from matchprob.api.question import Question, as_problem, check_common, stem_of
+from numeric.counts import InstanceCount
+from numeric.profiles.measures import find_measure
+from numeric.profiles.profile import COARSE, Profile, ProfileResult, check_bounds
+from numeric.profiles.thresholds import Threshold, Thresholds, bounded, is_listed, merged
+from numeric.statistics.intervals import tail_of
+from numeric.studies.store import Store
+from numeric.studies.study import Study, make_workers
+from numeric.studies.together import run_together
+
+Advance = Callable[[InstanceCount], None]
+
+
+def profile(
+    *questions: Question,
+    by: str = "size",
+    bounds: Sequence[float] | None = None,
+    trials: int = 1000,
+    seed: int = 0,
+    engine: str | None = None,
+    confidence: float = 0.95,
+    timeout: float = math.inf,
+    trial_timeout: float = 600.0,
+    store: str | Path | Store | None = None,
+    workers: int = 1,
+    advance: Advance | None = None,
+) -> ProfileResult:
+    """The match probability as a function of what a match may cost.
+
+    Parameters
+    ----------
+    *questions : Problem, str or Path
+        One, or several of one network and its laws: then on common instances.
+    by : {"size", "change", "norm", "condition"}, optional
+        Largest weight, largest change, Euclidean length of the change, condition number.
+    bounds : sequence of float, optional
+        Where points are wanted; by default at the steps.
+    trials : int, optional
+    seed : int, optional
+    engine : str, optional
+    confidence : float, optional
+    timeout : float, optional
+        Seconds for the whole call, which then ends as by an interrupt.
+    trial_timeout : float, optional
+        Seconds for one trial in the engine.
+    store : str or Path, optional
+        SQLite file that keeps the counts with their solutions; another profile of them computes
+        nothing again.
+    workers : int, optional
+        Local processes.
+    advance : callable, optional
+        Told of each count.
+
+    Returns
+    -------
+    ProfileResult
+        An interrupt (Ctrl-C) ends the work and keeps the trials done.
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> found = mp.profile(mp.Problem(net, {"W": [[1, 1], [0, 0]]}), bounds=[1, 3], trials=200)
+    >>> [point.matched for point in found.points], found.profiles[0].at(float("inf")).matched
+    ([56, 107], 200)
+    """
+    if not questions:
+        raise InputError("`questions`: name a problem to profile")
+    problems = [as_problem(question) for question in questions]
+    check_common(problems)
+    measure = find_measure(by)
+    given = () if bounds is None else check_bounds(bounds)
+    whole_number(trials, "trials", 1)
+    tail_of(confidence)
+    positive_seconds(timeout, "timeout")
+    began = time.monotonic()
+    listed = [is_listed(problem) for problem in problems]
+    asked = given or COARSE
+    with ExitStack() as stack:
+        kept = (
+            stack.enter_context(closing(Store(store))) if isinstance(store, str | Path) else store
+        )
+        crew = make_workers(workers)
+        stack.enter_context(closing(crew))
+        # One study a problem; one for each bound where matches are not listed.
+        studies: list[list[Study]] = []
+        for problem, question, has_list in zip(problems, questions, listed, strict=True):
+            asked_of = [problem] if has_list else [bounded(problem, measure, b) for b in asked]
+            studies.append(
+                [
+                    stack.enter_context(
+                        Study(
+                            one, seed=seed, engine=engine, store=kept, workers=crew,
+                            timeout=trial_timeout, complete=has_list, name=stem_of(question),
+                        )
+                    )
+                    for one in asked_of
+                ]
+            )  # fmt: skip
+        left = max(timeout - (time.monotonic() - began), 1e-3)
+        every = [study for some in studies for study in some]
+        found = run_together(every, trials, timeout=left, advance=advance)
+    profiles = []
+    estimates = iter(found)
+    # What was counted is put together, though time be up.
+    with unlimited():
+        for problem, question, some, has_list in zip(
+            problems, questions, studies, listed, strict=True
+        ):
+            own = [next(estimates) for _ in some]
+            thresholds: list[Threshold]
+            if has_list:
+                of = Thresholds(problem, seed, measure).of
+                thresholds = [of(count) for count in own[0].counts]
+            else:
+                thresholds = merged(asked, [one.counts for one in own])
+            profiles.append(
+                Profile(
+                    problem, by, own[0].engine, seed, tuple(thresholds),
+                    given if has_list else asked, confidence, stem_of(question),
+                )
+            )  # fmt: skip
+    trouble = next((one.trouble for one in found if one.trouble), "")
+    return ProfileResult(by, seed, tuple(profiles), trials, confidence, trouble)

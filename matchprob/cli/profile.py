@@ -1,0 +1,111 @@
+"""The verb of bounded matches: profile."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from matchprob.cli.options import (
+    Confidence,
+    Dpi,
+    EngineName,
+    Json,
+    Plot,
+    Seed,
+    StoreOption,
+    Timeout,
+    Trials,
+    TrialTimeout,
+    Width,
+    WorkersOption,
+    console,
+    draw,
+    finish,
+    print_json,
+)
+from matchprob.io.sizes import DPI
+
+
+def _numbers(text: str | None) -> list[float] | None:
+    """Numbers between commas."""
+    from algebra.errors import InputError
+
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in text.replace(",", " ").split()]
+    except ValueError:
+        raise InputError(
+            f"--bounds {text!r} must be numbers between commas, as in 0.5,1,2"
+        ) from None
+
+
+def profile(
+    problems: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Problem files (TOML); several must be of one network.",
+            metavar="PROBLEM...",
+            show_default=False,
+        ),
+    ],
+    by: Annotated[
+        str,
+        typer.Option(
+            help="What is bounded: size (largest weight), change (largest change), norm "
+            "(Euclidean length of the change), condition (condition number)."
+        ),
+    ] = "size",
+    bounds: Annotated[
+        str | None,
+        typer.Option(help="Where points are wanted, as in 0.5,1,2; the steps by default."),
+    ] = None,
+    trials: Trials = 1000,
+    seed: Seed = 0,
+    engine: EngineName = None,
+    confidence: Confidence = 0.95,
+    timeout: Timeout = math.inf,
+    trial_timeout: TrialTimeout = 600.0,
+    store: StoreOption = None,
+    workers: WorkersOption = 1,
+    plot: Plot = None,
+    width: Width = None,
+    dpi: Dpi = DPI,
+    as_json: Json = False,
+) -> None:
+    """Match probability as a function of what a match may cost."""
+    from matchprob.api import profile as verbs
+    from matchprob.io import files
+    from matchprob.io.progress import progress
+    from matchprob.report.profile import print_profile
+
+    files.check_outputs(problems, plot=plot, store=store)
+    with progress("counting", len(problems) * trials) as advance:
+        found = verbs.profile(
+            *problems,
+            by=by,
+            bounds=_numbers(bounds),
+            trials=trials,
+            seed=seed,
+            engine=engine,
+            confidence=confidence,
+            timeout=timeout,
+            trial_timeout=trial_timeout,
+            store=store,
+            workers=workers,
+            advance=advance,
+        )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_profile(console(), found)
+    draw(found, plot, width, dpi)
+    finish(found.trials, trials, "trials", "profile", store, found.trouble)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command()(profile)

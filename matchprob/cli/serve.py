@@ -1,0 +1,62 @@
+"""The verb that serves the page: serve."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from algebra.errors import InputError
+from matchprob.cli.options import Json, Seed, StoreOption, print_json, say
+
+_PARTS = ("starlette", "uvicorn")
+
+
+def serve(
+    problem: Annotated[
+        Path | None,
+        typer.Argument(help="Problem file (TOML); the papers' example net without one."),
+    ] = None,
+    store: StoreOption = None,
+    port: Annotated[int, typer.Option(help="0 takes a free one.", min=0, max=65535)] = 0,
+    no_open: Annotated[
+        bool, typer.Option("--no-open", help="Print the address, open no browser.")
+    ] = False,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Serve a page on which an allocation is painted and judged at once."""
+    missing = [name for name in _PARTS if importlib.util.find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"the page needs {' and '.join(missing)}: python -m pip install 'matchprob[page]'"
+        )
+    from matchprob.api.design import network_of
+    from matchprob.io import files
+    from matchprob.page.example import first_problem
+    from matchprob.page.server import PageServer
+
+    files.check_outputs([problem], store=store)
+    question = first_problem() if problem is None else network_of(problem)
+    name = "P.toml" if problem is None else problem.name
+    server = PageServer(question, name=name, store=store, port=port, seed=seed)
+    if as_json:
+        print_json({"address": server.address, "folder": str(server.folder), "seed": seed})
+    else:
+        say(f"matchprob: the page is at {server.address}")
+        say("matchprob: only this machine can open it; Ctrl-C ends it")
+    if not no_open:
+        import webbrowser
+
+        webbrowser.open(server.address)
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
+    say("matchprob: the page is closed" + (f"; trials are kept in {store}" if store else ""))
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command()(serve)

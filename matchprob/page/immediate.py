@@ -1,0 +1,244 @@
+"""What the page shows of an allocation at once: ranks, budgets, crosses, theorems, what if.
+
+Everything here is found within some tens of milliseconds, in the process of the page: it is
+asked at every click.  What takes longer (elimination, root counts, searches) is a job.  A part
+that a kind of network has no answer to is None, with the reason in words.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from algebra.networks.base import Network, NotKnown
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.problems.reachability import labels_vanish
+from algebra.ranks.budgets.cover import Budget, budget_violations, budgets
+from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+from algebra.ranks.what_if import what_if
+from algebra.systems.forms import preferred_forms, unknown_count
+from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
+from algebra.systems.instances import modular_instance
+from algebra.systems.system import QuadraticSystem
+from algebra.theorems.statements import THEOREMS
+from algebra.time_limits import OutOfTime, within
+from matchprob.page.state import PageState, pack
+
+# Seconds after which the parts that are left are given up; small nets need hundredths.
+PATIENCE = 3.0
+# The block triangular form is immediate up to so many unknowns, else a job.
+FEW_UNKNOWNS = 320
+# Pictures of the incidence matrix have at most so many marks.
+MOST_MARKS = 60_000
+# A prime for the structure: which unknowns occur where, not how many solutions there are.
+_PRIME = 2_147_483_629
+
+Data = dict[str, Any]
+
+
+def look(state: PageState, seed: int = 0) -> Data:
+    """Everything that is immediate.
+
+    Parameters
+    ----------
+    state : PageState
+    seed : int, optional
+
+    Returns
+    -------
+    dict
+        Plain data: see `matchprob.page.session`.
+    """
+    start = time.perf_counter()
+    problem = state.problem
+    network, allocation = problem.network, problem.allocation
+    unknown: list[str] = []
+
+    def part(what: Callable[[], Any]) -> Any:
+        try:
+            return what()
+        except NotKnown as error:
+            unknown.append(str(error))
+        except OutOfTime:
+            unknown.append("some parts take longer than a page can wait: use the buttons below")
+        return None
+
+    with within(PATIENCE):
+        ranks = part(lambda: _ranks(problem, seed)) if network.chain() is not None else None
+        is_few = network.chain() is not None and _unknowns(allocation) <= FEW_UNKNOWNS
+        data = {
+            "digest": problem.digest,
+            "title": str(network),
+            "learnable": allocation.size,
+            "outputs": network.outputs,
+            "shapes": {name: list(shape) for name, shape in network.shapes.items()},
+            "rank": ranks,
+            "limits": part(lambda: _limits(network)),
+            "totals": part(lambda: _totals(allocation)),
+            "violations": part(lambda: [_violation(v) for v in budget_violations(allocation)]),
+            "theorems": _theorems(network, allocation, ranks),
+            "what_if": part(lambda: _what_if(problem, seed)) if ranks else None,
+            "blocks": part(lambda: blocks_of(problem, seed)) if is_few else None,
+            "notes": [] if problem.distribution.is_continuous else ["discrete"],
+        }
+    data["unknown"] = list(dict.fromkeys(unknown))
+    data["milliseconds"] = 1000 * (time.perf_counter() - start)
+    return data
+
+
+def blocks_of(problem: Problem, seed: int = 0) -> Data | None:
+    """The incidence matrix of the equations in block triangular form."""
+    allocation = problem.allocation
+    if not allocation.size:
+        return None
+    form = preferred_forms(problem.network, allocation)[0]
+    instance = modular_instance(
+        allocation, _PRIME, seed, problem.support, key="inspect", teacher=True
+    )
+    system = instance.system(form).without_identities()
+    patterns = system.equations.patterns()
+    return incidence(system, block_triangular_form(patterns, len(system.unknowns)), patterns)
+
+
+def incidence(system: QuadraticSystem, form: BlockTriangularForm, patterns: Any) -> Data:
+    """The permuted incidence matrix as plain data: blocks, marks, names."""
+    rows = {e: k for k, e in enumerate(form.row_order)}
+    columns = {u: k for k, u in enumerate(form.column_order)}
+    parts = []
+    for k, block in enumerate(form.parts):
+        if not block:
+            continue
+        kind = "square"
+        if k == 0:
+            kind = "over"
+        elif k == len(form.parts) - 1:
+            kind = "under"
+        parts.append(
+            {
+                "kind": kind,
+                "rows": [min((rows[e] for e in block.equations), default=0), len(block.equations)],
+                "columns": [
+                    min((columns[u] for u in block.unknowns), default=0), len(block.unknowns)
+                ],
+                # Unknowns that are learnable weights, by number in the allocation's order.
+                "weights": [u for u in block.unknowns if u < system.weights],
+            }
+        )  # fmt: skip
+    marks = [[rows[e], columns[u]] for e, row in enumerate(patterns) for u in row]
+    return {
+        "form": system.form,
+        "equations": len(rows),
+        "unknowns": len(columns),
+        "weights": system.weights,
+        "parts": parts,
+        "marks": marks if len(marks) <= MOST_MARKS else None,
+        "labels": [system.labels[e] for e in form.row_order],
+        "names": [system.unknowns[u] for u in form.column_order],
+    }
+
+
+def _unknowns(allocation: Allocation) -> int:
+    forms = preferred_forms(allocation.network, allocation)
+    return unknown_count(allocation, forms[0])
+
+
+def _rank_of_network(problem: Problem, seed: int) -> GenericRank:
+    support = tuple((name, mask.tobytes()) for name, mask in sorted(problem.support.items()))
+    return _cached_rank(problem.network, support, seed)
+
+
+@lru_cache(maxsize=64)
+def _cached_rank(
+    network: Network, support: tuple[tuple[str, bytes], ...], seed: int
+) -> GenericRank:
+    masks = {
+        name: np.frombuffer(raw, np.int8).reshape(network.shapes[name]) for name, raw in support
+    }
+    return network_rank(network, masks, seed)
+
+
+def _ranks(problem: Problem, seed: int) -> Data:
+    """Ranks of the network and of the allocation, and what follows of MP."""
+    allocation = problem.allocation
+    whole = _rank_of_network(problem, seed)
+    own = allocation_rank(allocation, problem.support, whole.rank, seed)
+    is_minimal = own.rank < whole.rank
+    # Too few weights are too few at every point; else a deficit is as sure as its points.
+    error = own.error if is_minimal else whole.error
+    if is_minimal and allocation.size < whole.rank and whole.rank:
+        error = Fraction(0)
+    return {
+        "rank": own.rank,
+        "equations": whole.rank,
+        "minimal": is_minimal,
+        "vanish": labels_vanish(problem.network, problem.support),
+        "error": float_of(error),
+    }
+
+
+def float_of(error: Fraction) -> float:
+    """An error bound for people: rounded."""
+    return error.numerator / error.denominator
+
+
+def _limits(network: Network) -> Data:
+    """How many equations a row and a column of each matrix take part in."""
+    out = {}
+    for name, limits in network.limits().items():
+        column = limits.column
+        out[name] = {
+            "row": [limits.row[0], limits.row[1]],
+            "column": None if column is None else [column[0], column[1]],
+        }
+    return out
+
+
+def _totals(allocation: Allocation) -> list[Data]:
+    return [
+        {"subject": b.subject, "used": b.learnable, "limit": b.limit, "text": str(b)}
+        for b in budgets(allocation)
+        if b.kind in ("total", "matrix")
+    ]
+
+
+def _violation(found: Budget) -> Data:
+    return {
+        "kind": found.kind,
+        "rows": [list(line) for line in found.rows],
+        "columns": [list(line) for line in found.columns],
+        "text": str(found),
+    }
+
+
+def _theorems(network: Network, allocation: Allocation, ranks: Mapping[str, Any] | None) -> Any:
+    """What each theorem that speaks of this kind of network says, as stated."""
+    out = []
+    for theorem in THEOREMS.values():
+        if not theorem.matrices(network):
+            continue
+        gaps = theorem.gaps(network, allocation)
+        out.append(
+            {
+                "name": theorem.name,
+                "statement": theorem.statement,
+                "source": theorem.source,
+                "says": theorem.says(network, allocation),
+                "gaps": list(gaps),
+            }
+        )
+    return out
+
+
+def _what_if(problem: Problem, seed: int) -> Data:
+    found = what_if(problem.allocation, problem.support, seed)
+    return {
+        "raises": {name: pack(mask) for name, mask in found.raises.items() if mask.any()},
+        "lowers": {name: pack(mask) for name, mask in found.lowers.items() if mask.any()},
+        "error": float_of(found.error),
+    }

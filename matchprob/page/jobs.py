@@ -1,0 +1,222 @@
+"""What is done in processes of their own: verdicts, structure, searches, studies.
+
+Each job is a function of plain data and of ``tell(event, found)``: an event is plain data for the
+front end, `found` the object itself, for whoever holds the session.
+"""
+
+from __future__ import annotations
+
+import shlex
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from algebra import families
+from algebra.certificates.certificate import UNDECIDED, Certificate
+from algebra.phases import phases
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
+from algebra.results import Explanation
+from matchprob.api import certify as exact
+from matchprob.explain.certificate import explain_certificate
+from matchprob.page import immediate
+from matchprob.page.state import pack
+from matchprob.report.certificate import certainty
+
+# Seconds between two signs of life.
+_PULSE = 0.4
+
+Ask = Mapping[str, Any]
+Tell = Callable[..., None]
+
+
+@contextmanager
+def watched(tell: Tell) -> Iterator[Tell]:
+    """Tell the phases of the work inside, as they begin; gives a `tell` for the work itself."""
+    lock, done, began = threading.Lock(), threading.Event(), time.monotonic()
+
+    def one_at_a_time(event: dict[str, Any], found: Any = None) -> None:
+        with lock:
+            tell(event, found)
+
+    def pulse() -> None:
+        said = ""
+        while not done.wait(_PULSE):
+            now = phases()
+            name = now[-1][0] if now else ""
+            if name and name != said:
+                said = name
+                one_at_a_time({"event": "phase", "text": name, "seconds": time.monotonic() - began})
+
+    thread = threading.Thread(target=pulse, daemon=True)
+    thread.start()
+    try:
+        yield one_at_a_time
+    finally:
+        done.set()
+        thread.join(1.0)
+
+
+def _problem(data: Mapping[str, Any]) -> Problem:
+    return problem_from_dict(data)
+
+
+def why_data(why: Explanation) -> dict[str, Any]:
+    """A result in plain words, as the page shows it."""
+    return {
+        "known": list(why.known),
+        "open": why.open,
+        "decided_by": why.decided_by,
+        "commands": [list(pair) for pair in why.commands],
+    }
+
+
+def verdict_data(found: Certificate, name: str = "P.toml", **limits: float) -> dict[str, Any]:
+    """A verdict as the page shows it."""
+    roots = found.evidence.get("root_count")
+    is_proved = not found.error_bound and (not roots or roots["rule"] == "linear")
+    sure = "undecided" if found.verdict == UNDECIDED else "proved" if is_proved else "probable"
+    return {
+        "digest": found.problem.digest,
+        "verdict": found.verdict,
+        "rule": found.rule,
+        "sure": sure,
+        "certainty": certainty(found),
+        "rank": found.rank,
+        "equations": found.equations,
+        "learnable": found.learnable,
+        "roots": found.generic_root_count,
+        "roots_at_least": found.root_count_at_least,
+        "error": immediate.float_of(found.error_bound),
+        "reasons": list(found.reasons),
+        "notes": list(found.notes),
+        "tried": list(found.tried),
+        "why": why_data(explain_certificate(found, shlex.quote(name), **limits)),
+        "seconds": found.seconds,
+    }
+
+
+def verdict(ask: Ask, tell: Tell) -> None:
+    """Certify: what the page asks for after every change, and the button Certify."""
+    problem = _problem(ask["problem"])
+    limits = {"timeout": ask["timeout"], "search": ask["search"]}
+    found = exact.certify(problem, seed=ask["seed"], **limits)
+    data = verdict_data(found, ask.get("name", "P.toml"), **limits)
+    tell({"event": "verdict", **data, "limits": limits}, found)
+
+
+def structure(ask: Ask, tell: Tell) -> None:
+    """Inspect: the core that elimination leaves, and the blocks where these take long."""
+    problem = _problem(ask["problem"])
+    allocation = problem.allocation
+    found = families.inspect_allocation(allocation, problem.support, seed=ask["seed"])
+    forms = [form.to_dict() for form in found.forms]
+    blocks = None
+    if found.forms and ask.get("blocks"):
+        first = found.forms[0]
+        patterns = first.system.equations.patterns()
+        blocks = immediate.incidence(first.system, first.triangular, patterns)
+    tell(
+        {
+            "event": "structure",
+            "digest": problem.digest,
+            "forms": forms,
+            "skipped": list(found.skipped),
+            "text": str(found),
+            "blocks": blocks,
+        }
+    )
+
+
+def _cells(data: Any) -> list[Cell]:
+    return [(str(name), int(i), int(j)) for name, i, j in data]
+
+
+def _masks(allocation: Allocation) -> dict[str, str]:
+    return {name: pack(allocation.masks[name]) for name in allocation.matrices}
+
+
+def design(ask: Ask, tell: Tell) -> None:
+    """The verb design, of all weights that exist."""
+    from matchprob.api import design as designs
+
+    problem = _problem(ask["problem"])
+    found = designs.design(
+        problem,
+        goal=ask["goal"],
+        budget=ask["budget"],
+        must=_cells(ask["must"]),
+        forbidden=_cells(ask["never"]),
+        matrices=ask["matrices"],
+        caps=ask["caps"],
+        line=ask["line"],
+        seconds=ask["seconds"],
+        seed=ask["seed"],
+    )
+    text = f"{found.goal}: {found.allocation.size} weights, value {found.value}"
+    text += ", nothing is better" if found.is_optimal else f", nothing is below {found.bound}"
+    tell({"event": "result", "learnable": _masks(found.allocation), "text": text}, found)
+
+
+def repair(ask: Ask, tell: Tell) -> None:
+    """The verb repair."""
+    from matchprob.api import repair as repairs
+
+    found = repairs.repair(
+        _problem(ask["problem"]),
+        goal=ask["goal"],
+        must=_cells(ask["must"]),
+        forbidden=_cells(ask["never"]),
+        seconds=ask["seconds"],
+        seed=ask["seed"],
+    )
+    moves = found.repair.moves if found.repair else 0
+    text = "nothing has to move" if not moves else f"{moves} moved"
+    if found.repair and moves:
+        text += f": {found.repair.reason}"
+    text += f" ({found.before.verdict} → {found.after.verdict})"
+    tell({"event": "result", "learnable": _masks(found.problem.allocation), "text": text}, found)
+
+
+def identify(ask: Ask, tell: Tell) -> None:
+    """The verb identify."""
+    from matchprob.api import identify as identities
+
+    found = identities.identify(_problem(ask["problem"]), seed=ask["seed"], timeout=ask["timeout"])
+    data = found.to_dict()
+    marks = {key: data[key] for key in ("determined", "free", "values")}
+    tell({"event": "result", "marks": marks, "text": found.lines()[0]}, found)
+
+
+def estimate(ask: Ask, tell: Tell) -> None:
+    """The verb estimate, its interval told while it narrows."""
+    from matchprob.page.trials import estimate as run
+
+    run(_problem(ask["problem"]), ask, tell)
+
+
+def compare(ask: Ask, tell: Tell) -> None:
+    """The verb compare."""
+    from matchprob.page.trials import compare as run
+
+    run(_problem(ask["problem"]), _problem(ask["other"]), ask, tell)
+
+
+JOBS: dict[str, Callable[[Ask, Tell], None]] = {
+    "verdict": verdict,
+    "structure": structure,
+    "design": design,
+    "repair": repair,
+    "identify": identify,
+    "estimate": estimate,
+    "compare": compare,
+}
+
+
+def store_of(ask: Ask) -> Path | None:
+    """The store that a study goes into."""
+    return Path(ask["store"]) if ask.get("store") else None

@@ -1,0 +1,482 @@
+"""One front end's conversation: what it asks, and what is told in answer.
+
+Messages and events are plain data, over whatever carries them: server-sent events for a tab of
+the browser, the model of a widget in a notebook.  A message names its ``verb``:
+
+hello    The front end is there; holds a ``state``, or wants the first one
+look     The problem changed: what is immediate is told at once, verdict and structure follow
+parse    The ``text`` of a problem file is to become the state
+resize   The sizes or the kind of the network changed
+texts    The problem as TOML, Python and command, to be copied
+act      certify, design, repair or identify, in a process that the next change ends
+study    estimate or compare, in a process that goes on whatever happens to the page
+cancel   End an action or a study within a second
+judge    What the pinned allocation A is: its ranks, and its verdict whatever is painted meanwhile
+save     Write the problem, a certificate or a result into the folder
+bye      The tab is closed: its jobs end
+
+An event names itself in ``event``; one that answers bad input is "refused", with the ``place`` it
+belongs to.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from algebra.errors import InputError, Unfinished, shown, whole_number
+from algebra.problems.problem import Problem
+from algebra.results import Result
+from matchprob import __version__
+from matchprob.api.goals import GOALS
+from matchprob.io import files
+from matchprob.page import commands, immediate
+from matchprob.page.state import (
+    LARGEST,
+    Misplaced,
+    PageState,
+    kinds,
+    parse,
+    read_network,
+    read_state,
+    resized,
+    state_of,
+)
+from matchprob.page.studies import Studies
+from matchprob.page.workshop import Event, Job, Workshop
+
+# Seconds for the verdict that follows every change.
+QUICK = {"timeout": 20.0, "search": 1.0}
+SEARCH_SECONDS = 60.0
+# Verdicts that are kept for the way back.
+_KEPT = 64
+_ACTIONS = ("certify", "design", "repair", "identify")
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+Emit = Callable[[Event], None]
+
+
+class Session:
+    """What one tab or one widget asks, and its jobs.
+
+    Parameters
+    ----------
+    first : Problem
+        What is shown where the front end holds nothing yet.
+    workshop : Workshop
+    studies : Studies
+        Shared by all sessions of a server.
+    emit : callable
+        Takes an event; called in any thread.
+    folder : Path
+        The only one that is written to.
+    name : str
+        Of the first problem's file.
+    seed : int
+    """
+
+    def __init__(
+        self,
+        first: Problem,
+        workshop: Workshop,
+        studies: Studies,
+        emit: Emit,
+        *,
+        folder: Path,
+        name: str = "",
+        seed: int = 0,
+    ) -> None:
+        self.state: PageState = state_of(first, name)
+        self.workshop = workshop
+        self.studies = studies
+        self.folder = folder
+        self.seed = seed
+        self._emit = emit
+        self._lock = threading.RLock()
+        self._live: list[Job] = []
+        self._aside: Job | None = None
+        self._action: Job | None = None
+        self._action_name = ""
+        self._shown = ""
+        # What is known of problems, by their digest: verdicts with their certificates, structure.
+        self._verdicts: OrderedDict[str, tuple[Event, Any]] = OrderedDict()
+        self._structures: OrderedDict[str, Event] = OrderedDict()
+        self.results: dict[str, Any] = {}
+        self.changed: Callable[[], None] = _nothing
+        studies.join(self._from_study)
+
+    def close(self) -> None:
+        """End its jobs; studies go on."""
+        self.studies.leave(self._from_study)
+        with self._lock:
+            self._stop_live()
+            for job in (self._aside, self._action):
+                if job is not None:
+                    job.kill()
+
+    @property
+    def problem(self) -> Problem:
+        """What is shown."""
+        return self.state.problem
+
+    @property
+    def certificate(self) -> Any:
+        """The certificate of what is shown, where there is one already."""
+        known = self._verdicts.get(self.problem.digest)
+        return None if known is None else known[1]
+
+    def show(self, problem: Problem, name: str = "") -> Event:
+        """Show another problem; the state for the front end."""
+        with self._lock:
+            self.state = state_of(problem, name or self.state.name)
+            return self.state.to_dict()
+
+    # -- messages ---------------------------------------------------------------------
+
+    def receive(self, message: Any) -> None:
+        """Do what a message asks; what it leads to is told."""
+        verb = message.get("verb") if isinstance(message, Mapping) else None
+        answer = self._VERBS.get(verb) if isinstance(verb, str) else None
+        if answer is None:
+            self._emit({"event": "refused", "place": "", "text": f"{shown(message)} is no message"})
+            return
+        try:
+            with self._lock:
+                answer(self, message)
+        except Misplaced as error:
+            self._refuse(verb, error.place, str(error), line=error.line)
+        except (InputError, Unfinished) as error:
+            self._refuse(verb, message.get("what", verb), str(error))
+        except (KeyError, TypeError, AttributeError) as error:
+            self._refuse(
+                verb, "", f"a message that cannot be read: {type(error).__name__}: {error}"
+            )
+        except MemoryError:
+            self._refuse(verb, "network", "there is not enough memory for a network of this size")
+        except OSError as error:
+            self._refuse(verb, message.get("what", verb), _words(error))
+
+    def _refuse(self, verb: Any, place: Any, text: str, **more: Any) -> None:
+        self._emit({"event": "refused", "verb": verb, "place": place, "text": text, **more})
+
+    def _hello(self, message: Mapping[str, Any]) -> None:
+        trouble = None
+        if message.get("state"):
+            try:
+                self.state = read_state(message["state"])
+            except InputError as error:
+                trouble = f"the address of this page holds no problem that can be shown: {error}"
+        pinned = None
+        if isinstance(message.get("state"), Mapping) and message["state"].get("pinned"):
+            try:
+                pinned = _shown(read_state(message["state"]["pinned"]))
+            except InputError as error:
+                trouble = f"what was pinned as A cannot be shown: {error}"
+        self._emit(
+            {
+                "event": "welcome",
+                "version": __version__,
+                **_shown(self.state),
+                "pinned": pinned,
+                "trouble": trouble,
+                "kinds": kinds(),
+                "goals": {
+                    name: {"help": goal.help, "lines": list(goal.lines)}
+                    for name, goal in GOALS.items()
+                },
+                "largest": LARGEST,
+                "store": self.studies.store.name if self.studies.store else None,
+                "seed": self.seed,
+                "studies": self.studies.snapshots(),
+            }
+        )
+
+    def _look(self, message: Mapping[str, Any]) -> None:
+        self.state = read_state(message["state"])
+        digest = self.problem.digest
+        is_new = digest != self._shown
+        if is_new:
+            self._stop_live()
+            if self._action is not None and not self._action.is_over:
+                self._action.kill()
+                self._tell_action("stopped", "stopped: the problem changed")
+            self._action = None
+        self._shown = digest
+        data = immediate.look(self.state, self.seed)
+        self._emit({"event": "looked", "seq": message.get("seq"), **data})
+        self.changed()
+        if digest in self._verdicts:
+            self._emit(self._verdicts[digest][0])
+        if digest in self._structures:
+            self._emit(self._structures[digest])
+        if is_new or not self._live:
+            self._start_live(digest, data)
+
+    def _start_live(self, digest: str, looked: Mapping[str, Any]) -> None:
+        self._stop_live()
+        ask = {"problem": self.problem.to_dict(), "seed": self.seed, "name": self.state.name}
+        if digest not in self._verdicts:
+            self._live.append(
+                self.workshop.run({**ask, "job": "verdict", **QUICK}, self._of_live(digest))
+            )
+        if digest not in self._structures and self.problem.allocation.size:
+            wanted = looked["blocks"] is None
+            self._live.append(
+                self.workshop.run(
+                    {**ask, "job": "structure", "blocks": wanted}, self._of_live(digest)
+                )
+            )
+
+    def _stop_live(self) -> None:
+        for job in self._live:
+            job.kill()
+        self._live = []
+
+    def _of_live(self, digest: str, is_aside: bool = False) -> Callable[[Event], None]:
+        def listen(event: Event) -> None:
+            found = event.pop("found", None)
+            if event["event"] == "verdict":
+                self._keep(self._verdicts, digest, (event, found))
+            elif event["event"] == "structure":
+                self._keep(self._structures, digest, event)
+            elif event["event"] == "failed":
+                event = {**event, "event": "unknown", "digest": digest}
+            else:
+                return
+            if is_aside or digest == self._shown:
+                self._emit(event)
+                self.changed()
+
+        return listen
+
+    @staticmethod
+    def _keep(kept: OrderedDict[str, Any], digest: str, value: Any) -> None:
+        kept[digest] = value
+        kept.move_to_end(digest)
+        while len(kept) > _KEPT:
+            kept.popitem(last=False)
+
+    def _parse(self, message: Mapping[str, Any]) -> None:
+        text = message["text"]
+        if not isinstance(text, str):
+            raise InputError("`text` must be text")
+        state = parse(text, self.folder, message.get("name") or self.state.name)
+        self._emit({"event": "state", "from": "parse", "text": text, **_shown(state)})
+
+    def _resize(self, message: Mapping[str, Any]) -> None:
+        network = read_network(message["network"])
+        state = read_state(message["state"])
+        fitted = resized(state, network) if network != state.problem.network else state
+        self._emit({"event": "state", "from": "resize", **_shown(fitted)})
+
+    def _texts(self, message: Mapping[str, Any]) -> None:
+        self._emit({"event": "texts", **commands.texts(read_state(message["state"]))})
+
+    def _judge(self, message: Mapping[str, Any]) -> None:
+        state = read_state(message["state"])
+        data = immediate.look(state, self.seed)
+        digest = data["digest"]
+        self._emit({"event": "judged", "pinned": True, **data})
+        if digest in self._verdicts:
+            self._emit(self._verdicts[digest][0])
+            return
+        ask = {"problem": state.problem.to_dict(), "seed": self.seed, "name": state.name}
+        if self._aside is not None:
+            self._aside.kill()
+        self._aside = self.workshop.run(
+            {**ask, "job": "verdict", **QUICK}, self._of_live(digest, is_aside=True)
+        )
+
+    def _bye(self, message: Mapping[str, Any]) -> None:
+        self.close()
+
+    # -- actions ----------------------------------------------------------------------
+
+    def _act(self, message: Mapping[str, Any]) -> None:
+        what = message["what"]
+        if what not in _ACTIONS:
+            raise InputError(f"`what` ({shown(what)}) must be one of " + ", ".join(_ACTIONS))
+        self.state = read_state(message["state"])
+        self._shown = digest = self.problem.digest
+        options = message.get("options") or {}
+        if self._action is not None and not self._action.is_over:
+            self._action.kill()
+            self._tell_action("stopped", "stopped: something else was asked")
+        ask: dict[str, Any] = {
+            "job": "verdict" if what == "certify" else what,
+            "problem": self.problem.to_dict(),
+            "name": self.state.name,
+            "seed": self.seed,
+            "must": self.state.cells("must"),
+            "never": self.state.cells("never"),
+            "seconds": SEARCH_SECONDS,
+            **commands.LONG,
+        }
+        if what == "design":
+            ask |= _design_options(options)
+            # All weights that exist may learn.
+            ask["problem"] = {**ask["problem"], "learnable": {}}
+        if what == "repair":
+            ask["goal"] = options.get("goal") or None
+        self._action_name = what
+        command = commands.command(what, self.state, options, self.seed)
+        self._emit({"event": "action", "what": what, "status": "running", "command": command})
+        self._action = self.workshop.run(ask, self._of_action(what, digest))
+
+    def _of_action(self, what: str, digest: str) -> Callable[[Event], None]:
+        is_told = False
+
+        def listen(event: Event) -> None:
+            nonlocal is_told
+            found = event.pop("found", None)
+            kind = event["event"]
+            if kind == "verdict":
+                self._keep(self._verdicts, digest, (event, found))
+                self._emit(event)
+                self.changed()
+                found_text = f"{event['verdict']}: {event['rule']}"
+                event = {"text": found_text}
+            if kind in ("verdict", "result"):
+                self.results[what] = found
+                is_told = True
+                self._tell_action("done", event.pop("text"), what, **event, html=html_of(found))
+            elif kind in ("failed", "stopped"):
+                is_told = True
+                self._tell_action(kind, event.get("text", "stopped"), what)
+            elif kind == "phase":
+                self._tell_action("running", event["text"], what)
+            elif not is_told:
+                self._tell_action("stopped", "stopped", what)
+
+        return listen
+
+    def _tell_action(self, status: str, text: str, what: str = "", **more: Any) -> None:
+        more.pop("event", None)
+        name = what or self._action_name
+        self._emit({"event": "action", "what": name, "status": status, "text": text, **more})
+
+    def _study(self, message: Mapping[str, Any]) -> None:
+        state = read_state(message["state"])
+        other = read_state(message["other"]).problem if message.get("other") else None
+        options = message.get("options") or {}
+        trials = whole_number(options.get("trials", 1000), "trials", 1, 1_000_000)
+        what = "compare" if other is not None else "estimate"
+        asked = {**options, "trials": trials}
+        self.studies.start(
+            state.problem,
+            other,
+            trials=trials,
+            seed=self.seed,
+            complete=bool(options.get("complete")) and other is None,
+            name=state.name,
+            command=commands.command(what, state, asked, self.seed, self.studies.store),
+        )
+
+    def _cancel(self, message: Mapping[str, Any]) -> None:
+        if message.get("study"):
+            self.studies.cancel(str(message["study"]))
+        elif self._action is not None:
+            self._action.cancel()
+
+    def _from_study(self, event: Event) -> None:
+        self._emit(event)
+
+    # -- files ------------------------------------------------------------------------
+
+    def _save(self, message: Mapping[str, Any]) -> None:
+        what, name = message["what"], message["name"]
+        if what == "problem":
+            text, end = read_state(message["state"]).problem.to_toml(), ".toml"
+        elif what == "certificate":
+            found = self.certificate
+            if found is None:
+                raise InputError("there is no certificate of this allocation yet: press Certify")
+            text, end = found.to_json(), ".json"
+        else:
+            text, end = self._result_text(str(message.get("result"))), ".json"
+        path = self._inside(name, end)
+        if path.exists() and not message.get("replace"):
+            self._emit({"event": "exists", "what": what, "name": path.name})
+            return
+        files.check_outputs([], path)
+        files.write_text(path, text)
+        self._emit({"event": "saved", "what": what, "name": path.name})
+
+    def _result_text(self, name: str) -> str:
+        found = self.results.get(name) or self.studies.result(name)
+        if found is None:
+            raise InputError("there is no such result: it may be of an earlier server")
+        return json.dumps({**found.to_dict(), "seed": self.seed}, indent=1) + "\n"
+
+    def _inside(self, name: Any, end: str) -> Path:
+        """The file of a name in the folder; no other is ever written to."""
+        text = str(name).strip()
+        if not text or text != Path(text).name or text.startswith(".") or not text.isprintable():
+            raise InputError(
+                f"`name` ({shown(name)}) must be the name of a file, without a folder: files are "
+                f"written into {self.folder} only"
+            )
+        path = self.folder / (text if text.endswith(end) else text + end)
+        if path.is_symlink() and not path.resolve().is_relative_to(self.folder.resolve()):
+            raise InputError(f"{text} leads out of {self.folder}: name another file")
+        return path
+
+    _VERBS: ClassVar[dict[str, Callable[[Session, Mapping[str, Any]], None]]] = {
+        "hello": _hello,
+        "look": _look,
+        "parse": _parse,
+        "resize": _resize,
+        "texts": _texts,
+        "act": _act,
+        "study": _study,
+        "cancel": _cancel,
+        "judge": _judge,
+        "save": _save,
+        "bye": _bye,
+    }
+
+
+def _shown(state: PageState) -> dict[str, Any]:
+    """A state with the shapes of its matrices: the front end knows no kinds of network."""
+    shapes = {name: list(shape) for name, shape in state.problem.network.shapes.items()}
+    return {"state": state.to_dict(), "shapes": shapes}
+
+
+def html_of(found: Any) -> str:
+    """A result as a notebook shows it: the page shows the same."""
+    return found._repr_html_() if isinstance(found, Result) else ""
+
+
+def _design_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    goal = options.get("goal", "cheapest")
+    if goal not in GOALS:
+        raise InputError(f"`goal` ({shown(goal)}) must be one of " + ", ".join(GOALS))
+    budget = options.get("budget")
+    caps = {
+        line: whole_number(value, f"{line} cap", 0)
+        for line, value in (options.get("caps") or {}).items()
+        if value not in (None, "")
+    }
+    return {
+        "goal": goal,
+        "budget": None if budget in (None, "") else whole_number(budget, "budget", 1),
+        "matrices": [str(name) for name in options.get("matrices") or []],
+        "caps": caps,
+        "line": "column" if options.get("line") == "column" else "row",
+    }
+
+
+def _words(error: OSError) -> str:
+    name = Path(str(error.filename)).name if error.filename else "the file"
+    if error.errno in _NO_SPACE:
+        return f"{name}: {error.strerror}; not written. What is on the page is kept in its address"
+    return f"{name}: {error.strerror}"
+
+
+def _nothing() -> None:
+    """Whom nobody asks to be told of changes."""

@@ -1,0 +1,350 @@
+"""What the page shows, as plain data: a problem, the locks of its weights, a name.
+
+The front end holds one such mapping, in the address of the page or in the notebook's model; every
+message carries it whole, so that nothing is lost where a process ends::
+
+    {"name": "diagonal.toml", "network": {"kind": "lrnn", "n": 2, …},
+     "learnable": {"W": "kA"}, "support": {…}, "must": {…}, "never": {…},
+     "distribution": {…}, "constraints": {…}}
+
+A mask is its bits, row by row, eight to a byte, in the base64 of addresses.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import random
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, one_line, shown
+from algebra.networks.base import KINDS, Network
+from algebra.problems.allocation import Cell
+from algebra.problems.files import network_from_dict, problem_from_dict
+from algebra.problems.problem import Problem
+
+# A matrix is drawn up to so many rows and columns.
+LARGEST = 512
+MOST_CHARACTERS = 4_000_000
+# Lines among which the one that is no TOML is looked for.
+_MOST_TRIED = 400
+_KEYS = {
+    "name", "network", "learnable", "support", "must", "never", "distribution", "constraints",
+    "pinned",
+}  # fmt: skip
+
+
+class Misplaced(InputError):
+    """Bad input, and where on the page it was given.
+
+    Attributes
+    ----------
+    place : str
+        "network.n", "network", "learnable", …, "text".
+    line : int or None
+        Of the problem file, from 1.
+    """
+
+    def __init__(self, error: InputError | str, place: str, line: int | None = None) -> None:
+        super().__init__(str(error))
+        self.place = place
+        self.line = line
+
+
+@dataclass(frozen=True)
+class PageState:
+    """A problem and what the page adds to it.
+
+    Attributes
+    ----------
+    problem : Problem
+    must, never : mapping of str to mask
+        Weights that a design has to let learn, or to leave fixed.
+    name : str
+        Of its file, without a folder.
+    """
+
+    problem: Problem
+    must: Mapping[str, np.ndarray]
+    never: Mapping[str, np.ndarray]
+    name: str
+
+    def cells(self, which: str) -> list[Cell]:
+        """The locked weights: of "must" or "never"."""
+        masks: Mapping[str, np.ndarray] = getattr(self, which)
+        return [
+            (name, int(i), int(j))
+            for name, mask in masks.items()
+            for i, j in zip(*np.nonzero(mask), strict=True)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the front end holds."""
+        data = self.problem.to_dict()
+        state: dict[str, Any] = {"name": self.name, "network": data["network"]}
+        for table in ("learnable", "support"):
+            masks = getattr(self.problem, table)
+            state[table] = {name: pack(mask) for name, mask in masks.items() if mask.any()}
+        # An empty support would be none.
+        state["support"] = {name: pack(mask) for name, mask in self.problem.support.items()}
+        for table in ("must", "never"):
+            locks = getattr(self, table)
+            state[table] = {name: pack(mask) for name, mask in locks.items() if mask.any()}
+        for table in ("distribution", "constraints"):
+            if table in data:
+                state[table] = data[table]
+        return state
+
+
+def pack(mask: np.ndarray) -> str:
+    """The bits of a mask as text."""
+    bits = np.packbits(np.asarray(mask, np.uint8).ravel())
+    return base64.urlsafe_b64encode(bits.tobytes()).decode().rstrip("=")
+
+
+def unpack(text: Any, shape: tuple[int, int], name: str) -> np.ndarray:
+    """The mask that a text is of.
+
+    Raises
+    ------
+    InputError
+        Where it is none of this shape.
+    """
+    count = shape[0] * shape[1]
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (TypeError, ValueError, binascii.Error):
+        raise InputError(f"`{name}` ({shown(text)}) is no mask in base64") from None
+    if len(raw) != (count + 7) // 8:
+        raise InputError(
+            f"`{name}` holds {len(raw)} bytes, a {shape[0]}×{shape[1]} mask {(count + 7) // 8}"
+        )
+    return np.unpackbits(np.frombuffer(raw, np.uint8), count=count).reshape(shape).astype(np.int8)
+
+
+def read_state(data: Any) -> PageState:
+    """The state that the front end sent.
+
+    Raises
+    ------
+    InputError
+        Where it is damaged (an address can be edited); `Misplaced` where it is said where.
+    """
+    if not isinstance(data, Mapping) or set(data) - _KEYS:
+        raise InputError(f"the state of the page ({shown(data)}) is none")
+    network = read_network(data.get("network"))
+    masks: dict[str, dict[str, np.ndarray]] = {}
+    for table in ("learnable", "support", "must", "never"):
+        given = data.get(table, {})
+        if not isinstance(given, Mapping):
+            raise Misplaced(f"`{table}` ({shown(given)}) must be a table", table)
+        masks[table] = {}
+        for name, text in given.items():
+            if name not in network.shapes:
+                raise Misplaced(f"`{table}` names `{one_line(name)}`, which is no matrix", table)
+            masks[table][name] = unpack(text, network.shapes[name], f"{table}.{name}")
+    tables = {key: data[key] for key in ("distribution", "constraints") if data.get(key)}
+    problem = _problem(network, masks["learnable"], masks["support"], tables)
+    return PageState(problem, masks["must"], masks["never"], _file_name(data.get("name")))
+
+
+def _problem(
+    network: Network,
+    learnable: Mapping[str, Any],
+    support: Mapping[str, Any],
+    tables: Mapping[str, Any],
+) -> Problem:
+    data = {"network": network.to_dict(), "learnable": learnable, "support": support, **tables}
+    try:
+        return problem_from_dict({key: table for key, table in data.items() if len(table)})
+    except InputError as error:
+        raise Misplaced(error, "learnable") from None
+
+
+def read_network(data: Any) -> Network:
+    """The network of the sizes given, if it can be shown.
+
+    Raises
+    ------
+    Misplaced
+        At the size that is wrong.
+    """
+    if not isinstance(data, Mapping):
+        raise Misplaced(f"`network` ({shown(data)}) must be a table", "network")
+    try:
+        network = network_from_dict(data)
+    except InputError as error:
+        raise Misplaced(error, _wrong_size(data)) from None
+    for name, (rows, columns) in network.shapes.items():
+        if max(rows, columns) > LARGEST:
+            raise Misplaced(
+                f"{name} is {rows}×{columns}, and the page draws matrices up to "
+                f"{LARGEST}×{LARGEST}: use the commands `inspect`, `certify`, `design` for it",
+                "network",
+            )
+    return network
+
+
+def _wrong_size(data: Mapping[str, Any]) -> str:
+    """The size that is wrong by itself: replaced by the sizes' least, the rest is a network."""
+    kind = data.get("kind")
+    if not isinstance(kind, str) or kind not in KINDS:
+        return "network.kind"
+    for field in fields(KINDS[kind]):  # type: ignore[arg-type]
+        least: Any = [1] if field.name in ("widths", "hidden") else 1
+        value = data.get(field.name, field.default)
+        choices = [value] if field.default is not MISSING else [least]
+        for other in choices:
+            try:
+                network_from_dict({**data, field.name: other})
+            except InputError:
+                continue
+            if field.name in data:
+                return f"network.{field.name}"
+    return "network"
+
+
+def parse(text: str, folder: Path, name: str = "") -> PageState:
+    """The problem that a file's text says.
+
+    Parameters
+    ----------
+    text : str
+        TOML.
+    folder : Path
+        Where the matrices lie that it names; a name must not lead out of it.
+    name : str, optional
+
+    Raises
+    ------
+    Misplaced
+        With the table and the line at which the text is wrong.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise Misplaced(f"the text has {len(text)} characters, more than {MOST_CHARACTERS}", "text")
+    try:
+        data = tomllib.loads(text.removeprefix("\ufeff"))
+    except tomllib.TOMLDecodeError as error:
+        raise Misplaced(f"not valid TOML: {one_line(error)}", "text", _bad_line(text)) from None
+    except (RecursionError, ValueError) as error:
+        raise Misplaced(f"not valid TOML: {one_line(error)}", "text") from None
+    _keep_inside(data, folder)
+    if isinstance(data.get("network"), Mapping):
+        try:
+            read_network(data["network"])
+        except Misplaced as error:
+            key = error.place.partition(".")[2]
+            raise Misplaced(error, error.place, _line_of(text, "network", key)) from None
+    # Tables are added one by one: the first that cannot be read is the one that is wrong.
+    read: dict[str, Any] = {}
+    first = [table for table in ("network", "support", "learnable") if table in data]
+    tables = [*first, *(table for table in data if table not in first)]
+    for table in tables or [""]:
+        if table:
+            read[table] = data[table]
+        if "network" in data and "network" not in read:
+            continue
+        try:
+            problem = problem_from_dict(read, folder)
+        except InputError as error:
+            raise Misplaced(error, table or "text", _line_of(text, table)) from None
+    return state_of(problem, name)
+
+
+def state_of(problem: Problem, name: str = "") -> PageState:
+    """The state that shows a problem; of a random allocation the draw of a trial."""
+    read_network(problem.network.to_dict())
+    if problem.is_random:
+        problem = problem.with_allocation(problem.draw(random.Random("page/0")))
+    return PageState(problem, {}, {}, _file_name(name))
+
+
+def resized(state: PageState, network: Network) -> PageState:
+    """The same masks on a network of other sizes, cut off or filled with what does not learn."""
+
+    def fit(masks: Mapping[str, Any], fill: int) -> dict[str, np.ndarray]:
+        out = {}
+        for name, mask in masks.items():
+            if name in network.shapes:
+                rows, columns = network.shapes[name]
+                out[name] = np.full((rows, columns), fill, np.int8)
+                part = mask[:rows, :columns]
+                out[name][: part.shape[0], : part.shape[1]] = part
+        return out
+
+    problem = state.problem
+    support = fit(problem.support, 1)
+    learnable = fit(problem.learnable, 0)
+    fitted = Problem(network, learnable, support, problem.distribution)
+    return PageState(fitted, fit(state.must, 0), fit(state.never, 0), state.name)
+
+
+def kinds() -> list[dict[str, Any]]:
+    """The kinds of network that can be chosen, with the names of their sizes."""
+    out = []
+    for kind, network in KINDS.items():
+        sizes = []
+        for field in fields(network):  # type: ignore[arg-type]
+            form = "words" if isinstance(field.default, str) else "number"
+            if field.name in ("widths", "hidden"):
+                form = "numbers"
+            default = None if field.default is MISSING else field.default
+            sizes.append({"name": field.name, "form": form, "default": default})
+        out.append({"kind": kind, "title": network.title, "sizes": sizes})
+    return out
+
+
+def _keep_inside(data: Any, folder: Path) -> None:
+    """Refuse names of files that lie elsewhere: the text may come from another machine."""
+    if isinstance(data, Mapping):
+        for value in data.values():
+            _keep_inside(value, folder)
+    elif isinstance(data, list):
+        for value in data:
+            _keep_inside(value, folder)
+    elif isinstance(data, str) and data.endswith((".csv", ".npy")):
+        inside = folder.resolve()
+        if not (inside / data).resolve().is_relative_to(inside):
+            raise Misplaced(
+                f"{shown(data)} lies outside the folder that is served: copy it there", "text"
+            )
+
+
+def _file_name(name: Any) -> str:
+    """A name without a folder; "P.toml" where there is none."""
+    text = Path(str(name or "")).name
+    return text if text and text.isprintable() and len(text) <= 100 else "P.toml"
+
+
+def _line_of(text: str, table: str, key: str = "") -> int | None:
+    """The line of a table's head, or of one of its keys."""
+    found = None
+    for number, line in enumerate(text.splitlines(), 1):
+        plain = line.strip()
+        if plain.startswith("["):
+            if plain.strip("[] ") == table:
+                found = number
+            elif found is not None:
+                break
+        elif found is not None and key and plain.partition("=")[0].strip() == key:
+            return number
+    return found
+
+
+def _bad_line(text: str) -> int | None:
+    """The line at which TOML ends to be: the shortest beginning that no continuation mends."""
+    lines = text.splitlines()
+    good = 0
+    for number in range(1, min(len(lines), _MOST_TRIED) + 1):
+        try:
+            tomllib.loads("\n".join(lines[:number]))
+        except (ValueError, RecursionError):
+            continue
+        good = number
+    return good + 1 if good < len(lines) else None

@@ -1,0 +1,206 @@
+// @ts-check
+// What takes longer: Certify, Estimate, Repair, Design, Compare, Identify.
+
+import { copy, fill, h } from "./dom.js";
+
+const ACTIONS = [
+  ["certify", "Certify", "Decide it, with more patience, and with a certificate that others can check."],
+  ["estimate", "Estimate", "Draw random teachers and samples, and count the real solutions of each."],
+  ["repair", "Repair", "Move the fewest weights so that MP > 0, or so that MP = 1. Locks are obeyed."],
+  ["design", "Design", "Choose the best allocation of all. Locks are obeyed."],
+  ["compare", "Compare", "Hold the pinned allocation A against the one on the page, on common instances."],
+  ["identify", "Identify", "Say which of the learnable weights the data determine."],
+];
+
+/**
+ * The panel of actions.
+ * @param {object} host
+ * @param {(what: string, options: any) => void} host.run
+ * @param {(what: string) => void} host.cancel
+ * @param {(what: string) => void} host.save the result of an action
+ * @param {() => any} host.goals
+ * @param {() => string[]} host.matrices
+ * @param {() => boolean} host.isPinned
+ * @param {(what: string, options: any) => string} host.command
+ */
+export function makeActions(host) {
+  let current = "certify";
+  /** @type {Record<string, any>} */
+  const told = {};
+  /** @type {Record<string, any>} */
+  const options = {
+    estimate: { trials: 1000, complete: true },
+    compare: { trials: 1000 },
+    repair: { goal: "" },
+    design: { goal: "cheapest", budget: "", matrices: [], caps: {}, line: "row" },
+  };
+  const tabs = h("div", { class: "mp-tabs", role: "tablist", "aria-label": "What to do with the allocation" });
+  const panel = h("div", { class: "mp-panel", role: "tabpanel", id: "mp-panel", tabindex: -1 });
+  const element = h("section", { class: "mp-actions", "aria-label": "Actions" }, tabs, panel);
+  const form = h("div", { class: "mp-options" });
+  const outcome = h("div", { class: "mp-outcome", "aria-live": "polite" });
+
+  /** @param {string} name */
+  function choose(name) {
+    current = name;
+    draw();
+  }
+
+  function draw() {
+    fill(tabs, ACTIONS.map(([name, title]) =>
+      h("button", {
+        type: "button", role: "tab", class: "mp-tab", id: `mp-tab-${name}`, "data-action": name,
+        "aria-selected": String(name === current), "aria-controls": "mp-panel",
+        tabindex: name === current ? 0 : -1,
+        onclick: () => choose(name),
+        onkeydown: (/** @type {KeyboardEvent} */ e) => {
+          const step = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
+          if (!step) return;
+          const names = ACTIONS.map(([other]) => other);
+          choose(names[(names.indexOf(name) + step + names.length) % names.length]);
+          tabs.querySelector('[aria-selected="true"]')?.focus();
+          e.preventDefault();
+        },
+      }, title, told[name]?.status === "running" ? h("span", { class: "mp-spin", "aria-label": "running" }) : null)));
+    panel.setAttribute("aria-labelledby", `mp-tab-${current}`);
+    const entry = ACTIONS.find(([name]) => name === current);
+    drawForm();
+    fill(panel, h("p", { class: "mp-soft" }, entry?.[2] ?? ""), form, outcome);
+    drawOutcome();
+  }
+
+  function drawForm() {
+    const mine = options[current] ?? {};
+    const fields = [];
+    const isRunning = told[current]?.status === "running";
+    if (current === "estimate" || current === "compare") {
+      fields.push(field("Trials", h("input", {
+        type: "number", min: 1, max: 1000000, value: mine.trials, "data-option": "trials",
+        oninput: (/** @type {any} */ e) => change({ trials: Number(e.target.value) }),
+      })));
+    }
+    if (current === "estimate") {
+      fields.push(h("label", { class: "mp-check" }, h("input", {
+        type: "checkbox", checked: mine.complete,
+        onchange: (/** @type {any} */ e) => change({ complete: e.target.checked }),
+      }), "count every solution (root counts, sizes of weights)"));
+    }
+    if (current === "repair") {
+      fields.push(field("So that", select(
+        [["", "MP > 0, or MP = 1 where it is"], ["positive", "MP > 0"], ["maximal", "MP = 1"]],
+        mine.goal, (goal) => change({ goal }))));
+    }
+    if (current === "design") {
+      const goals = host.goals();
+      fields.push(
+        field("Goal", select(Object.entries(goals).map(([name, goal]) => [name, `${name}: ${goal.help}`]),
+          mine.goal, (goal) => change({ goal }))),
+        field("Weights", h("input", {
+          type: "number", min: 1, value: mine.budget, placeholder: "as needed", "data-option": "budget",
+          oninput: (/** @type {any} */ e) => change({ budget: e.target.value === "" ? "" : Number(e.target.value) }),
+        })),
+        field("In", select([["", "all matrices"], ...host.matrices().map((n) => [n, n])],
+          mine.matrices[0] ?? "", (name) => change({ matrices: name ? [name] : [] }))),
+        field("At most in a row", h("input", {
+          type: "number", min: 0, value: mine.caps.row ?? "", placeholder: "any",
+          oninput: (/** @type {any} */ e) => change({ caps: { ...mine.caps, row: e.target.value === "" ? "" : Number(e.target.value) } }),
+        })),
+      );
+    }
+    const blocked = current === "compare" && !host.isPinned();
+    if (blocked) fields.push(h("p", { class: "mp-none" }, "Pin an allocation as A first."));
+    const command = h("code", { class: "mp-command" }, host.command(current, mine));
+    fill(form,
+      fields,
+      h("div", { class: "mp-run" },
+        isRunning
+          ? h("button", { type: "button", class: "mp-cancel", onclick: () => host.cancel(current) }, "Cancel")
+          : h("button", { type: "button", class: "mp-go", disabled: blocked, onclick: () => host.run(current, options[current] ?? {}) },
+              ACTIONS.find(([name]) => name === current)?.[1] ?? ""),
+        h("button", {
+          type: "button", class: "mp-copy", title: "copy the command", "aria-label": "copy the command",
+          onclick: async (/** @type {any} */ e) => {
+            const done = await copy(command.textContent ?? "");
+            e.target.textContent = done ? "copied" : "not copied";
+          },
+        }, "copy"),
+        command));
+  }
+
+  /** @param {any} some */
+  function change(some) {
+    Object.assign(options[current], some);
+    const command = form.querySelector(".mp-command");
+    if (command) command.textContent = host.command(current, options[current]);
+  }
+
+  function drawOutcome() {
+    const event = told[current];
+    if (!event) {
+      fill(outcome);
+      return;
+    }
+    const isRunning = event.status === "running";
+    const share = event.requested ? event.trials / event.requested : null;
+    const words = event.text || (isRunning ? "working" : event.status);
+    fill(outcome,
+      h("div", { class: `mp-told mp-told-${event.status}` },
+        h("p", {}, isRunning ? h("span", { class: "mp-spin", "aria-hidden": "true" }) : null,
+          event.status === "failed" ? "Not done: " : "", words),
+        isRunning && share !== null ? progress(share, `${event.trials} of ${event.requested}`) : null,
+        event.html ? table(event.html) : null,
+        event.status === "done" || event.trials
+          ? h("button", { type: "button", class: "mp-small", onclick: () => host.save(current) },
+              current === "certify" ? "Save the certificate" : "Save the result")
+          : null));
+  }
+
+  return {
+    element,
+    draw,
+    choose,
+    current: () => current,
+    /** @param {string} what @param {any} event */
+    tell(what, event) {
+      told[what] = event;
+      draw();
+    },
+    /** @param {string} what */
+    forget(what) {
+      delete told[what];
+      draw();
+    },
+  };
+}
+
+/** @param {string} label @param {any} input */
+function field(label, input) {
+  return h("label", { class: "mp-field" }, h("span", {}, label), input);
+}
+
+/**
+ * @param {any[][]} entries
+ * @param {string} chosen
+ * @param {(value: string) => void} change
+ */
+export function select(entries, chosen, change) {
+  return h("select", { onchange: (/** @type {any} */ e) => change(e.target.value) },
+    entries.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
+}
+
+/** @param {number} share @param {string} words */
+function progress(share, words) {
+  const bar = h("div", { class: "mp-progress", role: "progressbar", "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": Math.round(100 * share), "aria-label": words }, h("i", {}));
+  bar.firstChild.style.width = `${100 * share}%`;
+  return bar;
+}
+
+/**
+ * A result as notebooks show it: a table that Python has made, every text of it escaped.
+ * @param {string} html
+ */
+function table(html) {
+  const frame = h("div", { class: "mp-result" });
+  frame.innerHTML = html;
+  return frame;
+}

@@ -1,0 +1,697 @@
+// @ts-check
+// The page to think with: paint which weights learn, see verdict and match probability.
+// Written to anywidget's contract: notebooks host it as it is, `matchprob serve` with a small shim.
+
+import { bar, chanceOf, showChance } from "./chance.js";
+import { showBlocks } from "./blocks.js";
+import { copy, fill, h } from "./dom.js";
+import { makeActions } from "./actions.js";
+import { makeGrid, nothingKnown } from "./grid.js";
+import { makeSide } from "./side.js";
+import { showBudgets, showTheorems, showVerdict, SIGNS, verdictOf } from "./verdict.js";
+import { History, learnableCells, packState, unpackBits, unpackState } from "./state.js";
+
+/**
+ * What hosts give: a part of anywidget's model.
+ * @typedef {object} Model
+ * @property {(name: string) => any} get
+ * @property {(name: string, value: any) => void} set
+ * @property {() => void} save_changes
+ * @property {(event: string, listener: (...values: any[]) => void) => void} on
+ * @property {(event: string, listener: (...values: any[]) => void) => void} off
+ * @property {(message: any) => void} send
+ */
+
+/**
+ * Show the allocator in an element.
+ * @param {{ model: Model, el: HTMLElement }} host
+ * @returns {() => void} takes it away
+ */
+function render({ model, el }) {
+  const view = new View(model, el);
+  return () => view.close();
+}
+
+class View {
+  /** @param {Model} model @param {HTMLElement} el */
+  constructor(model, el) {
+    this.model = model;
+    this.el = el;
+    /** @type {any} */
+    this.state = null;
+    this.history = new History();
+    /** @type {any} */
+    this.welcome = { kinds: [], goals: {} };
+    /** @type {any} */
+    this.looked = null;
+    /** @type {Record<string, any>} by the digest of a problem */
+    this.verdicts = {};
+    /** @type {Record<string, any>} */
+    this.structures = {};
+    /** @type {Record<string, string>} */
+    this.unknowns = {};
+    /** @type {Record<string, any>} */
+    this.judged = {};
+    /** @type {Record<string, any>} studies by their names */
+    this.studies = {};
+    /** @type {any} what is pinned, as plain data, with its digest and shapes */
+    this.pinned = null;
+    /** @type {any[]} */
+    this.grids = [];
+    this.marks = /** @type {any} */ ({});
+    this.seq = 0;
+    this.inFlight = false;
+    this.isStale = false;
+    this.bound = /** @type {number | null} */ (null);
+    this.wanted = "";
+    this.packed = "";
+    this.build();
+    this.onMessage = (/** @type {any} */ event) => this.receive(event);
+    this.onState = () => this.adopt(model.get("state"));
+    this.onKey = (/** @type {KeyboardEvent} */ event) => this.key(event);
+    this.onResize = () => this.fitted !== this.fit() && this.state && this.drawGrids();
+    model.on("msg:custom", this.onMessage);
+    model.on("change:state", this.onState);
+    el.addEventListener("keydown", this.onKey);
+    window.addEventListener("resize", this.onResize);
+    const first = model.get("state");
+    this.hello(first && first.network ? first : null);
+  }
+
+  close() {
+    this.model.off("msg:custom", this.onMessage);
+    this.model.off("change:state", this.onState);
+    this.el.removeEventListener("keydown", this.onKey);
+    window.removeEventListener("resize", this.onResize);
+    fill(this.el);
+  }
+
+  build() {
+    this.banner = h("div", { class: "mp-banner", role: "alert" });
+    this.side = makeSide({
+      kinds: () => this.welcome.kinds,
+      state: () => this.state,
+      resize: (network, field) => {
+        this.wantedSize = field;
+        this.send({ verb: "resize", network, state: packState(this.state) });
+      },
+      rename: (name) => { this.state.name = name || "P.toml"; this.changed(); },
+      parse: (text, name) => this.send({ verb: "parse", text, name: name ?? this.state.name }),
+      save: () => this.save("problem", this.state.name),
+      step: (by) => this.step(by),
+      clear: () => {
+        for (const [name, mask] of Object.entries(this.state.learnable)) {
+          this.state.must[name].fill(0);
+          /** @type {Uint8Array} */ (mask).fill(0);
+        }
+        this.drawCells();
+        this.changed();
+      },
+      copy: (form) => {
+        this.wanted = form;
+        this.send({ verb: "texts", state: packState(this.state) });
+      },
+      pin: () => this.pin(),
+    });
+    this.actions = makeActions({
+      run: (what, options) => this.act(what, options),
+      cancel: (what) => this.cancel(what),
+      save: (what) => this.saveResult(what),
+      goals: () => this.welcome.goals,
+      matrices: () => Object.keys(this.state?.shapes ?? {}),
+      isPinned: () => this.pinned !== null,
+      command: (what, options) => this.command(what, options),
+    });
+    this.title = h("p", { class: "mp-title" });
+    this.pinCard = h("section", { class: "mp-pin", "aria-label": "Pinned allocation A" });
+    this.matrices = h("div", { class: "mp-matrices" });
+    this.hint = h("p", { class: "mp-hint" });
+    this.legend = h("ul", { class: "mp-legend", "aria-label": "Legend" },
+      [["mp-on", "learns"], ["mp-on mp-spare", "learns, but the rank stays without it"],
+        ["mp-raises", "would raise the rank"], ["mp-over", "in an exceeded budget"],
+        ["mp-absent", "no weight"], ["mp-on mp-must", "must"], ["mp-never", "must not"]].map(([look, words]) =>
+        h("li", {}, h("span", { class: `mp-cell ${look}`, "aria-hidden": "true" }), words)));
+    this.verdictCard = h("div", {});
+    this.chanceCard = h("div", {});
+    this.theoremCard = h("div", {});
+    this.budgetCard = h("div", {});
+    this.blockCard = h("div", {});
+    const card = (/** @type {string} */ title, /** @type {any} */ inside, /** @type {string} */ id) =>
+      h("section", { class: `mp-card mp-card-${id}`, "aria-label": title }, h("h2", {}, title), inside);
+    this.root = h("div", { class: "mp" },
+      this.banner,
+      h("div", { class: "mp-columns" },
+        this.side.element,
+        h("main", { class: "mp-centre" }, this.title, this.pinCard, this.matrices, this.hint, this.legend, this.actions.element),
+        h("div", { class: "mp-right", role: "region", "aria-label": "What is known" },
+          card("Verdict", this.verdictCard, "verdict"),
+          card("Match probability", this.chanceCard, "chance"),
+          card("Budgets", this.budgetCard, "budgets"),
+          card("Theorems, as stated", this.theoremCard, "theorems"),
+          card("Equations", this.blockCard, "blocks"))));
+    fill(this.el, this.root);
+  }
+
+  // -- messages ------------------------------------------------------------------------
+
+  /** @param {any} message */
+  send(message) {
+    this.model.send(message);
+  }
+
+  /** @param {any} state plain data or null */
+  hello(state) {
+    this.send({ verb: "hello", state });
+  }
+
+  /** @param {any} event */
+  receive(event) {
+    const answer = /** @type {any} */ (this)[`on_${event.event}`];
+    if (answer) answer.call(this, event);
+  }
+
+  /** @param {any} event */
+  on_welcome(event) {
+    this.welcome = event;
+    this.say(event.trouble ?? "", "warn");
+    for (const study of event.studies) this.studies[study.study] = study;
+    if (event.pinned) this.pinned = event.pinned;
+    this.take(event.state, event.shapes);
+    for (const study of event.studies) this.tellStudy(study);
+    if (this.pinned) this.judge();
+  }
+
+  /**
+   * Show a state, look at it.
+   * @param {any} data
+   * @param {any} shapes
+   */
+  take(data, shapes) {
+    const before = this.state && JSON.stringify([this.state.shapes, this.state.network]);
+    this.state = unpackState(data, shapes);
+    this.history.push(this.state);
+    if (before !== JSON.stringify([shapes, data.network])) this.drawGrids();
+    else this.drawCells();
+    this.side.draw(this.history);
+    this.actions.draw();
+    this.publish();
+    this.look();
+  }
+
+  /** @param {any} event */
+  on_state(event) {
+    if (event.from === "parse") this.side.edit(event.text ?? "");
+    this.take(event.state, event.shapes);
+    if (event.from === "parse") this.say("", "");
+  }
+
+  /**
+   * Somebody else changed the state: the address was edited, or Python set the problem.
+   * @param {any} data
+   */
+  adopt(data) {
+    if (!data?.network || JSON.stringify(data) === this.packed) return;
+    this.hello(data);
+  }
+
+  /** Something was painted: to be seen by the host, and looked at. */
+  changed() {
+    this.marks = {};
+    this.history.push(this.state);
+    this.side.draw(this.history);
+    this.actions.draw();
+    this.publish();
+    this.look();
+  }
+
+  publish() {
+    const data = packState(this.state);
+    if (this.pinned) data.pinned = this.pinned.state;
+    this.packed = JSON.stringify(data);
+    this.model.set("state", data);
+    this.model.save_changes();
+  }
+
+  /** Ask what is immediate; one question at a time, the last one counts. */
+  look() {
+    if (this.inFlight) {
+      this.isStale = true;
+      return;
+    }
+    this.inFlight = true;
+    this.isStale = false;
+    this.root.dataset.asked = String(++this.seq);
+    this.send({ verb: "look", seq: this.seq, state: packState(this.state) });
+  }
+
+  /** @param {any} event */
+  on_looked(event) {
+    this.inFlight = false;
+    if (this.isStale) {
+      this.look();
+      if (!sameShapes(event.shapes, this.state.shapes)) return;
+    }
+    this.looked = event;
+    this.bound = null;
+    this.judged[event.digest] = event;
+    this.root.dataset.looked = String(event.seq);
+    this.root.dataset.milliseconds = event.milliseconds.toFixed(1);
+    this.drawKnown();
+  }
+
+  /** @param {any} event */
+  on_verdict(event) {
+    this.verdicts[event.digest] = event;
+    this.drawKnown();
+  }
+
+  /** @param {any} event */
+  on_structure(event) {
+    this.structures[event.digest] = event;
+    this.drawKnown();
+  }
+
+  /** @param {any} event */
+  on_unknown(event) {
+    this.unknowns[event.digest] = event.text;
+    this.drawKnown();
+  }
+
+  /** @param {any} event */
+  on_judged(event) {
+    this.judged[event.digest] = event;
+    if (this.pinned && event.pinned) this.pinned = { ...this.pinned, digest: event.digest, shapes: event.shapes };
+    this.drawPin();
+  }
+
+  /** @param {any} event */
+  on_action(event) {
+    this.actions.tell(event.what, event);
+    if (event.status !== "done") return;
+    if (event.learnable) {
+      for (const [name, [rows, columns]] of Object.entries(this.state.shapes)) {
+        this.state.learnable[name] = unpackBits(event.learnable[name], rows * columns);
+      }
+      this.changed();
+      this.drawCells();
+    }
+    if (event.marks) {
+      const columns = (/** @type {string} */ name) => this.state.shapes[name][1];
+      this.marks = {};
+      const mark = (/** @type {any[]} */ [name, i, j], /** @type {string} */ words) => {
+        (this.marks[name] ??= new Map()).set(i * columns(name) + j, words);
+      };
+      for (const cell of event.marks.determined) mark(cell, "determined by the data");
+      for (const cell of event.marks.free) mark(cell, "free: the data do not determine it");
+      for (const [name, i, j, count] of event.marks.values ?? []) {
+        if (count > 1) mark([name, i, j], `determined up to ${count} values`);
+      }
+      this.drawKnown();
+    }
+  }
+
+  /** @param {any} event */
+  on_study(event) {
+    this.studies[event.study] = event;
+    this.tellStudy(event);
+    this.drawChance();
+    this.drawPin();
+  }
+
+  /** @param {any} event */
+  tellStudy(event) {
+    if (event.what === "estimate" ? event.digest === this.looked?.digest || event.status === "running" : true) {
+      this.actions.tell(event.what, event);
+    }
+  }
+
+  /** @param {any} event */
+  on_refused(event) {
+    const place = String(event.place ?? "");
+    if (event.verb === "resize") {
+      this.side.refuseSize(place.split(".")[1] ?? this.wantedSize ?? "", event.text);
+    } else if (event.verb === "parse") this.side.refuseFile(event.text, event.line ?? null);
+    else if (event.verb === "act" || event.verb === "study") {
+      this.actions.tell(this.asked ?? place, { status: "failed", text: event.text });
+    } else this.say(event.text, "error");
+    if (event.verb === "look") {
+      this.inFlight = false;
+      if (this.isStale) this.look();
+    }
+  }
+
+  /** @param {any} event */
+  async on_texts(event) {
+    if (this.wanted === "editor") {
+      this.side.edit(event.toml);
+      return;
+    }
+    const done = await copy(event[this.wanted] ?? "");
+    this.say(done ? `Copied as ${this.wanted === "toml" ? "TOML" : this.wanted}.` : "The browser does not let the page copy.", "note");
+  }
+
+  /** @param {any} event */
+  on_saved(event) {
+    this.say(`Saved as ${event.name}.`, "note");
+  }
+
+  /** @param {any} event */
+  on_exists(event) {
+    fill(this.banner, h("div", { class: "mp-said mp-said-warn" },
+      `There is a ${event.name} already. `,
+      h("button", { type: "button", "data-do": "replace", onclick: () => this.send({ ...this.saving, replace: true }) }, "Replace it"),
+      h("button", { type: "button", onclick: () => this.say("", "") }, "Keep it")));
+  }
+
+  /** @param {any} event from the shim of the page */
+  on_connection(event) {
+    if (event.is_up) {
+      if (this.wasDown) {
+        this.wasDown = false;
+        this.say("The connection is back.", "note");
+        this.inFlight = false;
+        this.hello(this.state ? { ...packState(this.state), ...(this.pinned ? { pinned: this.pinned.state } : {}) } : null);
+      }
+      return;
+    }
+    this.wasDown = true;
+    this.inFlight = false;
+    this.say("The connection to `matchprob serve` is lost: it is tried again. What is painted is kept in the address of this page.", "error");
+  }
+
+  on_bye() {
+    this.wasDown = true;
+    this.say("`matchprob serve` has ended. What is painted is kept in the address of this page, trials in the store, where one was named.", "error");
+  }
+
+  /** @param {string} text @param {string} kind */
+  say(text, kind) {
+    fill(this.banner, text ? h("div", { class: `mp-said mp-said-${kind}` }, text,
+      h("button", { type: "button", class: "mp-close", "aria-label": "close this message", onclick: () => this.say("", "") }, "×")) : null);
+    clearTimeout(this.fading);
+    if (kind === "note") this.fading = setTimeout(() => this.say("", ""), 4000);
+  }
+
+  // -- what is done ----------------------------------------------------------------------
+
+  /** @param {number} by */
+  step(by) {
+    const state = this.history.step(by);
+    if (!state) return;
+    const before = JSON.stringify([this.state.shapes, this.state.network]);
+    this.state = state;
+    this.marks = {};
+    if (before !== JSON.stringify([state.shapes, state.network])) this.drawGrids();
+    else this.drawCells();
+    this.side.draw(this.history);
+    this.publish();
+    this.look();
+  }
+
+  /** @param {string} what @param {any} options */
+  act(what, options) {
+    this.asked = what;
+    const state = packState(this.state);
+    if (what === "estimate") this.send({ verb: "study", state, options: this.estimateOptions(options) });
+    else if (what === "compare") {
+      this.send({ verb: "study", state: this.pinned.state, other: state, options: { ...options, other_name: this.state.name } });
+    } else this.send({ verb: "act", what, state, options });
+  }
+
+  /** @param {any} options */
+  estimateOptions(options) {
+    // Of a minimal allocation nothing is counted: a verdict settles every trial.
+    const isMinimal = this.verdict().word === "minimal";
+    return { ...options, complete: options.complete && !isMinimal };
+  }
+
+  /** @param {string} what */
+  cancel(what) {
+    const study = this.study(what, true);
+    this.send(study ? { verb: "cancel", study: study.study } : { verb: "cancel", what });
+  }
+
+  /** @param {string} what @param {string} name @param {any} [more] */
+  save(what, name, more = {}) {
+    this.saving = { verb: "save", what, name, state: packState(this.state), ...more };
+    this.send(this.saving);
+  }
+
+  /** @param {string} what */
+  saveResult(what) {
+    const stem = this.state.name.replace(/\.toml$/, "");
+    if (what === "certify") {
+      this.save("certificate", `${stem}.certificate.json`);
+      return;
+    }
+    const study = this.study(what, false);
+    this.save("result", `${stem}.${what}.json`, { result: study ? study.study : what });
+  }
+
+  pin() {
+    this.pinned = { state: packState(this.state), digest: this.looked?.digest, shapes: this.state.shapes };
+    this.publish();
+    this.judge();
+    this.actions.draw();
+    this.drawPin();
+  }
+
+  judge() {
+    if (!this.pinned.digest || !this.verdicts[this.pinned.digest]) {
+      this.send({ verb: "judge", state: this.pinned.state });
+    }
+  }
+
+  /**
+   * The study of what is shown.
+   * @param {string} what
+   * @param {boolean} isRunning
+   */
+  study(what, isRunning) {
+    const mine = Object.values(this.studies).filter((s) => s.what === what && (!isRunning || s.status === "running"));
+    const own = mine.filter((s) => s.digest === this.looked?.digest || what === "compare");
+    return (own.length ? own : mine).at(-1);
+  }
+
+  /** @param {string} digest */
+  estimateOf(digest) {
+    const mine = Object.values(this.studies).filter((s) => s.what === "estimate" && s.digest === digest);
+    if (mine.length) return mine.at(-1);
+    for (const study of Object.values(this.studies).reverse()) {
+      const at = study.comparison ? study.digests.indexOf(digest) : -1;
+      if (at >= 0) return { ...(at ? study.comparison.second : study.comparison.first), status: "done" };
+    }
+    return undefined;
+  }
+
+  /** @param {string} what @param {any} options */
+  command(what, options) {
+    const name = /^[\w.-]+$/.test(this.state?.name ?? "") ? this.state.name : `'${this.state?.name}'`;
+    const parts = [`matchprob ${what}`, what === "compare" ? `A.toml ${name}` : name];
+    if (what === "certify") parts.push("--timeout 120 --search 5");
+    if (options.goal) parts.push(`--goal ${options.goal}`);
+    if (options.budget) parts.push(`--budget ${options.budget}`);
+    for (const [option, table] of [["must", "must"], ["forbid", "never"]]) {
+      if (what !== "design" && what !== "repair") break;
+      for (const [matrix, mask] of Object.entries(this.state?.[table] ?? {})) {
+        if (/** @type {Uint8Array} */ (mask).includes(1)) parts.push(`--${option} ${matrix}=${option}_${matrix}.csv`);
+      }
+    }
+    for (const matrix of options.matrices ?? []) parts.push(`--matrix ${matrix}`);
+    if (options.caps?.row) parts.push(`--row-cap ${options.caps.row}`);
+    if (options.trials) parts.push(`--trials ${options.trials}`);
+    if (options.complete) parts.push("--complete --no-certify");
+    if (this.welcome.store && options.trials) parts.push(`--store ${this.welcome.store}`);
+    if (this.welcome.seed) parts.push(`--seed ${this.welcome.seed}`);
+    return parts.join(" ");
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const target = /** @type {Element} */ (event.target);
+    if (!(event.ctrlKey || event.metaKey) || ["INPUT", "TEXTAREA"].includes(target.tagName)) return;
+    const letter = event.key.toLowerCase();
+    if (letter === "z") this.step(event.shiftKey ? 1 : -1);
+    else if (letter === "y") this.step(1);
+    else return;
+    event.preventDefault();
+  }
+
+  // -- what is drawn -----------------------------------------------------------------------
+
+  /** The side of a cell that fits, in px. */
+  fit() {
+    const shapes = /** @type {[number, number][]} */ (Object.values(this.state?.shapes ?? { W: [1, 1] }));
+    const most = Math.max(...shapes.map(([, columns]) => columns));
+    const tall = Math.max(...shapes.map(([rows]) => rows));
+    const room = (this.matrices.clientWidth || 600) - 84;
+    const size = Math.floor(Math.min(room / most, 560 / tall));
+    this.fitted = Math.max(most > 64 || tall > 64 ? 3 : 7, Math.min(34, size - (size > 12 ? 2 : 1)));
+    return this.fitted;
+  }
+
+  drawGrids() {
+    const size = this.fit();
+    this.grids = Object.entries(this.state.shapes).map(([name, shape]) =>
+      makeGrid(name, /** @type {[number, number]} */ (shape), size, {
+        state: () => this.state,
+        brush: () => this.side.brush(),
+        painted: (isDone) => {
+          // Budgets are counted here; ranks are asked while the stroke goes on.
+          if (isDone) this.changed();
+          else this.look();
+        },
+        pointed: (matrix, k) => this.pointed(matrix, k),
+      }));
+    fill(this.matrices, this.grids.map((grid) => grid.element));
+    this.looked = null;
+    this.drawKnown();
+  }
+
+  drawCells() {
+    for (const grid of this.grids) grid.draw();
+  }
+
+  /** @param {string} matrix @param {number | null} k */
+  pointed(matrix, k) {
+    const grid = this.grids.find((one) => one.name === matrix);
+    fill(this.hint, k === null || !grid ? "" : grid.describe(k));
+    if (!this.light) return;
+    const at = k === null ? -1 : learnableCells(this.state).findIndex(([name, cell]) => name === matrix && cell === k);
+    this.light(at < 0 ? null : at);
+  }
+
+  verdict() {
+    const digest = this.looked?.digest;
+    return verdictOf(this.looked, this.verdicts[digest], this.unknowns[digest]);
+  }
+
+  /** Everything that depends on what Python has said. */
+  drawKnown() {
+    const looked = this.looked;
+    if (!looked) {
+      fill(this.title, "");
+      return;
+    }
+    const digest = looked.digest;
+    const certified = this.verdicts[digest];
+    const structure = this.structures[digest];
+    const { word } = this.verdict();
+    fill(this.title, looked.title, looked.notes.includes("discrete") ? " (discrete law: verdicts are about generic instances)" : "");
+    this.knowCells(looked.violations?.[0] ?? null);
+    showVerdict(this.verdictCard, looked, certified, structure, this.unknowns[digest]);
+    showTheorems(this.theoremCard, looked, word);
+    showBudgets(this.budgetCard, looked, (violation) => this.knowCells(violation ?? looked.violations?.[0] ?? null));
+    const blocks = looked.blocks ?? structure?.blocks;
+    const waiting = !looked.learnable ? "Nothing learns yet: there are no equations to solve."
+      : structure ? (structure.skipped[0] ?? "There is no one system of equations for all instances.") : "being written out …";
+    this.light = showBlocks(this.blockCard, blocks, waiting, (weights) => {
+      const cells = weights ? learnableCells(this.state) : [];
+      for (const grid of this.grids) {
+        grid.known.lit = new Set((weights ?? []).map((w) => cells[w]).filter((c) => c && c[0] === grid.name).map((c) => c[1]));
+        grid.draw();
+      }
+    });
+    this.drawChance();
+    this.drawPin();
+  }
+
+  /** @param {any} violation the budget whose cells are outlined */
+  knowCells(violation) {
+    const looked = this.looked;
+    for (const grid of this.grids) {
+      const count = grid.rows * grid.columns;
+      const known = nothingKnown();
+      if (looked.what_if) {
+        known.raises = unpackBits(looked.what_if.raises[grid.name], count);
+        known.lowers = unpackBits(looked.what_if.lowers[grid.name], count);
+      }
+      known.limits = looked.limits?.[grid.name] ?? null;
+      known.marks = this.marks[grid.name] ?? new Map();
+      for (const [name, i] of violation?.rows ?? []) {
+        if (name === grid.name) for (const k of grid.rowCells(i)) known.outlined.add(k);
+      }
+      for (const [name, j] of violation?.columns ?? []) {
+        if (name === grid.name) for (const k of grid.columnCells(j)) known.outlined.add(k);
+      }
+      grid.known = known;
+      grid.draw();
+    }
+  }
+
+  drawChance() {
+    if (!this.looked) return;
+    const study = this.estimateOf(this.looked.digest);
+    showChance(this.chanceCard, this.verdict().word, study, {
+      bound: this.bound,
+      setBound: (k) => { this.bound = k; this.drawChance(); this.chanceCard.querySelector("input")?.focus(); },
+      run: () => { this.actions.choose("estimate"); this.act("estimate", { trials: 1000, complete: true }); },
+      cancel: () => this.cancel("estimate"),
+    });
+  }
+
+  /** A, beside what is on the page. */
+  drawPin() {
+    if (!this.pinned) {
+      fill(this.pinCard);
+      return;
+    }
+    const { digest, shapes, state } = this.pinned;
+    const a = this.summary(digest, this.judged[digest]);
+    const b = this.summary(this.looked?.digest, this.looked);
+    fill(this.pinCard,
+      h("div", { class: "mp-ab", "data-side": "A" }, h("h3", {}, "A"), miniature(state, shapes), a,
+        h("div", { class: "mp-buttons" },
+          h("button", { type: "button", class: "mp-small", "data-do": "swap", onclick: () => this.swap() }, "Swap"),
+          h("button", { type: "button", class: "mp-small", "data-do": "unpin", onclick: () => { this.pinned = null; this.publish(); this.drawPin(); this.actions.draw(); } }, "Unpin"))),
+      h("div", { class: "mp-ab", "data-side": "B" }, h("h3", {}, "B"), miniature(packState(this.state), this.state.shapes), b,
+        h("span", { class: "mp-soft" }, "on the page")));
+  }
+
+  swap() {
+    const { state, shapes } = this.pinned;
+    const mine = { state: packState(this.state), digest: this.looked?.digest, shapes: this.state.shapes };
+    this.pinned = mine;
+    this.take(state, shapes);
+    this.judge();
+  }
+
+  /** @param {string} digest @param {any} looked */
+  summary(digest, looked) {
+    const { word } = verdictOf(looked, this.verdicts[digest], this.unknowns[digest]);
+    const chance = chanceOf(word, this.estimateOf(digest));
+    const value = !chance ? "" : chance.value === null ? "MP undecided" : `MP ${chance.certified ? "=" : "≈"} ${chance.certified ? chance.value : chance.value.toFixed(3)}`;
+    return h("div", { class: "mp-summary" },
+      h("span", { class: `mp-chip mp-is-${word}`, "data-verdict": word }, h("span", { "aria-hidden": "true" }, `${SIGNS[word]} `), word === "pending" ? "deciding" : word),
+      h("span", { class: "mp-soft" }, value),
+      chance ? bar(chance, value) : null);
+  }
+}
+
+/** @param {any} one @param {any} other */
+function sameShapes(one, other) {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/**
+ * An allocation in small: the matrices that learn.
+ * @param {any} data
+ * @param {any} shapes
+ */
+function miniature(data, shapes) {
+  const names = Object.keys(shapes ?? {}).filter((name) => data.learnable?.[name]);
+  return h("div", { class: "mp-minis", "aria-hidden": "true" }, names.map((name) => {
+    const [rows, columns] = shapes[name];
+    const bits = unpackBits(data.learnable[name], rows * columns);
+    const unit = Math.max(1, Math.min(12, Math.floor(56 / Math.max(rows, columns))));
+    const canvas = h("canvas", { class: "mp-mini", width: columns * unit, height: rows * unit });
+    const pen = canvas.getContext("2d");
+    bits.forEach((bit, k) => {
+      pen.fillStyle = bit ? "#0072b2" : "#9994";
+      pen.fillRect((k % columns) * unit, Math.floor(k / columns) * unit, unit - (unit > 3 ? 1 : 0), unit - (unit > 3 ? 1 : 0));
+    });
+    return canvas;
+  }));
+}
+
+export default { render };

@@ -1,0 +1,144 @@
+// @ts-check
+// The match probability: a bar with its interval, root counts, the largest allowed weight.
+
+import { fill, h, svg } from "./dom.js";
+
+/**
+ * @param {number} value
+ * @param {number} [digits]
+ */
+function percent(value, digits = 3) {
+  return value.toFixed(digits);
+}
+
+/**
+ * The bar of one match probability.
+ * @param {{ low: number, high: number, value: number | null, certified?: boolean } | null} chance
+ * @param {string} label
+ */
+export function bar(chance, label) {
+  const W = 320;
+  const x = (/** @type {number} */ p) => 8 + p * (W - 16);
+  const children = [
+    svg("line", { x1: x(0), x2: x(1), y1: 20, y2: 20, class: "mp-axis" }),
+    ...[0, 0.25, 0.5, 0.75, 1].flatMap((p) => [
+      svg("line", { x1: x(p), x2: x(p), y1: 20, y2: 24, class: "mp-axis" }),
+      svg("text", { x: x(p), y: 36, class: "mp-tick", "text-anchor": p === 0 ? "start" : p === 1 ? "end" : "middle" },
+        document.createTextNode(String(p))),
+    ]),
+  ];
+  if (chance) {
+    children.push(svg("rect", {
+      x: x(chance.low), width: Math.max(2, x(chance.high) - x(chance.low)), y: 7, height: 10, rx: 2,
+      class: `mp-interval${chance.certified ? " mp-sealed" : ""}`,
+    }));
+    if (chance.value !== null) {
+      children.push(svg("circle", { cx: x(chance.value), cy: 12, r: 5, class: "mp-point" }));
+    }
+  }
+  return svg("svg", { viewBox: `0 0 ${W} 42`, class: "mp-bar", role: "img", "aria-label": label }, ...children);
+}
+
+/**
+ * What is known of the match probability of a problem.
+ * @param {string} verdict
+ * @param {any} study
+ */
+export function chanceOf(verdict, study) {
+  if (verdict === "maximal" || verdict === "minimal") {
+    const value = verdict === "maximal" ? 1 : 0;
+    return { low: value, high: value, value, certified: true };
+  }
+  if (study?.trials) return { low: study.low, high: study.high, value: study.estimate ?? null };
+  return null;
+}
+
+/**
+ * The card of the match probability.
+ * @param {HTMLElement} card
+ * @param {string} verdict
+ * @param {any} study of this problem, or undefined
+ * @param {{ bound: number | null, setBound: (k: number | null) => void, run: () => void, cancel: () => void }} host
+ */
+export function showChance(card, verdict, study, host) {
+  const chance = chanceOf(verdict, study);
+  const isRunning = study?.status === "running";
+  const value = !chance
+    ? "not estimated yet"
+    : chance.certified
+      ? `MP = ${chance.value}`
+      : `MP ${chance.value === null ? (study.value_text ?? "undecided") : `≈ ${percent(chance.value)}`}`;
+  const interval = chance && !chance.certified
+    ? `95 % interval [${percent(chance.low)}, ${percent(chance.high)}]`
+    : chance?.certified ? "certified: no trial is needed" : "";
+  fill(
+    card,
+    h("div", { class: "mp-chance" },
+      h("strong", { class: "mp-value" }, value),
+      h("span", { class: "mp-soft" }, interval)),
+    bar(chance, `match probability: ${value}, ${interval}`),
+    study?.trials || isRunning
+      ? h("p", { class: "mp-soft", "data-trials": study.trials },
+          `${study.trials} of ${study.requested} trials`,
+          study.trials ? `: ${study.matched} matched, ${study.unmatched} not, ${study.undetermined} undetermined` : "",
+          study.status === "stopped" ? " (stopped)" : "",
+          study.status === "failed" ? ` (ended: ${study.text})` : "")
+      : null,
+    isRunning
+      ? h("button", { type: "button", class: "mp-small", onclick: host.cancel }, "Cancel the estimate")
+      : !chance && verdict !== "pending"
+        ? h("button", { type: "button", class: "mp-small", onclick: host.run }, "Estimate with 1,000 trials")
+        : null,
+    study?.trials ? histogram(study) : null,
+    study?.bounds?.length ? slider(study, host) : null,
+  );
+}
+
+/**
+ * Trials by number of real solutions.
+ * @param {any} study
+ */
+function histogram(study) {
+  const entries = Object.entries(study.real_roots ?? {});
+  if (!entries.length) return null;
+  const most = Math.max(...entries.map(([, count]) => Number(count)));
+  return h("div", { class: "mp-histogram", role: "group", "aria-label": "trials by number of real solutions" },
+    h("h4", {}, "Real solutions of an instance"),
+    entries.map(([roots, count]) => {
+      const line = h("div", { class: "mp-bin" },
+        h("span", {}, roots),
+        h("span", { class: `mp-tower${roots === "0" ? " mp-zero" : ""}` }),
+        h("span", { class: "mp-soft" }, String(count)));
+      line.children[1].style.width = `${(70 * Number(count)) / most}%`;
+      return line;
+    }));
+}
+
+/**
+ * The match probability if weights are bounded.
+ * @param {any} study
+ * @param {{ bound: number | null, setBound: (k: number | null) => void }} host
+ */
+function slider(study, host) {
+  const points = study.bounds;
+  const last = points.length - 1;
+  const k = Math.min(host.bound ?? last, last);
+  const point = points[k];
+  const id = "mp-bound";
+  const curve = points.map((/** @type {any} */ p, /** @type {number} */ i) =>
+    `${8 + (304 * i) / Math.max(1, last)},${58 - 50 * (p.estimate ?? 0)}`).join(" ");
+  return h("div", { class: "mp-bound" },
+    h("h4", {}, h("label", { for: id }, "Largest allowed |w|")),
+    svg("svg", { viewBox: "0 0 320 62", class: "mp-curve", role: "img", "aria-label": "match probability against the bound" },
+      svg("line", { x1: 8, x2: 312, y1: 58, y2: 58, class: "mp-axis" }),
+      svg("polyline", { points: curve, class: "mp-line" }),
+      svg("circle", { cx: 8 + (304 * k) / Math.max(1, last), cy: 58 - 50 * (point.estimate ?? 0), r: 4, class: "mp-point" })),
+    h("input", {
+      id, type: "range", min: 0, max: last, step: 1, value: k,
+      "aria-valuetext": `weights up to ${point.bound.toPrecision(3)}`,
+      oninput: (/** @type {any} */ e) => host.setBound(Number(e.target.value)),
+    }),
+    h("p", { class: "mp-soft" },
+      `|w| ≤ ${point.bound.toPrecision(3)}: MP ≈ ${point.estimate === null ? "undecided" : percent(point.estimate)}, ` +
+      `95 % interval [${percent(point.low)}, ${percent(point.high)}]`));
+}

@@ -1,0 +1,91 @@
+// @ts-check
+// Elements in few words.
+
+/**
+ * @typedef {string | Node | null | undefined | false} Child
+ */
+
+/**
+ * An element with attributes and children.
+ * @param {string} tag
+ * @param {Record<string, any>} [attributes] "class", "on…" handlers, "data-…", properties
+ * @param {...(Child | Child[])} children
+ * @returns {any}
+ */
+export function h(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "value" || name === "checked" || name === "selected") {
+      /** @type {any} */ (element)[name] = value;
+    } else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat()) {
+    if (child || child === "") element.append(child);
+  }
+  return element;
+}
+
+/**
+ * An element of a drawing.
+ * @param {string} tag
+ * @param {Record<string, any>} attributes
+ * @param {...Node} children
+ * @returns {any}
+ */
+export function svg(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, String(value));
+  }
+  element.append(...children);
+  return element;
+}
+
+/**
+ * Replace what an element holds.
+ * @param {Element} element
+ * @param {...(Child | Child[])} children
+ */
+export function fill(element, ...children) {
+  element.replaceChildren(.../** @type {any[]} */ (children.flat().filter((c) => c || c === "")));
+}
+
+/**
+ * A number for people.
+ * @param {number} value
+ * @param {number} [digits]
+ */
+export function number(value, digits = 4) {
+  return Number.isInteger(value) ? String(value) : value.toFixed(digits);
+}
+
+/**
+ * "1 weight", "2 weights".
+ * @param {number} count
+ * @param {string} noun
+ */
+export function plural(count, noun) {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/**
+ * Text on the clipboard, also where the browser allows no clipboard.
+ * @param {string} text
+ * @returns {Promise<boolean>}
+ */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = h("textarea", { class: "mp-offscreen", value: text });
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}

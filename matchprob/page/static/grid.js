@@ -1,0 +1,580 @@
+// @ts-check
+// A matrix of weights to paint: cells of the page up to 64 × 64, a canvas above.
+
+import { h } from "./dom.js";
+import { exists, lineCounts, paint } from "./state.js";
+
+/** Above so many rows or columns a matrix is a canvas. */
+const MOST_CELLS = 64;
+
+/**
+ * What the grids ask of the page around them.
+ * @typedef {object} GridHost
+ * @property {() => import("./state.js").State} state
+ * @property {() => string} brush
+ * @property {(isDone: boolean) => void} painted something changed; isDone at the end of a stroke
+ * @property {(name: string, k: number | null) => void} pointed the weight under the pointer
+ */
+
+/**
+ * What is known of the weights of one matrix, beside the masks.
+ * @typedef {object} Known
+ * @property {Uint8Array | null} raises
+ * @property {Uint8Array | null} lowers
+ * @property {{ row: [number, string], column: [number, string] | null } | null} limits
+ * @property {Set<number>} outlined cells of a violated budget
+ * @property {Set<number>} lit cells of the block that is pointed at
+ * @property {Map<number, string>} marks what Identify said
+ */
+
+/** @returns {Known} */
+export function nothingKnown() {
+  return {
+    raises: null, lowers: null, limits: null, outlined: new Set(), lit: new Set(), marks: new Map(),
+  };
+}
+
+/**
+ * A grid for one matrix.
+ * @param {string} name
+ * @param {[number, number]} shape
+ * @param {number} size of a cell, in px
+ * @param {GridHost} host
+ */
+export function makeGrid(name, shape, size, host) {
+  return Math.max(...shape) > MOST_CELLS
+    ? new CanvasGrid(name, shape, size, host)
+    : new CellGrid(name, shape, size, host);
+}
+
+/** What both kinds of grid share: strokes, keys, words. */
+class Grid {
+  /**
+   * @param {string} name
+   * @param {[number, number]} shape
+   * @param {number} size
+   * @param {GridHost} host
+   */
+  constructor(name, shape, size, host) {
+    this.name = name;
+    [this.rows, this.columns] = shape;
+    this.size = size;
+    this.host = host;
+    this.known = nothingKnown();
+    this.at = 0;
+    /** @type {{ brush: string, value: number } | null} */
+    this.stroke = null;
+    this.count = h("span", { class: "mp-count" });
+    this.element = h("section", { class: "mp-matrix", "data-matrix": name });
+    this.head = h(
+      "h3",
+      {},
+      h("span", { class: "mp-name" }, name),
+      h("span", { class: "mp-shape" }, `${this.rows} × ${this.columns}`),
+      this.count,
+    );
+    this.element.append(this.head);
+  }
+
+  /**
+   * Whether a brush would set a weight or clear it.
+   * @param {string} brush
+   * @param {number} k
+   */
+  next(brush, k) {
+    const state = this.host.state();
+    if (brush === "absent") return exists(state, this.name, k) ? 1 : 0;
+    const table = brush === "learn" ? "learnable" : brush;
+    return 1 - /** @type {any} */ (state)[table][this.name][k];
+  }
+
+  /** @param {number} k @param {string} [brush] */
+  begin(k, brush = this.host.brush()) {
+    this.stroke = { brush, value: this.next(brush, k) };
+    this.touch(k);
+  }
+
+  /** @param {number} k */
+  touch(k) {
+    if (!this.stroke) return;
+    if (paint(this.host.state(), this.name, k, this.stroke.brush, this.stroke.value)) {
+      this.draw();
+      this.host.painted(false);
+    }
+  }
+
+  end() {
+    if (!this.stroke) return;
+    this.stroke = null;
+    this.host.painted(true);
+  }
+
+  /**
+   * Fill a row or a column; clear it where it is full.
+   * @param {number[]} cells
+   */
+  fillLine(cells) {
+    const state = this.host.state();
+    const brush = this.host.brush();
+    const there = brush === "absent" ? cells : cells.filter((k) => exists(state, this.name, k));
+    const value = there.some((k) => this.next(brush, k) === 1) ? 1 : 0;
+    for (const k of there) paint(state, this.name, k, brush, value);
+    this.draw();
+    this.host.painted(true);
+  }
+
+  /** @param {number} i */
+  rowCells(i) {
+    return Array.from({ length: this.columns }, (_, j) => i * this.columns + j);
+  }
+
+  /** @param {number} j */
+  columnCells(j) {
+    return Array.from({ length: this.rows }, (_, i) => i * this.columns + j);
+  }
+
+  /**
+   * No lock, must, must not, no lock.
+   * @param {number} k
+   */
+  cycleLock(k) {
+    const state = this.host.state();
+    if (!exists(state, this.name, k)) return;
+    if (state.must[this.name][k]) paint(state, this.name, k, "never", 1);
+    else if (state.never[this.name][k]) state.never[this.name][k] = 0;
+    else paint(state, this.name, k, "must", 1);
+    this.draw();
+    this.host.painted(true);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const i = Math.floor(this.at / this.columns);
+    const j = this.at % this.columns;
+    const moves = /** @type {Record<string, [number, number]>} */ ({
+      ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
+      Home: [0, -this.columns], End: [0, this.columns],
+      PageUp: [-8, 0], PageDown: [8, 0],
+    });
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const move = moves[event.key];
+    if (move) {
+      const down = Math.min(this.rows - 1, Math.max(0, i + move[0]));
+      const right = Math.min(this.columns - 1, Math.max(0, j + move[1]));
+      const to = down * this.columns + right;
+      if (event.shiftKey && to !== this.at) {
+        // Shift paints along the way, as the weight one came from is.
+        const state = this.host.state();
+        const value = state.learnable[this.name][this.at];
+        if (paint(state, this.name, to, "learn", value)) this.host.painted(true);
+      }
+      this.moveTo(to);
+    } else if (event.key === " " || event.key === "Enter") {
+      this.begin(this.at);
+      this.end();
+    } else if (event.key === "l" || event.key === "L") this.cycleLock(this.at);
+    else if (event.key === "r" || event.key === "R") this.fillLine(this.rowCells(i));
+    else if (event.key === "c" || event.key === "C") this.fillLine(this.columnCells(j));
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.draw();
+  }
+
+  /** @param {number} k */
+  moveTo(k) {
+    this.at = k;
+    this.host.pointed(this.name, k);
+  }
+
+  /**
+   * A weight in words.
+   * @param {number} k
+   */
+  describe(k) {
+    const state = this.host.state();
+    const place = `${this.name}, row ${Math.floor(k / this.columns)}, column ${k % this.columns}`;
+    if (!exists(state, this.name, k)) return `${place}: structural zero`;
+    const words = [state.learnable[this.name][k] ? "learns" : "fixed"];
+    if (state.must[this.name][k]) words.push("locked: must learn");
+    if (state.never[this.name][k]) words.push("locked: must not learn");
+    if (this.known.raises?.[k]) words.push("learning it would raise the rank by 1");
+    if (this.known.lowers?.[k]) words.push("without it the rank drops by 1");
+    else if (this.known.lowers && state.learnable[this.name][k]) words.push("without it the rank stays");
+    const mark = this.known.marks.get(k);
+    if (mark) words.push(mark);
+    return `${place}: ${words.join("; ")}`;
+  }
+
+  /**
+   * The classes of a weight.
+   * @param {number} k
+   */
+  looks(k) {
+    const state = this.host.state();
+    const classes = ["mp-cell"];
+    if (!exists(state, this.name, k)) classes.push("mp-absent");
+    else if (state.learnable[this.name][k]) {
+      classes.push("mp-on");
+      if (this.known.lowers && !this.known.lowers[k]) classes.push("mp-spare");
+    } else if (this.known.raises?.[k]) classes.push("mp-raises");
+    if (state.must[this.name][k]) classes.push("mp-must");
+    if (state.never[this.name][k]) classes.push("mp-never");
+    if (this.known.outlined.has(k)) classes.push("mp-over");
+    if (this.known.lit.has(k)) classes.push("mp-lit");
+    const mark = this.known.marks.get(k);
+    if (mark) classes.push(mark.startsWith("free") ? "mp-free" : "mp-determined");
+    return classes.join(" ");
+  }
+
+  drawCount() {
+    const { total } = lineCounts(this.host.state(), this.name);
+    this.count.textContent = total ? `${total} learn${total === 1 ? "s" : ""}` : "";
+  }
+
+  draw() {}
+}
+
+/** A grid of elements: each weight can be reached by the keyboard and named by a reader. */
+class CellGrid extends Grid {
+  /**
+   * @param {string} name
+   * @param {[number, number]} shape
+   * @param {number} size
+   * @param {GridHost} host
+   */
+  constructor(name, shape, size, host) {
+    super(name, shape, size, host);
+    /** @type {any[]} */
+    this.cells = [];
+    this.wide = size >= 22;
+    this.body = h("div", {
+      class: `mp-grid${this.wide ? "" : " mp-dense"}`,
+      role: "grid",
+      "aria-label": `Matrix ${name}, ${this.rows} rows, ${this.columns} columns`,
+      onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e),
+      onpointerdown: (/** @type {PointerEvent} */ e) => this.down(e),
+      onpointermove: (/** @type {PointerEvent} */ e) => this.moved(e),
+      onpointerup: () => this.end(),
+      onpointercancel: () => this.end(),
+      onpointerleave: () => this.host.pointed(this.name, null),
+      oncontextmenu: (/** @type {MouseEvent} */ e) => {
+        const k = this.cellOf(e);
+        if (k === null) return;
+        e.preventDefault();
+        this.cycleLock(k);
+      },
+    });
+    const side = this.wide ? "2.4em" : "0.9em";
+    this.body.style.gridTemplateColumns = `auto repeat(${this.columns}, ${size}px) minmax(${side}, auto)`;
+    this.body.style.setProperty("--size", `${size}px`);
+    this.rowUse = Array.from({ length: this.rows }, () => h("div", { class: "mp-use", role: "gridcell" }));
+    this.columnUse = Array.from({ length: this.columns }, () => h("div", { class: "mp-use mp-below", role: "gridcell" }));
+    const heads = Array.from({ length: this.columns }, (_, j) => this.headOf("column", j));
+    this.body.append(
+      h("div", { role: "row", class: "mp-row" }, h("div", { role: "columnheader", class: "mp-corner" }, h("span", { class: "mp-hidden" }, "row")), heads, h("div", { role: "columnheader", class: "mp-corner" }, h("span", { class: "mp-hidden" }, "used of limit"))),
+    );
+    for (let i = 0; i < this.rows; i++) {
+      const row = h("div", { role: "row", class: "mp-row" }, this.headOf("row", i));
+      for (let j = 0; j < this.columns; j++) {
+        const k = i * this.columns + j;
+        const cell = h("div", { role: "gridcell", tabindex: k === 0 ? 0 : -1, "data-k": k });
+        this.cells.push(cell);
+        row.append(cell);
+      }
+      row.append(this.rowUse[i]);
+      this.body.append(row);
+    }
+    this.body.append(
+      h("div", { role: "row", class: "mp-row" }, h("div", { role: "rowheader", class: "mp-corner" }, h("span", { class: "mp-hidden" }, "used of limit")), this.columnUse, h("div", { role: "gridcell", class: "mp-corner" })),
+    );
+    this.element.append(h("div", { class: "mp-scroll" }, this.body));
+    /** @type {string[]} */
+    this.drawn = [];
+    this.draw();
+  }
+
+  /** @param {"row" | "column"} line @param {number} index */
+  headOf(line, index) {
+    const cells = () => (line === "row" ? this.rowCells(index) : this.columnCells(index));
+    const every = this.wide ? 1 : 8;
+    return h(
+      "div",
+      { role: `${line}header`, class: `mp-head mp-head-${line}` },
+      h(
+        "button",
+        {
+          type: "button",
+          tabindex: -1,
+          title: `${line} ${index}: fill or clear`,
+          "aria-label": `${line} ${index} of ${this.name}: fill or clear`,
+          onclick: () => this.fillLine(cells()),
+        },
+        index % every === 0 ? String(index) : "·",
+      ),
+    );
+  }
+
+  /** @param {Event} event */
+  cellOf(event) {
+    const cell = /** @type {Element} */ (event.target)?.closest?.("[data-k]");
+    return cell ? Number(cell.getAttribute("data-k")) : null;
+  }
+
+  /** @param {PointerEvent} event */
+  down(event) {
+    const k = this.cellOf(event);
+    if (k === null || event.button !== 0) return;
+    // Touch captures the pointer for the first cell: then no other would be told of it.
+    /** @type {Element} */ (event.target).releasePointerCapture?.(event.pointerId);
+    this.moveTo(k);
+    this.begin(k);
+    event.preventDefault();
+  }
+
+  /** @param {PointerEvent} event */
+  moved(event) {
+    const under = document.elementFromPoint(event.clientX, event.clientY);
+    const cell = under?.closest("[data-k]");
+    if (!cell || !this.body.contains(cell)) return;
+    const k = Number(cell.getAttribute("data-k"));
+    if (this.stroke && !(event.buttons & 1)) this.end();
+    if (this.stroke) this.touch(k);
+    if (k !== this.pointing) {
+      this.pointing = k;
+      this.host.pointed(this.name, k);
+    }
+  }
+
+  /** @param {number} k */
+  moveTo(k) {
+    this.cells[this.at].tabIndex = -1;
+    super.moveTo(k);
+    this.cells[k].tabIndex = 0;
+    this.cells[k].focus({ preventScroll: false });
+  }
+
+  draw() {
+    for (let k = 0; k < this.cells.length; k++) {
+      const looks = this.looks(k);
+      if (this.drawn[k] === looks) continue;
+      this.drawn[k] = looks;
+      const cell = this.cells[k];
+      cell.className = looks;
+      const words = this.describe(k);
+      cell.setAttribute("aria-label", words);
+      cell.setAttribute("aria-selected", String(looks.includes("mp-on")));
+      cell.title = words;
+    }
+    this.drawUse();
+    this.drawCount();
+  }
+
+  drawUse() {
+    const { inRow, inColumn } = lineCounts(this.host.state(), this.name);
+    const { limits } = this.known;
+    this.rowUse.forEach((element, i) => showUse(element, inRow[i], limits?.row, `row ${i}`, this.wide));
+    this.columnUse.forEach((element, j) => showUse(element, inColumn[j], limits?.column, `column ${j}`, this.wide));
+  }
+}
+
+/**
+ * Used and limit of a line, in its margin.
+ * @param {HTMLElement} element
+ * @param {number} used
+ * @param {[number, string] | null | undefined} limit
+ * @param {string} line
+ * @param {boolean} wide
+ */
+function showUse(element, used, limit, line, wide) {
+  const is_over = !!limit && used > limit[0];
+  const words = limit
+    ? `${line}: ${used} of at most ${limit[1]}${is_over ? ", exceeded" : ""}`
+    : `${line}: ${used} learn${used === 1 ? "s" : ""}`;
+  const text = !limit ? (used ? String(used) : "") : `${used}/${limit[0]}`;
+  const shown = wide ? text : is_over ? "!" : "";
+  const key = `${words}|${shown}`;
+  if (element.dataset.key === key) return;
+  element.dataset.key = key;
+  element.textContent = shown;
+  element.setAttribute("aria-label", words);
+  element.title = words;
+  element.classList.toggle("mp-exceeded", is_over);
+  element.classList.toggle("mp-full", !!limit && used === limit[0]);
+  element.style.setProperty("--used", limit ? String(Math.min(1, used / limit[0])) : "0");
+}
+
+/** A grid on a canvas: matrices of more than 64 rows or columns. */
+class CanvasGrid extends Grid {
+  /**
+   * @param {string} name
+   * @param {[number, number]} shape
+   * @param {number} size
+   * @param {GridHost} host
+   */
+  constructor(name, shape, size, host) {
+    super(name, shape, size, host);
+    this.margin = 14;
+    this.words = h("div", { class: "mp-hidden", "aria-live": "polite" });
+    this.canvas = h("canvas", {
+      class: "mp-canvas",
+      tabindex: 0,
+      role: "application",
+      "aria-label": `Matrix ${name}, ${this.rows} rows, ${this.columns} columns: arrows move, space paints, l locks, r and c fill a row and a column`,
+      onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e),
+      onpointerdown: (/** @type {PointerEvent} */ e) => this.down(e),
+      onpointermove: (/** @type {PointerEvent} */ e) => this.moved(e),
+      onpointerup: () => this.end(),
+      onpointercancel: () => this.end(),
+      onpointerleave: () => this.host.pointed(this.name, null),
+      oncontextmenu: (/** @type {MouseEvent} */ e) => {
+        const k = this.cellAt(e);
+        e.preventDefault();
+        if (k !== null) this.cycleLock(k);
+      },
+    });
+    this.element.append(h("div", { class: "mp-scroll" }, this.canvas), this.words);
+    this.draw();
+  }
+
+  /** @param {MouseEvent} event @returns {[number, number]} row and column; -1 in a margin */
+  lineAt(event) {
+    const box = this.canvas.getBoundingClientRect();
+    const j = Math.floor((event.clientX - box.left - this.margin) / this.size);
+    const i = Math.floor((event.clientY - box.top - this.margin) / this.size);
+    return [i, j];
+  }
+
+  /** @param {MouseEvent} event */
+  cellAt(event) {
+    const [i, j] = this.lineAt(event);
+    const inside = i >= 0 && j >= 0 && i < this.rows && j < this.columns;
+    return inside ? i * this.columns + j : null;
+  }
+
+  /** @param {PointerEvent} event */
+  down(event) {
+    if (event.button !== 0) return;
+    const [i, j] = this.lineAt(event);
+    const k = this.cellAt(event);
+    this.canvas.focus({ preventScroll: true });
+    if (k !== null) {
+      this.moveTo(k);
+      this.begin(k);
+      this.last = k;
+    } else if (j < 0 && i >= 0 && i < this.rows) this.fillLine(this.rowCells(i));
+    else if (i < 0 && j >= 0 && j < this.columns) this.fillLine(this.columnCells(j));
+    event.preventDefault();
+  }
+
+  /** @param {PointerEvent} event */
+  moved(event) {
+    const k = this.cellAt(event);
+    if (k === null) return;
+    if (this.stroke && !(event.buttons & 1)) this.end();
+    if (this.stroke) {
+      // Fast strokes jump over cells: all on the straight line between are painted.
+      const [a, b] = [Math.floor((this.last ?? k) / this.columns), (this.last ?? k) % this.columns];
+      const [c, d] = [Math.floor(k / this.columns), k % this.columns];
+      const steps = Math.max(Math.abs(c - a), Math.abs(d - b), 1);
+      for (let s = 0; s <= steps; s++) {
+        const i = Math.round(a + ((c - a) * s) / steps);
+        const j = Math.round(b + ((d - b) * s) / steps);
+        paint(this.host.state(), this.name, i * this.columns + j, this.stroke.brush, this.stroke.value);
+      }
+      this.last = k;
+      this.draw();
+      this.host.painted(false);
+    }
+    if (k !== this.pointing) {
+      this.pointing = k;
+      this.canvas.title = this.describe(k);
+      this.host.pointed(this.name, k);
+    }
+  }
+
+  /** @param {number} k */
+  moveTo(k) {
+    super.moveTo(k);
+    this.words.textContent = this.describe(k);
+  }
+
+  draw() {
+    // One drawing a frame, however many weights a stroke touches.
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(() => {
+      this.asked = false;
+      this.drawNow();
+    });
+    this.drawCount();
+  }
+
+  drawNow() {
+    const { size, margin } = this;
+    const width = this.columns * size + 2 * margin;
+    const height = this.rows * size + 2 * margin;
+    const ratio = window.devicePixelRatio || 1;
+    if (this.canvas.width !== Math.round(width * ratio)) {
+      this.canvas.width = Math.round(width * ratio);
+      this.canvas.height = Math.round(height * ratio);
+      this.canvas.style.width = `${width}px`;
+      this.canvas.style.height = `${height}px`;
+    }
+    const pen = this.canvas.getContext("2d");
+    const style = getComputedStyle(this.element);
+    const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    pen.fillStyle = colour("--mp-cell");
+    pen.fillRect(margin, margin, this.columns * size, this.rows * size);
+    const gap = size > 4 ? 1 : 0;
+    const colours = /** @type {[string, string][]} */ ([
+      ["mp-absent", colour("--mp-absent")], ["mp-spare", colour("--mp-spare")],
+      ["mp-on", colour("--mp-on")], ["mp-raises", colour("--mp-raises")],
+    ]);
+    const marked = /** @type {[string, string][]} */ ([
+      ["mp-over", colour("--mp-minimal")], ["mp-lit", colour("--mp-ink")],
+      ["mp-must", colour("--mp-ink")], ["mp-never", colour("--mp-ink")],
+    ]);
+    for (let k = 0; k < this.rows * this.columns; k++) {
+      const looks = this.looks(k);
+      if (looks === "mp-cell") continue;
+      const x = margin + (k % this.columns) * size;
+      const y = margin + Math.floor(k / this.columns) * size;
+      const found = colours.find(([name]) => looks.includes(name));
+      if (found) {
+        pen.fillStyle = found[1];
+        pen.fillRect(x, y, size - gap, size - gap);
+      }
+      for (const [name, ink] of marked) {
+        if (!looks.includes(name)) continue;
+        pen.strokeStyle = ink;
+        pen.lineWidth = 1;
+        if (name === "mp-never") {
+          pen.beginPath();
+          pen.moveTo(x + 1, y + 1);
+          pen.lineTo(x + size - 2, y + size - 2);
+          pen.stroke();
+        } else pen.strokeRect(x + 0.5, y + 0.5, size - gap - 1, size - gap - 1);
+      }
+    }
+    const { inRow, inColumn } = lineCounts(this.host.state(), this.name);
+    const { limits } = this.known;
+    pen.fillStyle = colour("--mp-soft");
+    for (let i = 0; i < this.rows; i++) pen.fillRect(4, margin + i * size, 6, size - gap);
+    for (let j = 0; j < this.columns; j++) pen.fillRect(margin + j * size, 4, size - gap, 6);
+    pen.fillStyle = colour("--mp-minimal");
+    inRow.forEach((used, i) => {
+      if (limits && used > limits.row[0]) pen.fillRect(width - margin + 3, margin + i * size, 6, size - gap);
+    });
+    inColumn.forEach((used, j) => {
+      if (limits?.column && used > limits.column[0]) pen.fillRect(margin + j * size, height - margin + 3, size - gap, 6);
+    });
+    if (document.activeElement === this.canvas) {
+      pen.strokeStyle = colour("--mp-focus");
+      pen.lineWidth = 2;
+      pen.strokeRect(margin + (this.at % this.columns) * size, margin + Math.floor(this.at / this.columns) * size, size, size);
+    }
+  }
+}

@@ -1,0 +1,181 @@
+"""Studies that run whatever happens to the page: found again after a reload, told to every tab."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from algebra.errors import InputError
+from algebra.problems.problem import Problem
+from matchprob.page.workshop import Event, Job, Workshop
+
+# Studies that are remembered; those that run are never forgotten.
+_KEPT = 32
+# As many run at a time.
+MOST_RUNNING = 4
+
+
+class _Running:
+    """One study: its last picture, and the job that works on it."""
+
+    def __init__(self, event: Event) -> None:
+        self.event = event
+        self.job: Job | None = None
+        self.found: Any = None
+
+
+class Studies:
+    """All studies of a server, or of a widget.
+
+    Parameters
+    ----------
+    workshop : Workshop
+    store : Path, optional
+        Where their trials are kept.
+    """
+
+    def __init__(self, workshop: Workshop, store: Path | None = None) -> None:
+        self.workshop = workshop
+        self.store = store
+        self._lock = threading.RLock()
+        self._studies: OrderedDict[str, _Running] = OrderedDict()
+        self._listeners: list[Callable[[Event], None]] = []
+        self._number = 0
+
+    def join(self, listener: Callable[[Event], None]) -> None:
+        """Tell somebody of all events from now on."""
+        with self._lock:
+            self._listeners.append(listener)
+
+    def leave(self, listener: Callable[[Event], None]) -> None:
+        """Tell them no more."""
+        with self._lock:
+            self._listeners = [one for one in self._listeners if one != listener]
+
+    def snapshots(self) -> list[Event]:
+        """The last event of every study, the oldest first."""
+        with self._lock:
+            return [study.event for study in self._studies.values()]
+
+    def result(self, name: str) -> Any:
+        """The Estimate or Comparison of a study that ended; None where there is none."""
+        with self._lock:
+            study = self._studies.get(name)
+            return None if study is None else study.found
+
+    def start(
+        self,
+        problem: Problem,
+        other: Problem | None,
+        *,
+        trials: int,
+        seed: int,
+        complete: bool,
+        name: str,
+        command: str,
+    ) -> str:
+        """Start a study, or join the same one that runs already; its name.
+
+        Raises
+        ------
+        InputError
+            Where as many run as may.
+        """
+        ask = {
+            "job": "estimate" if other is None else "compare",
+            "problem": problem.to_dict(),
+            "other": None if other is None else other.to_dict(),
+            "trials": trials,
+            "seed": seed,
+            "complete": complete,
+            "store": None if self.store is None else str(self.store),
+            "study_name": Path(name).stem,
+        }
+        with self._lock:
+            digests = [p.digest for p in (problem, other) if p is not None]
+            same = [ask["job"], digests, trials, complete]
+            running = [s for s in self._studies.values() if s.event["status"] == "running"]
+            for study in running:
+                if study.event["same"] == same:
+                    self._tell(study)
+                    return str(study.event["study"])
+            if len(running) >= MOST_RUNNING:
+                raise InputError(f"{MOST_RUNNING} studies run already: wait for one, or cancel it")
+            self._number += 1
+            number = f"study {self._number}"
+            study = _Running(
+                {
+                    "event": "study",
+                    "study": number,
+                    "what": ask["job"],
+                    "digest": digests[0],
+                    "digests": digests,
+                    "same": same,
+                    "requested": trials,
+                    "trials": 0,
+                    "status": "running",
+                    "command": command,
+                    "text": "",
+                }
+            )
+            self._studies[number] = study
+            for old in [n for n, s in self._studies.items() if s.event["status"] != "running"]:
+                if len(self._studies) <= _KEPT:
+                    break
+                del self._studies[old]
+            self._tell(study)
+            study.job = self.workshop.run(ask, lambda event: self._listen(study, event))
+        return number
+
+    def cancel(self, name: str) -> None:
+        """End a study within a second; what it has is kept."""
+        with self._lock:
+            study = self._studies.get(name)
+        if study is not None and study.job is not None:
+            study.job.cancel()
+
+    def close(self) -> None:
+        """End all studies; those with a store keep their trials."""
+        with self._lock:
+            jobs = [study.job for study in self._studies.values() if study.job is not None]
+        for job in jobs:
+            job.cancel()
+        for job in jobs:
+            job.wait(2.0)
+
+    def _listen(self, study: _Running, event: Event) -> None:
+        found = event.pop("found", None)
+        kind = event.pop("event")
+        with self._lock:
+            kept = {key: study.event[key] for key in ("event", "study", "digest", "status", "text")}
+            if kind == "study":
+                event.pop("running")
+                study.event = {**study.event, **event, **{k: kept[k] for k in ("event", "digest")}}
+                if found is not None:
+                    study.found = found
+                    done = not event.get("partial") and event["trials"] >= event["requested"]
+                    study.event["status"] = "done" if done else "stopped"
+                    study.event["text"] = event.get("trouble") or event.get("text", "")
+            elif kind == "comparison":
+                study.found = found
+                study.event = {**study.event, "comparison": event, "text": event["text"]}
+                study.event["status"] = "stopped" if event["partial"] else "done"
+                study.event["trials"] = event["trials"]
+            elif kind == "progress":
+                study.event = {**study.event, "trials": event["done"] // 2}
+            elif kind == "phase":
+                study.event = {**study.event, "phase": event["text"]}
+            elif kind == "failed":
+                study.event = {**study.event, "status": "failed", "text": event["text"]}
+            elif study.event["status"] == "running":
+                study.event = {**study.event, "status": "stopped"}
+            else:
+                return
+            self._tell(study)
+
+    def _tell(self, study: _Running) -> None:
+        for listener in list(self._listeners):
+            listener(study.event)

@@ -1,0 +1,153 @@
+"""The page in a notebook: Jupyter, VS Code, Colab, marimo."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+try:
+    import anywidget
+    import traitlets
+except ImportError:
+    raise ImportError(
+        "the widget needs anywidget: python -m pip install 'matchprob[page]'"
+    ) from None
+
+from algebra.certificates.certificate import Certificate
+from algebra.errors import InputError
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from matchprob.api.certify import certify
+from matchprob.api.question import Question, as_problem
+from matchprob.page import front
+from matchprob.page.example import first_problem
+from matchprob.page.session import Session, html_of
+from matchprob.page.state import read_state, state_of
+from matchprob.page.studies import Studies
+from matchprob.page.workshop import Workshop
+
+# One process to fork from serves all widgets of a kernel.
+_WORKSHOP = Workshop()
+
+
+class Allocator(anywidget.AnyWidget):
+    """Paint which weights learn, and see verdict and match probability while you do.
+
+    Parameters
+    ----------
+    question : Problem, str or Path, optional
+        What is shown first; the first paper's example net by default.
+    seed : int, optional
+        Everything random follows from it.
+    store : str or Path, optional
+        Keeps the trials of studies.
+
+    Attributes
+    ----------
+    problem : Problem
+        What is shown: it follows the mouse, and can be set.
+    certificate : Certificate
+        Of what is shown.
+    results : dict of str to Result
+        What Design, Repair, Identify, Certify found last.
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> allocator = mp.Allocator(mp.Problem(net, {"W": [[1, 1], [0, 0]]}))
+    >>> allocator.problem.allocation, allocator.certificate.verdict
+    (Allocation(W[0,0] W[0,1]), 'maximal')
+    """
+
+    _esm = front.module()
+    _css = front.styles()
+    state = traitlets.Dict().tag(sync=True)
+
+    def __init__(
+        self,
+        question: Question | None = None,
+        *,
+        seed: int = 0,
+        store: str | Path | None = None,
+        **more: Any,
+    ) -> None:
+        problem = first_problem() if question is None else as_problem(question)
+        name = Path(question).name if isinstance(question, str | Path) else ""
+        super().__init__(state=state_of(problem, name).to_dict(), **more)
+        self._followers: list[Callable[[], None]] = []
+        self._session = Session(
+            problem,
+            _WORKSHOP,
+            Studies(_WORKSHOP, None if store is None else Path(store)),
+            self.send,
+            folder=Path.cwd(),
+            name=name,
+            seed=seed,
+        )
+        self._session.changed = self._tell_followers
+        self.on_msg(lambda widget, message, buffers: self._session.receive(message))
+
+    @property
+    def problem(self) -> Problem:
+        """What is shown."""
+        return read_state(self.state).problem
+
+    @problem.setter
+    def problem(self, question: Question) -> None:
+        self.state = self._session.show(as_problem(question))
+        self._tell_followers()
+
+    @property
+    def certificate(self) -> Certificate:
+        """The certificate of what is shown: the one on the page, or made now."""
+        found = self._session.certificate if self._session.problem == self.problem else None
+        return found or certify(self.problem, seed=self._session.seed)
+
+    @property
+    def allocation(self) -> Allocation:
+        """The learnable weights."""
+        return self.problem.allocation
+
+    @property
+    def results(self) -> dict[str, Any]:
+        """What the buttons found last, by their names."""
+        return dict(self._session.results)
+
+    def follow(self, verb: Callable[[Problem], Any]) -> Any:
+        """A display of a verb's result that is made anew whenever the problem changes.
+
+        Parameters
+        ----------
+        verb : callable
+            Of the problem, such as `matchprob.inspect`.
+
+        Returns
+        -------
+        ipywidgets.HTML
+        """
+        import ipywidgets
+
+        shown = ipywidgets.HTML()
+
+        def update() -> None:
+            try:
+                found = verb(self.problem)
+                shown.value = html_of(found) or f"<pre>{html.escape(str(found))}</pre>"
+            except InputError as error:
+                shown.value = f"<p>{html.escape(str(error))}</p>"
+
+        self._followers.append(update)
+        update()
+        return shown
+
+    def close(self) -> None:
+        """End its work and take it off the notebook."""
+        self._session.close()
+        super().close()
+
+    def _tell_followers(self) -> None:
+        for update in list(self._followers):
+            update()

@@ -1,0 +1,151 @@
+"""The process that work is forked from: everything is loaded once, each job starts at once.
+
+``python -m matchprob.page.zygote FD`` is started by `matchprob.page.workshop`.  For every job a
+socket arrives over the control socket FD; a fork reads the request from it, works, writes events
+and ends.  A job that is not wanted any more is killed with all it started, and nothing is lost:
+the next fork is as warm as the first.  The zygote itself never computes and has one thread, so
+that forking it is safe.  It ends, with all its jobs, when the control socket is closed.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from algebra.errors import InputError, Unfinished
+from numeric.studies.workers import receive, send
+
+# Seconds of quiet after which something more is loaded; and between two looks for ended jobs.
+_QUIET, _REAP = 0.05, 5.0
+
+
+def _load_exact() -> None:
+    """Certify the smallest net: most modules are loaded by that."""
+    import matchprob.page.jobs as jobs
+
+    for mask in ([[1, 0], [0, 1]], [[1, 1], [0, 0]]):
+        network = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
+        ask = {"problem": {"network": network, "learnable": {"W": mask}}, "seed": 0}
+        for name in ("verdict", "structure"):
+            with suppress(InputError, Unfinished):
+                jobs.JOBS[name]({**ask, "timeout": 5.0, "search": 0.5}, lambda *event: None)
+
+
+def _load_numeric() -> None:
+    """Count two instances: the compiled kernels are loaded by that."""
+    from algebra.problems.files import problem_from_dict
+    from matchprob.api.estimate import estimate
+
+    network = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
+    problem = problem_from_dict({"network": network, "learnable": {"W": [[1, 0], [0, 1]]}})
+    with suppress(InputError, Unfinished):
+        estimate(problem, 2, complete=True, certify=False)
+
+
+def serve(control: socket.socket) -> None:
+    """Fork a job for every socket that arrives, until the control socket is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    steps: list[Callable[[], None]] = [_load_exact]
+    children: set[int] = set()
+    # Kernels may have to be compiled first, which takes a minute: a fork does that.
+    compiler = 0
+    while True:
+        ready, _, _ = select.select([control], [], [], _QUIET if steps else _REAP)
+        if compiler in _reap(children):
+            steps.append(_load_numeric)
+        if not ready:
+            if steps:
+                # A part that cannot be loaded is met again, and told, by the job that needs it.
+                with suppress(Exception):
+                    steps.pop(0)()
+                if not compiler:
+                    compiler = _fork(_load_numeric)
+                    children.add(compiler)
+            continue
+        data, handles, _, _ = socket.recv_fds(control, 1, 1)
+        if not data:
+            for pid in children:
+                _kill(pid)
+            return
+        for handle in handles:
+            children.add(_fork(lambda: _work(handle), control))  # noqa: B023
+            os.close(handle)
+
+
+def _fork(work: Callable[[], None], *closed: socket.socket) -> int:
+    """A process that does some work and ends; it is the head of a group of its own."""
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        with suppress(OSError):
+            os.setpgid(0, 0)
+        os.nice(5)
+        for one in closed:
+            one.close()
+        work()
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def _work(handle: int) -> None:
+    """One job, in the fork."""
+    import matchprob.page.jobs as jobs
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    connection = socket.socket(fileno=handle)
+    stream: Any = connection.makefile("rwb")
+    ask: dict[str, Any] = receive(stream)
+    send(stream, {"event": "started", "pid": os.getpid()})
+
+    def tell(event: dict[str, Any], found: Any = None) -> None:
+        send(stream, {**event, "found": found})
+
+    try:
+        with jobs.watched(tell) as told:
+            jobs.JOBS[ask["job"]](ask, told)
+    except (InputError, Unfinished) as error:
+        tell({"event": "failed", "text": str(error)})
+    except KeyboardInterrupt:
+        tell({"event": "stopped"})
+    except MemoryError:
+        tell({"event": "failed", "text": "there is not enough memory for this: try a smaller net"})
+    except OSError as error:
+        tell({"event": "failed", "text": f"{error.filename or 'the system'}: {error.strerror}"})
+    except Exception as error:
+        tell({"event": "failed", "text": f"this is a bug: {type(error).__name__}: {error}"})
+    send(stream, {"event": "ended"})
+
+
+def _reap(children: set[int]) -> set[int]:
+    """Those that have ended; they are children no more."""
+    ended = set()
+    for pid in children:
+        with suppress(ChildProcessError):
+            done, _ = os.waitpid(pid, os.WNOHANG)
+            if not done:
+                continue
+        ended.add(pid)
+    children -= ended
+    return ended
+
+
+def _kill(pid: int) -> None:
+    for kill in (os.killpg, os.kill):
+        with suppress(OSError):
+            kill(pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -1,0 +1,97 @@
+"""What a match may cost, enclosed: the measures by which match probabilities are profiled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, shown
+from algebra.time_limits import check_time
+from numeric.conditions import conditions
+from numeric.instances import Instance
+
+# Many times what a few rounded operations on doubles can be off by.
+_SLACK = 4e-15
+
+# From an instance, certified centres (·, r) and radii (·, r) to lower and upper ends of costs.
+_Costs = Callable[[Instance, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A cost that matches are bounded by.
+
+    Attributes
+    ----------
+    name, title : str
+    constraint : str or None
+        The constraint of a problem file that bounds it.
+    costs : callable
+    """
+
+    name: str
+    title: str
+    constraint: str | None
+    costs: _Costs = field(repr=False)
+
+
+def _largest(
+    middles: np.ndarray, radii: np.ndarray, origin: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    away = np.abs(middles - origin)
+    slack = radii * (1 + _SLACK) + _SLACK * (np.abs(middles) + np.abs(origin))
+    low = np.maximum(away - slack, 0.0).max(axis=1, initial=0.0)
+    return low, (away + slack).max(axis=1, initial=0.0)
+
+
+def _size(instance: Instance, middles: np.ndarray, radii: np.ndarray) -> Any:
+    return _largest(middles, radii, np.zeros(middles.shape[1]))
+
+
+def _change(instance: Instance, middles: np.ndarray, radii: np.ndarray) -> Any:
+    return _largest(middles, radii, instance.before)
+
+
+def _norm(instance: Instance, middles: np.ndarray, radii: np.ndarray) -> Any:
+    before = instance.before
+    length = np.linalg.norm(middles - before, axis=1)
+    slack = radii * (1 + _SLACK) + _SLACK * (np.abs(middles) + np.abs(before))
+    off = np.linalg.norm(slack, axis=1) + len(before) * _SLACK * length
+    return np.maximum(length - off, 0.0), length + off
+
+
+def _condition(instance: Instance, middles: np.ndarray, radii: np.ndarray) -> Any:
+    ends = []
+    for w in middles:
+        check_time()
+        found = conditions(instance, w.tolist())[1]
+        ends.append((math.inf, math.inf) if found is None else (found.low, found.high))
+    low, high = np.array(ends).reshape(-1, 2).T
+    return low, high
+
+
+MEASURES = {
+    m.name: m
+    for m in (
+        Measure("size", "largest |weight| allowed", "max_abs", _size),
+        Measure("change", "largest change of a weight allowed", "max_change", _change),
+        Measure("norm", "Euclidean length of the change allowed", None, _norm),
+        Measure("condition", "condition number allowed", None, _condition),
+    )
+}
+
+
+def find_measure(name: str) -> Measure:
+    """The measure of that name.
+
+    Raises
+    ------
+    InputError
+    """
+    if name not in MEASURES:
+        raise InputError(f"`by` ({shown(name)}) must be one of " + ", ".join(MEASURES))
+    return MEASURES[name]

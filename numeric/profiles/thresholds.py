@@ -1,0 +1,188 @@
+"""The least cost of each trial's matches, enclosed: from lists of solutions, or bound by bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.families import family_of
+from algebra.problems.allocation import Allocation
+from algebra.problems.constraints import Constraints
+from algebra.problems.problem import Problem
+from algebra.ranks.generic_rank import network_rank
+from numeric.certification.pool import certified_pool
+from numeric.chains.chain import Chain, make_chain
+from numeric.counts import COMPLETE, InstanceCount, Reason
+from numeric.instances import Instance, draw_instance
+from numeric.profiles.measures import Measure
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The least cost of a trial's matches, enclosed.
+
+    Attributes
+    ----------
+    index : int
+    low, high : float
+        Between these it lies; both infinite where there is no match.
+    counted : bool
+        Whether all solutions are known.
+    searched : bool
+        Whether the count came from a search that cannot show that there is none.
+    """
+
+    index: int
+    low: float
+    high: float
+    counted: bool = True
+    searched: bool = False
+
+    def outcome(self, bound: float) -> bool | None:
+        """Whether the trial is matched under a bound; None where that is undetermined."""
+        if self.high <= bound:
+            return True
+        return False if self.low > bound else None
+
+
+class Thresholds:
+    """The thresholds of a problem's trials, from counts with all their solutions.
+
+    Parameters
+    ----------
+    problem : Problem
+        Whose constraints the counted solutions obey.
+    seed : int
+    measure : Measure
+    """
+
+    def __init__(self, problem: Problem, seed: int, measure: Measure) -> None:
+        self.problem = problem
+        self.seed = seed
+        self.measure = measure
+        self._chains: dict[Allocation, Chain | None] = {}
+
+    def of(self, count: InstanceCount) -> Threshold:
+        """The threshold of one trial."""
+        counted = count.status == COMPLETE
+        searched = count.reason is Reason.SEARCHED
+        if counted and not count.real:
+            return Threshold(count.index, math.inf, math.inf)
+        if not count.solutions:
+            return Threshold(count.index, 0.0, math.inf, counted, searched)
+        instance = draw_instance(self.problem, self.seed, count.index)
+        found = self._discs(instance, np.array(count.solutions))
+        if found is None or not len(found[0]):
+            return Threshold(count.index, 0.0, math.inf, counted, searched)
+        low, high = self.measure.costs(instance, *found)
+        # A solution that is not certain here may cost anything.
+        whole = counted and len(found[0]) == count.real
+        return Threshold(
+            count.index, float(low.min()) if whole else 0.0, float(high.min()), counted, searched
+        )
+
+    def _discs(
+        self, instance: Instance, solutions: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Centres and radii of polydiscs with one solution each; None where there are none."""
+        if self.problem.network.chain() is None:
+            # Exact witnesses, rounded.
+            return solutions, np.spacing(np.abs(solutions))
+        allocation = instance.allocation
+        if allocation not in self._chains:
+            try:
+                self._chains[allocation] = make_chain(allocation, self.problem.support)
+            except InputError:
+                self._chains[allocation] = None
+        chain = self._chains[allocation]
+        if chain is None:
+            return None
+        try:
+            pool = certified_pool(chain, instance, solutions)
+        except InputError:  # a special instance: its samples are dependent
+            return None
+        return pool.roots.real, pool.radii
+
+
+def merged(bounds: Sequence[float], counts: Sequence[Sequence[InstanceCount]]) -> list[Threshold]:
+    """Thresholds of trials that were asked again under each bound.
+
+    Parameters
+    ----------
+    bounds : sequence of float
+        In increasing order.
+    counts : sequence of sequence of InstanceCount
+        For each bound those of trials 0, 1, …; trials that all have are taken.
+    """
+    out = []
+    for trial in zip(*counts, strict=False):
+        least, most = 0.0, math.inf
+        for bound, count in zip(bounds, trial, strict=True):
+            if count.outcome == "matched":
+                most = min(most, bound)
+            elif count.outcome == "unmatched":
+                least = max(least, math.nextafter(bound, math.inf))
+        if all(c.is_settled and c.outcome == "unmatched" for c in trial):
+            # Minimal: no bound helps.
+            least = math.inf
+        if least > most:
+            raise ArithmeticError(f"trial {trial[0].index}: matched under a tighter bound only")
+        searched = any(c.reason is Reason.SEARCHED for c in trial)
+        counted = all(c.status == COMPLETE for c in trial)
+        out.append(Threshold(trial[0].index, least, most, counted, searched))
+    return out
+
+
+def is_listed(problem: Problem) -> bool:
+    """Whether matches are isolated, so that complete counts list them.
+
+    Raises
+    ------
+    InputError
+        For networks whose matches are not listed and cannot be bounded.
+    """
+    network = problem.network
+    if network.chain() is None:
+        if family_of(network).name != "relu":
+            raise InputError(
+                f"profile knows chains of matrices and shallow ReLU nets, not a {network.title} "
+                "network"
+            )
+        return True
+    size = draw_instance(problem, 0, 0).allocation.size
+    return size <= network_rank(network, problem.support).rank
+
+
+def bounded(problem: Problem, measure: Measure, bound: float) -> Problem:
+    """The problem whose matches cost at most a bound.
+
+    Raises
+    ------
+    InputError
+        For a cost that no constraint bounds.
+    """
+    if measure.constraint is None:
+        raise InputError(
+            f"`by` ({measure.name!r}): more weights learn than there are equations, so matches "
+            "form families; of these only size and change can be bounded"
+        )
+    rules = problem.constraints
+    given = {name: getattr(rules, name) for name in ("max_abs", "max_change", "sign")}
+    given[measure.constraint] = _tightened(given[measure.constraint], bound, problem)
+    return replace(problem, constraints=Constraints(**given))
+
+
+def _tightened(entry: Any, bound: float, problem: Problem) -> Any:
+    if entry is None:
+        return bound
+    if isinstance(entry, Mapping):
+        every = {name: entry.get(name) for name in problem.learnable}
+        return {name: _tightened(one, bound, problem) for name, one in every.items()}
+    if isinstance(entry, tuple):
+        return [[min(value, bound) for value in row] for row in entry]
+    return min(entry, bound)

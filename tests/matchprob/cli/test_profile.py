@@ -1,0 +1,138 @@
+"""The verb profile: keys, text, picture, stores, interrupts, refusals."""
+
+import json
+
+import pytest
+
+from matchprob.cli import app, run
+from numeric.studies import study as studies
+
+EXAMPLES = "examples"
+NET = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+MASKS = {
+    "diagonal": "[[1, 0], [0, 1]]",
+    "off": "[[0, 1], [1, 0]]",
+    "over": "[[1, 1], [1, 0]]",
+}
+
+
+def call(*words):
+    return run(lambda: app([str(w) for w in words], standalone_mode=False))
+
+
+@pytest.fixture
+def write(tmp_path):
+    def problem(name, more=""):
+        path = tmp_path / f"{name}.toml"
+        path.write_text(f"{NET}[learnable]\nW = {MASKS[name]}\n{more}")
+        return path
+
+    return problem
+
+
+def test_the_contract_of_the_json_keys(write, capsys):
+    """The keys that other programs rely on; a bound is the estimate with that constraint."""
+    path = write("diagonal")
+    assert call("profile", path, "--bounds", "1,3", "--trials", 40, "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["by"], data["trials"], data["seed"]) == ("size", 40, 0)
+    assert [p["bound"] for p in data["points"]] == [1.0, 3.0]
+    for point in data["points"]:
+        assert point["matched"] + point["unmatched"] + point["undetermined"] == 40
+        assert point["low"] <= point["estimate"] <= point["high"]
+        assert point["band_low"] <= point["low"]
+    assert len(data["thresholds"]) == 40
+    bound = write("diagonal", "[constraints]\nmax_abs = 3.0\n")
+    assert call("estimate", bound, "--trials", 40, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert all(found[key] == data["points"][1][key] for key in ("matched", "low", "high"))
+
+
+def test_several_problems_in_one_picture(write, capsys, tmp_path):
+    """Common instances, a table for each, and a picture."""
+    out = tmp_path / "p.svg"
+    paths = write("diagonal"), write("off")
+    words = ("--by", "change", "--trials", 40, "--plot", out)
+    assert call("profile", *paths, *words) == 0
+    text = capsys.readouterr().out
+    assert "diagonal: 2 cells of W" in text
+    assert "off: 2 cells of W" in text
+    assert "crossing" in text
+    assert out.read_bytes().startswith(b"<?xml")
+    assert call("profile", *paths, "--trials", 10, "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [p["name"] for p in data["profiles"]] == ["diagonal", "off"]
+    assert data["crossings"] == []
+
+
+def test_a_store_serves_every_measure(write, capsys, tmp_path, monkeypatch):
+    """Profiles by other costs compute no trial again."""
+    path, store = write("diagonal"), tmp_path / "s.sqlite"
+    words = ("--trials", 25, "--store", store, "--json")
+    assert call("profile", path, *words) == 0
+    capsys.readouterr()
+
+    def refuse(*_):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(studies, "compute", refuse)
+    for by in ("size", "change", "norm", "condition"):
+        assert call("profile", path, "--by", by, *words) == 0
+        data = json.loads(capsys.readouterr().out)
+        assert data["unbounded"]["matched"] > 10
+        assert len(data["points"]) > 10
+
+
+def test_an_interrupt_keeps_what_is_counted(write, capsys, monkeypatch):
+    """Ctrl-C: status 3, the trials done are profiled."""
+    whole = studies.compute
+
+    def until(data, key, chunk):
+        if max(chunk) >= 30:
+            raise KeyboardInterrupt
+        return whole(data, key, chunk)
+
+    monkeypatch.setattr(studies, "compute", until)
+    assert call("profile", write("diagonal"), "--trials", 90, "--json") == 3
+    captured = capsys.readouterr()
+    assert 0 < json.loads(captured.out)["trials"] < 40
+    assert "interrupted after" in captured.err
+
+
+def test_a_time_limit_ends_the_work(capsys):
+    """What is counted by then is profiled, with status 3."""
+    words = ("--trials", 100_000, "--timeout", 3, "--json")
+    assert call("profile", f"{EXAMPLES}/relu.toml", *words) == 3
+    assert 0 < json.loads(capsys.readouterr().out)["trials"] < 100_000
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--by", "weight"),
+        ("--bounds", "1,-2"),
+        ("--bounds", "nan"),
+        ("--bounds", "one"),
+        ("--bounds", ""),
+        ("--confidence", "1"),
+        ("--timeout", "-1"),
+        ("--engine", "nothing"),
+        ("--plot", "picture.txt"),
+    ],
+)
+def test_bad_input_is_one_line(words, write, capsys):
+    """Status 2, nothing on stdout, one line."""
+    assert call("profile", write("diagonal"), "--trials", 3, *words) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.strip().splitlines()) == 1
+
+
+def test_problems_without_common_instances_are_refused(write, capsys):
+    """Other networks, and costs of families of matches that nothing bounds."""
+    assert call("profile", write("diagonal"), f"{EXAMPLES}/six_rows.toml", "--trials", 3) == 2
+    assert "different networks" in capsys.readouterr().err
+    assert call("profile", write("over"), "--by", "condition", "--trials", 3) == 2
+    assert "more weights" in capsys.readouterr().err
+    assert call("profile", f"{EXAMPLES}/normnet.toml", "--trials", 3) == 2
+    assert "normalization" in capsys.readouterr().err

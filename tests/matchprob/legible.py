@@ -1,0 +1,74 @@
+"""Whether a picture can be read: measured, not looked at."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+
+# Points: what rounding may move a box by; and the smallest type that is read.
+_SLACK, _LEAST = 0.6, 5.0
+
+
+def texts_of(figure: Figure) -> list[Text]:
+    """All texts that are drawn."""
+    found: list[Text] = list(figure.texts)
+    for legend in figure.legends:
+        found += legend.get_texts()
+    for axes in figure.axes:
+        found += axes.texts
+        found += [axes.title]
+        if axes.axison:
+            for axis in (axes.xaxis, axes.yaxis):
+                found += [tick.label1 for tick in axis._update_ticks()]
+                found += [axis.label, axis.get_offset_text()]
+        if axes.get_legend():
+            found += axes.get_legend().get_texts()
+    return [text for text in found if text.get_visible() and text.get_text().strip()]
+
+
+def _shrunk(box: Bbox, slack: float) -> Bbox:
+    return Bbox.from_extents(box.x0 + slack, box.y0 + slack, box.x1 - slack, box.y1 - slack)
+
+
+def _name(text: Text) -> str:
+    return repr(text.get_text())
+
+
+def faults(figure: Figure) -> list[str]:
+    """What cannot be read: texts that meet or leave the canvas, legends on data, tiny type."""
+    figure.draw_without_rendering()
+    slack = _SLACK * figure.dpi / 72
+    boxes = [(text, text.get_window_extent()) for text in texts_of(figure)]
+    out = []
+    for text, box in boxes:
+        inside = _shrunk(box, slack)
+        if not (
+            figure.bbox.x0 <= inside.x0 <= inside.x1 <= figure.bbox.x1
+            and figure.bbox.y0 <= inside.y0 <= inside.y1 <= figure.bbox.y1
+        ):
+            out.append(f"{_name(text)} leaves the canvas")
+        if text.get_fontsize() < _LEAST:
+            out.append(f"{_name(text)} is set in {text.get_fontsize():.1f} points")
+    for (a, first), (b, second) in combinations(boxes, 2):
+        if _shrunk(first, slack).overlaps(_shrunk(second, slack)):
+            out.append(f"{_name(a)} and {_name(b)} meet")
+    out += [f"a legend covers {what}" for what in _covered(figure)]
+    return out
+
+
+def _covered(figure: Figure) -> list[str]:
+    legends = [*figure.legends, *(a.get_legend() for a in figure.axes if a.get_legend())]
+    return [
+        f"the axes {_title(axes)}"
+        for legend in legends
+        for axes in figure.axes
+        if legend.get_window_extent().overlaps(axes.patch.get_window_extent())
+    ]
+
+
+def _title(axes: Axes) -> str:
+    return repr(axes.get_title())

@@ -1,0 +1,119 @@
+"""The state of the page: out and back again, and what is wrong with it told where it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra.errors import InputError
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
+from matchprob.page.state import (
+    Misplaced,
+    kinds,
+    pack,
+    parse,
+    read_network,
+    read_state,
+    resized,
+    state_of,
+    unpack,
+)
+
+NET = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.randoms(use_true_random=False))
+def test_masks_survive(rows, columns, rng):
+    """A mask is what its text says."""
+    mask = np.array([[rng.randint(0, 1) for _ in range(columns)] for _ in range(rows)])
+    np.testing.assert_array_equal(unpack(pack(mask), (rows, columns), "W"), mask)
+
+
+def test_a_state_survives():
+    """Everything in a problem is in its state: masks, zeros, laws, constraints."""
+    problem = Problem(
+        LinearRNN(n=3, T=2, b=1, d=1, m=2),
+        {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 0]]},
+        {"W": [[1, 1, 0], [1, 1, 1], [1, 0, 1]]},
+    )
+    data = {**problem.to_dict(), "distribution": {"weights": "uniform"}}
+    problem = problem_from_dict({**data, "constraints": {"max_abs": 3.0}})
+    again = read_state(state_of(problem, "x.toml").to_dict())
+    assert again.problem == problem
+    assert again.name == "x.toml"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"network": {"kind": "lrnn", "n": 2}},
+        {"network": None},
+        {"learnable": {"W": "A"}},
+        {"learnable": {"W": "!!"}},
+        {"learnable": {"V": "AA"}},
+        {"learnable": 3},
+        {"learnable": {"W": "AAAA"}},
+        {"other": 1},
+        {"name": 3, "support": {"W": 7}},
+    ],
+)
+def test_damaged_states_are_refused(change):
+    """An address can be edited: what is no state is bad input, not a bug."""
+    state = state_of(Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 0]]})).to_dict()
+    with pytest.raises(InputError):
+        read_state({**state, **change})
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "line"),
+    [
+        ("[network\n", "text", 1),
+        (NET + "[learnable]\nW = [[1, 0],\n     [0, 2]]\n", "learnable", 8),
+        (NET.replace("n = 2", "n = 0"), "network.n", 3),
+        (NET.replace('"lrnn"', '"cnn"'), "network.kind", 2),
+        (NET.replace("m = 2", "m = 2\nq = 1"), "network", 1),
+        (NET + '[distribution]\nweights = "cauchy"\n', "distribution", 8),
+        (NET + '[learnable]\nW = "../../secret.csv"\n', "text", None),
+        (NET.replace("n = 2", "n = 5000"), "network", 1),
+    ],
+)
+def test_wrong_files_say_where(text, place, line, tmp_path):
+    """What is wrong in a file is told with its table and line."""
+    with pytest.raises(Misplaced) as caught:
+        parse(text, tmp_path)
+    assert (caught.value.place, caught.value.line) == (place, line)
+
+
+def test_matrices_beside_the_page_are_read(tmp_path):
+    """A name of a file in the folder is read; a random allocation is drawn."""
+    (tmp_path / "mask.csv").write_text("1,0\n0,1\n")
+    state = parse(NET + '[learnable]\nW = "mask.csv"\n', tmp_path)
+    assert state.problem.allocation.size == 2
+    drawn = parse(NET + "[learnable]\nW = { random = { budget = 3 } }\n", tmp_path)
+    assert drawn.problem.allocation.size == 3
+
+
+def test_other_sizes_keep_what_fits():
+    """A larger network keeps the masks, a smaller one what is left of them."""
+    state = state_of(Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]}))
+    larger = resized(state, LinearRNN(n=3, T=2, b=1, d=1, m=2))
+    assert str(larger.problem.allocation) == "W[0,0] W[1,1]"
+    smaller = resized(larger, LinearRNN(n=1, T=2, b=1, d=1, m=2))
+    assert str(smaller.problem.allocation) == "W[0,0]"
+
+
+def test_every_kind_can_be_chosen():
+    """Each kind names its sizes; sizes of 2 make a network of most."""
+    for kind in kinds():
+        sizes = {
+            size["name"]: [2, 2] if size["form"] == "numbers" else 2
+            for size in kind["sizes"]
+            if size["default"] is None
+        }
+        if "hidden" in sizes:
+            sizes["hidden"] = [2]
+        assert read_network({"kind": kind["kind"], **sizes}).kind == kind["kind"]

@@ -1,0 +1,230 @@
+"""Thresholds of trials against estimates under constraints, and what is made of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra.errors import InputError
+from algebra.networks.normalization import NormNet
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.constraints import Constraints
+from algebra.problems.problem import Problem
+from algebra.problems.random_cells import RandomCells
+from matchprob.api.estimate import estimate
+from matchprob.api.profile import profile
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.instances import draw_instance
+from numeric.profiles.measures import MEASURES
+from numeric.profiles.profile import Profile, ProfileResult, check_bounds
+from numeric.profiles.thresholds import Threshold, Thresholds, bounded, is_listed, merged
+
+NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
+ROW = Problem(NET, {"W": [[1, 1], [0, 0]]})
+OVER = Problem(NET, {"W": [[1, 1], [1, 0]]})
+RELU = Problem(ShallowReLU(q=3, n=4, d=2, m=3), {"W1": [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0] * 3]})
+WORDS = {True: "matched", False: "unmatched", None: "undetermined"}
+OPEN = InstanceCount(0, None, None, UNDETERMINED)
+
+
+@pytest.mark.parametrize("by", ["size", "change"])
+@pytest.mark.parametrize(
+    "problem",
+    [
+        DIAGONAL,
+        ROW,
+        Problem(NET, {"W": RandomCells(budget=2, rows=2)}),
+        Problem(NET, {"W": [[0, 1], [1, 0]]}, constraints=Constraints(sign="keep", max_abs=4.0)),
+    ],
+    ids=["two roots", "one root", "drawn", "constrained"],
+)
+def test_a_profile_at_a_bound_is_the_estimate_with_it(problem, by):
+    """Record by record, at round bounds and at the steps themselves."""
+    trials = 60
+    found = profile(problem, by=by, trials=trials).profiles[0]
+    steps = found.steps
+    assert len(steps) > 5
+    for bound in (0.0, 0.5, 1.0, 3.0, steps[0], steps[len(steps) // 2], steps[-1]):
+        records = estimate(bounded(problem, MEASURES[by], bound), trials).counts
+        assert [WORDS[o] for o in found.outcomes(bound)] == [c.outcome for c in records]
+    free = estimate(problem, trials)
+    assert found.at(math.inf).matched == free.matched
+    assert found.at(math.inf).unmatched == free.unmatched
+
+
+def test_costs_are_those_of_the_solutions():
+    """Each threshold encloses the least cost over the count's solutions, and hardly more."""
+    trials = 40
+    counts = estimate(DIAGONAL, trials, complete=True).counts
+    for by, measure in MEASURES.items():
+        of = Thresholds(DIAGONAL, 0, measure).of
+        for count in counts:
+            threshold, instance = of(count), draw_instance(DIAGONAL, 0, count.index)
+            if not count.real:
+                assert threshold.low == threshold.high == math.inf
+                continue
+            costs = []
+            for w in np.array(count.solutions):
+                moved = w - instance.before
+                if by == "condition":
+                    step = 1e-6 * np.eye(2)
+                    ends = [
+                        [
+                            NET.forward(instance.with_weights(w + sign * e), instance.X).ravel()
+                            for e in step
+                        ]
+                        for sign in (1, -1)
+                    ]
+                    J = (np.array(ends[0]) - np.array(ends[1])).T / 2e-6
+                    least = np.linalg.svd(J, compute_uv=False)[-1]
+                    costs.append(np.linalg.norm(instance.labels) / np.linalg.norm(w) / least)
+                else:
+                    own = {
+                        "size": np.abs(w).max(),
+                        "change": np.abs(moved).max(),
+                        "norm": np.linalg.norm(moved),
+                    }
+                    costs.append(own[by])
+            slack = 1e-4 if by == "condition" else 1e-12
+            assert threshold.low * (1 - slack) <= min(costs) <= threshold.high * (1 + slack)
+            width = 0.02 if by == "condition" else 1e-9
+            assert threshold.high - threshold.low <= width * threshold.high
+
+
+def test_what_is_not_known_stays_open():
+    """No solution known: anything; some may be missing: no lower end; none there: infinite."""
+    of = Thresholds(DIAGONAL, 0, MEASURES["size"]).of
+    whole = next(c for c in estimate(DIAGONAL, 10, complete=True).counts if c.real == 2)
+    sure = of(whole)
+    part = of(replace(whole, status=UNDETERMINED))
+    assert (part.low, part.high) == (0.0, sure.high)
+    lost = of(replace(whole, solutions=whole.solutions[:1]))
+    assert lost.low == 0.0
+    assert lost.high >= sure.high
+    nothing = of(replace(OPEN, index=whole.index))
+    assert (nothing.low, nothing.high) == (0.0, math.inf)
+    assert nothing.outcome(1e300) is None
+    settled = of(InstanceCount(0, 1, None, UNDETERMINED, reason=Reason.SETTLED_MAXIMAL))
+    assert (settled.low, settled.high) == (0.0, math.inf)
+
+
+def test_relu_solutions_are_exact():
+    """The thresholds of a ReLU net are the least sizes of its exact witnesses."""
+    found = profile(RELU, trials=40).profiles[0]
+    counts = estimate(RELU, 40, complete=True).counts
+    finite = 0
+    for threshold, count in zip(found.thresholds, counts, strict=True):
+        if count.status == COMPLETE and count.real:
+            size = min(max(map(abs, s)) for s in count.solutions)
+            assert threshold.low <= size <= threshold.high <= size * (1 + 1e-14)
+            finite += 1
+        elif count.status == COMPLETE:
+            assert threshold.high == math.inf == threshold.low
+    assert finite > 3
+
+
+def test_more_weights_than_equations_are_asked_bound_by_bound():
+    """A family of matches has no list: each bound is an estimate of its own."""
+    assert not is_listed(OVER)
+    assert is_listed(ROW)
+    rules = Constraints(max_abs={"W": 2.0})
+    problem = replace(OVER, constraints=rules)
+    assert bounded(problem, MEASURES["size"], 5.0).constraints == Constraints(max_abs={"W": 2.0})
+    assert bounded(problem, MEASURES["change"], 5.0).constraints.max_change == 5.0
+    found = profile(OVER, bounds=[8, 1], trials=15).profiles[0]
+    assert found.bounds == (1.0, 8.0)
+    for bound in found.bounds:
+        records = estimate(bounded(OVER, MEASURES["size"], bound), 15).counts
+        assert [WORDS[o] for o in found.outcomes(bound)] == [c.outcome for c in records]
+    with pytest.raises(InputError, match="only size and change"):
+        profile(OVER, by="norm", trials=3)
+
+
+def test_answers_under_several_bounds_are_merged():
+    """Matched from one bound on, unmatched up to another; the reverse is a contradiction."""
+
+    def count(outcome):
+        real = {"matched": 1, "unmatched": 0, "undetermined": None}[outcome]
+        return InstanceCount(0, real, None, COMPLETE if real is not None else UNDETERMINED)
+
+    no, maybe, yes = map(count, ("unmatched", "undetermined", "matched"))
+    [one] = merged((1.0, 2.0, 3.0, 4.0), [[no], [maybe], [yes], [yes]])
+    assert [one.outcome(b) for b in (0.5, 1.0, 2.0, 3.0, 9.0)] == [False, False, None, True, True]
+    [none] = merged((1.0, 2.0), [[no], [no]])
+    assert [none.outcome(b) for b in (2.0, 2.1)] == [False, None]
+    minimal = replace(no, reason=Reason.SETTLED_MINIMAL)
+    assert merged((1.0,), [[minimal]])[0].low == math.inf
+    with pytest.raises(ArithmeticError, match="tighter"):
+        merged((1.0, 2.0), [[yes], [no]])
+
+
+ENDS = st.one_of(st.floats(0, 10), st.just(math.inf))
+INTERVALS = st.lists(st.tuples(ENDS, ENDS).map(sorted), min_size=1, max_size=30)
+
+
+def _profile(ends, counted=True):
+    thresholds = [Threshold(k, low, high, counted) for k, (low, high) in enumerate(ends)]
+    return Profile(ROW, "size", "homotopy", 0, tuple(thresholds))
+
+
+@settings(max_examples=150, deadline=None)
+@given(INTERVALS, st.lists(st.floats(0, 11), min_size=2, max_size=6).map(sorted))
+def test_profiles_are_monotone_counts(ends, bounds):
+    """At each bound the tallies are those of the outcomes; more is allowed, more is matched."""
+    found = _profile(ends)
+    last = None
+    for bound in bounds:
+        point, outcomes = found.at(bound), found.outcomes(bound)
+        assert point.matched == outcomes.count(True)
+        assert point.unmatched == outcomes.count(False)
+        assert point.undetermined == outcomes.count(None)
+        assert point.band.low <= point.matched / len(ends) <= point.band.high
+        if last is not None:
+            assert point.matched >= last.matched
+            assert point.unmatched <= last.unmatched
+            assert point.interval.low >= last.interval.low
+        last = point
+    whole = found.at(math.inf)
+    assert whole.matched == sum(high < math.inf for _, high in ends)
+    assert whole.unmatched == sum(low == math.inf for low, _ in ends)
+
+
+def test_lower_bounds_are_no_estimates():
+    """Where matches were found and their lack could not be shown the share is not given."""
+    ends = [(0.0, 1.0), (0.0, 2.0), (0.0, math.inf), (math.inf, math.inf)]
+    assert _profile(ends, counted=False).at(1.5).estimate is None
+    assert _profile(ends[:2], counted=False).at(3.0).estimate == 1
+    assert _profile([(1.0, 1.0), (2.0, 3.0), (9.0, 9.0)]).at(2.5).estimate == 0.5
+
+
+def test_crossings():
+    """Rankings cross where one is certainly ahead below and the other above."""
+    slow = [(0.2 + 0.001 * k,) * 2 for k in range(60)] + [(math.inf, math.inf)] * 40
+    fast = [(5.0 + 0.01 * k,) * 2 for k in range(100)]
+    found = ProfileResult("size", 0, (_profile(slow), _profile(fast)), 100)
+    [crossing] = found.crossings
+    assert (crossing.first, crossing.second, crossing.ahead) == (0, 1, 1)
+    assert 0.2 < crossing.low < 5.0 < crossing.high
+    same = ProfileResult("size", 0, (_profile(slow), _profile(slow)), 100)
+    assert same.crossings == []
+    assert set(same.signs(0, 1, (0.1, 1.0, 10.0))) == {0}
+    assert found.signs(0, 1, (1.0, 10.0)) == [1, -1]
+
+
+def test_bad_bounds():
+    """Negative, NaN, infinite, no numbers, none at all."""
+    assert check_bounds([3, 1, 1.0]) == (1.0, 3.0)
+    for bad in ([-1.0], [math.nan], [math.inf], ["2"], [True], [], "12", [None]):
+        with pytest.raises(InputError, match="bound"):
+            check_bounds(bad)
+    with pytest.raises(InputError, match="normalization"):
+        is_listed(
+            Problem(NormNet(widths=(2, 2), hidden=(3,), m=2, activation="relu"), {"g1": "all"})
+        )
