@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification
+from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
 from algebra.certificates.claim import read_network, read_version
 from algebra.certificates.family import Effort, Family, Tools, WrittenEquations
 from algebra.certificates.fields import Fields
@@ -25,7 +25,7 @@ from algebra.networks.normalization import NormNet
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.time_limits import Limits, within
+from algebra.time_limits import Limits, OutOfTime, within
 
 if TYPE_CHECKING:
     from algebra.systems.inspection import Inspection
@@ -153,20 +153,24 @@ def verify(
     Returns
     -------
     Verification
+        Unfinished where time was up: then nothing is known of the certificate.
 
     Raises
     ------
     InputError
         Where the data is no certificate of this format at all.
     """
-    read_version(data)
     effort = Effort(seed, Limits(timeout), Tools(root_counter=fallback))
+    verdict = str(data.get("verdict"))
     try:
-        network = read_network(Fields(data).table("problem").raw("network"), "problem.network")
+        with within(timeout):
+            read_version(data)
+            network = read_network(Fields(data).table("problem").raw("network"), "problem.network")
+            return family_of(network).verify(data, effort)
     except CheckFailed as failure:
-        check = Check(failure.place, FAILED, str(failure))
-        return Verification(str(data.get("verdict")), (check,))
-    return family_of(network).verify(data, effort)
+        return Verification(verdict, (Check(failure.place, FAILED, str(failure)),))
+    except OutOfTime as limit:
+        return unfinished(verdict, str(limit))
 
 
 def inspect_allocation(

@@ -38,6 +38,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from algebra.errors import InputError, Unfinished, shown
+from algebra.phases import phases
 
 # Seconds that loops have to notice by themselves before the alarm rings.
 _GRACE = 0.5
@@ -177,7 +178,7 @@ def _ring(number: int, frame: FrameType | None) -> None:
     if _is_fragile(frame):
         signal.setitimer(signal.ITIMER_REAL, _AGAIN)
         return
-    raise OutOfTime("the time limit is over")
+    raise OutOfTime(_over())
 
 
 def _is_fragile(frame: FrameType | None) -> bool:
@@ -261,4 +262,10 @@ def check_time() -> None:
         if threading.current_thread() is threading.main_thread() and _is_ours():
             # Who catches this puts together what is known: the alarm must not break in there.
             signal.setitimer(signal.ITIMER_REAL, 0.0)
-        raise OutOfTime("the time limit is over")
+        raise OutOfTime(_over())
+
+
+def _over() -> str:
+    """That time is up, and what was being done."""
+    doing = [name for name, _ in phases()]
+    return "the time limit is over" + (f" (at work: {', '.join(doing)})" if doing else "")

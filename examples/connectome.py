@@ -113,7 +113,7 @@ def main() -> None:
 
     cheap = sorted(costs, key=lambda c: (costs[c], c))[: found.allocation.size]
     naive = problem.with_allocation(mp.Allocation.from_cells(problem.network, cheap))
-    done = mp.repair(naive, costs=costs, goal="positive", timeout=2.0)
+    done = mp.repair(naive, costs=costs, goal="positive", count_timeout=2.0)
     print(f"the {len(cheap)} smallest synapses: {done.before.verdict} ({done.before.rule})")
     if done.repair:
         pictures.save(draw_repair(done), folder / "connectome_repair.png")

@@ -142,3 +142,8 @@ class Checklist:
         except CheckFailed as failure:
             self.say(failure.place, FAILED, str(failure))
         return Verification(verdict, tuple(self.checks))
+
+
+def unfinished(verdict: str, text: str) -> Verification:
+    """A verification that ended at a limit: nothing is said of the proof."""
+    return Verification(verdict, (Check("limits", UNFINISHED, text),))

@@ -45,7 +45,7 @@ from algebra.matroids.optimum import RelaxationMaker
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.systems.root_count import RootCounter
-from algebra.time_limits import end_of_part, has_passed, seconds_until
+from algebra.time_limits import OutOfTime, end_of_part, has_passed, seconds_until, unlimited
 
 _FORM_TRIES = 60
 _WIDER, _WIDE_SETS, _WIDE_RANKS = 3, 20, 8
@@ -142,25 +142,30 @@ def cheapest_maximal(
     free = cheapest(asked, relaxation, seconds, goal="maximal")
     form_ends, wide_ends, exchange_ends, ends = (end_of_part(s * seconds) for s in (*_SHARES, 1.0))
     best = _Best()
-    for design in _forms(asked, relaxation, form_ends):
-        if best.cost is None or design.cost < best.cost:
-            known = parity(design.allocation)
-            if known.odd:
-                best.keep(design.cost, design.allocation, known)
-    if best.cost is None or best.cost > free.cost:
-        _wider(asked, parity, best, wide_ends)
-    if best.allocation is not None and best.cost != free.cost:
-        _exchange(asked, parity, best, best.allocation, exchange_ends)
     points: list[tuple[int, int]] = []
     error, bound = Fraction(1), None
     reached: _Reached | None = None
-    for p, number in asked.points():
-        if error < TARGET:
-            break
-        points.append((p, number))
-        error *= asked.point_error
-        reached = _in_order(asked, parity, best, p, number, ends)
-        bound = reached.cost if bound is None else min(bound, reached.cost)
+    try:
+        for design in _forms(asked, relaxation, form_ends):
+            if best.cost is None or design.cost < best.cost:
+                known = parity(design.allocation)
+                if known.odd:
+                    best.keep(design.cost, design.allocation, known)
+        if best.cost is None or best.cost > free.cost:
+            _wider(asked, parity, best, wide_ends)
+        if best.allocation is not None and best.cost != free.cost:
+            _exchange(asked, parity, best, best.allocation, exchange_ends)
+        for p, number in asked.points():
+            if error < TARGET:
+                break
+            points.append((p, number))
+            error *= asked.point_error
+            reached = _in_order(asked, parity, best, p, number, ends)
+            bound = reached.cost if bound is None else min(bound, reached.cost)
+    except OutOfTime:
+        # Nothing that is not minimal costs less than the first one.
+        points, error, bound = list(free.points), free.error, free.bound
+        reached = _Reached(bound, len(getattr(parity, "known", ())), 0, is_late=True)
     assert bound is not None
     assert reached is not None
     if best.allocation is None:
@@ -170,8 +175,9 @@ def cheapest_maximal(
                 "that are not minimal were found, and are even"
             )
         raise SearchUnfinished(
-            f"no allocation that is certified maximal was found in {seconds:g} s: allow more with "
-            f"--seconds, or loosen the demands ({reached.text(wording)})"
+            f"no allocation that is certified maximal was found in time: allow more with "
+            f"--seconds and --timeout, or loosen the demands ({reached.text(wording)}; the "
+            f"cheapest that is not minimal costs {free.cost})"
         )
     assert best.cost is not None
     assert best.known is not None
@@ -179,11 +185,12 @@ def cheapest_maximal(
     evidence = None
     if bound == best.cost:
         evidence = MaximalEvidence(best.known.roots, tuple(best.even.values()))
-    return design_of(
-        asked, best.allocation, "maximal", error, points, bound=bound, cost_bound=bound,
-        proof=f"maximal: {best.known.text}; {reached.text(wording)}",
-        certificate=best.known.text, evidence=evidence,
-    )  # fmt: skip
+    with unlimited():
+        return design_of(
+            asked, best.allocation, "maximal", error, points, bound=bound, cost_bound=bound,
+            proof=f"maximal: {best.known.text}; {reached.text(wording)}",
+            certificate=best.known.text, evidence=evidence,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

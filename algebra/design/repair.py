@@ -21,13 +21,12 @@ from typing import Any
 
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import Demand
+from algebra.design.goals import SearchOptions
 from algebra.design.maximal import BY_MOVES, cheapest_maximal
 from algebra.design.result import Design, float_text
 from algebra.errors import InputError
-from algebra.matroids.optimum import RelaxationMaker
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import allocation_rank
-from algebra.systems.root_count import RootCounter
 
 NOT_MINIMAL, MAXIMAL = "not minimal", "maximal"
 
@@ -102,11 +101,7 @@ def repair(
     before: Allocation,
     asked: Demand,
     goal: str,
-    *,
-    relaxation: RelaxationMaker | None = None,
-    seconds: float = 60.0,
-    timeout: float = 3.0,
-    fallback: RootCounter | None = None,
+    options: SearchOptions | None = None,
 ) -> Repair:
     """Move as few weights as possible.
 
@@ -117,8 +112,7 @@ def repair(
         On the same network: where weights may move to, what must learn, caps, prices.  Its
         size is the number of weights afterwards: not fewer than before.
     goal : {"not minimal", "maximal"}
-    relaxation, seconds, timeout, fallback
-        As for `algebra.design.maximal.cheapest_maximal`.
+    options : SearchOptions, optional
 
     Raises
     ------
@@ -137,6 +131,7 @@ def repair(
     >>> found.moves, found.reason
     (1, '4 learnable weights take part in 3 of 4 independent equations')
     """
+    options = options or SearchOptions()
     if before.network != asked.network:
         raise InputError("`before` and `asked` are of different networks")
     if goal not in (NOT_MINIMAL, MAXIMAL):
@@ -154,11 +149,11 @@ def repair(
     design: Design
     if goal == MAXIMAL:
         design = cheapest_maximal(
-            moved, relaxation=relaxation, seconds=seconds, timeout=timeout, fallback=fallback,
-            wording=BY_MOVES,
+            moved, relaxation=options.relaxation, seconds=options.seconds,
+            timeout=options.timeout, fallback=options.fallback, wording=BY_MOVES,
         )  # fmt: skip
     else:
-        design = cheapest(moved, relaxation, seconds, goal="repair")
+        design = cheapest(moved, options.relaxation, options.seconds, goal="repair")
     after = design.allocation
     moves = len(set(after.cells) - old)
     bound = min(moves, max(0, floor((design.bound + total) / move)))

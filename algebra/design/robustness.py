@@ -47,7 +47,7 @@ from algebra.design.result import float_text
 from algebra.errors import InputError
 from algebra.linalg.modular import echelon, inverses, random_prime
 from algebra.problems.allocation import Allocation, Cell
-from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.generic_rank import TARGET_ERROR, allocation_rank, deficit_error, network_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.results import Result
 from algebra.time_limits import end_of_part, has_passed
@@ -191,7 +191,7 @@ def robustness(
         p, number = random_prime(rng), rng.randrange(1 << 32)
         point = random_point(network, p, number, support)
         search = _Search(columns_at(network, point, cells), p, rng)
-        search.look(cells)
+        search.look(cells, ends)
         if search.rank < whole:
             continue
         survives = max(survives, search.prove(ends))
@@ -201,17 +201,35 @@ def robustness(
             break
     else:
         raise ArithmeticError("a fatal set is none at four random points: a bug")
-    candidates = [cells[k] for k in search.coloops()]
-    coloops, error = [], rest.error
-    for cell in candidates:
-        left = allocation_rank(allocation.without([cell]), support, whole, seed)
-        if left.rank < whole:
-            coloops.append(cell)
-            error = max(error, left.error)
+    coloops, error = _coloops(allocation, support, whole, search.coloops(), rng)
     return Robustness(
-        allocation, whole, survives, fatal, tuple(coloops),
-        tuple(_fatal_lines(allocation, support, whole, seed)), error,
+        allocation, whole, survives, fatal, coloops,
+        tuple(_fatal_lines(allocation, support, whole, seed)), max(error, rest.error),
     )  # fmt: skip
+
+
+def _coloops(
+    allocation: Allocation, support: Mapping[str, np.ndarray] | None, whole: int,
+    found: list[int], rng: random.Random,
+) -> tuple[tuple[Cell, ...], Fraction]:  # fmt: skip
+    """The weights without which MP = 0, and a bound on the probability that one of them is none.
+
+    At a random point the coloops are those of the generic matroid and, rarely, some more: a
+    weight counts if it is one at every point.  Each point takes one elimination for all weights.
+    """
+    cells, network = allocation.cells, allocation.network
+    if allocation.size == whole:
+        return cells, Fraction(0)
+    left, once = set(found), deficit_error(network, whole)
+    error = once
+    while left and error >= TARGET_ERROR:
+        p, number = random_prime(rng), rng.randrange(1 << 32)
+        columns = columns_at(network, random_point(network, p, number, support), cells)
+        search = _Search(columns, p, rng)
+        if search.rank == whole:
+            left &= set(search.coloops())
+            error *= once
+    return tuple(cells[k] for k in sorted(left)), error if left else Fraction(0)
 
 
 def _fatal_lines(
@@ -249,7 +267,7 @@ class _Search:
         light = np.flatnonzero((self.table != 0).sum(axis=1) == 1)
         return [self.pivots[k] for k in light]
 
-    def look(self, cells: list[Cell]) -> None:
+    def look(self, cells: list[Cell], ends: float) -> None:
         """Fundamental cocircuits of bases that avoid one line, and of random ones."""
         size = len(cells)
         orders = []
@@ -261,6 +279,8 @@ class _Search:
         orders = orders[: 4 * _ORDERS]
         orders += [np.array(self.rng.sample(range(size), size)) for _ in range(_ORDERS)]
         for order in orders:
+            if has_passed(ends):
+                return
             table, _ = echelon(self.columns[:, order], self.p)
             self._keep(table, order)
 

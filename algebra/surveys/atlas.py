@@ -29,6 +29,7 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.problems.symmetry import SymmetryGroup
 from algebra.results import Result
+from algebra.time_limits import OutOfTime, check_time
 
 # Allocations gone through one by one.
 LARGEST = 2_000_000
@@ -253,7 +254,8 @@ def atlas(
     Returns
     -------
     Atlas
-        An interrupt (Ctrl-C) ends the work and keeps the entries done.
+        An interrupt (Ctrl-C), or the end of the call's time, ends the work and keeps the entries
+        done.
 
     Raises
     ------
@@ -288,6 +290,8 @@ def atlas(
             if entry is None:
                 problem = Problem.of(allocation, support=dict(support or {}))
                 verdict = decide(problem) if decide else certify(problem, seed=seed)
+                # A verdict that time cut short is none to keep.
+                check_time()
                 entry = AtlasEntry(
                     allocation.cells,
                     size,
@@ -301,7 +305,7 @@ def atlas(
             entries.append(entry)
             if progress is not None:
                 progress(len(entries), len(wanted))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OutOfTime):
         pass
     return Atlas(network, names, budget, len(wanted), tuple(entries), seed)
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations, islice
+from itertools import count as count_up
 from math import comb
 from typing import Any
 
@@ -29,11 +30,13 @@ from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.results import Result
 from algebra.theorems.corrected import CORRECTED
 from algebra.theorems.statements import MAXIMAL, MINIMAL, THEOREMS, WORDS, Theorem
+from algebra.time_limits import OutOfTime, check_time, unlimited
 
 # All allocations are taken only up to this number.
 LARGEST = 5_000_000
 # Matrix entries eliminated, and random keys drawn, side by side.
 _ENTRIES, _KEYS = 2_000_000, 4_000_000
+_FIRST = 16
 
 Progress = Callable[[int, int], None]
 
@@ -138,6 +141,8 @@ class AuditResult(Result):
     error_bound : Fraction
         Bound on the probability that any allocation is misjudged.
     seed : int
+    requested : int
+        Allocations asked for; more than checked where time was up.
     """
 
     network: Network
@@ -149,6 +154,7 @@ class AuditResult(Result):
     theorems: tuple[TheoremAudit, ...]
     error_bound: Fraction
     seed: int
+    requested: int
 
     picture = "audit"
 
@@ -220,10 +226,13 @@ class Audit(Result):
     matrices : tuple of AuditResult
         One for each matrix.
     seed : int
+    requested : int
+        Allocations asked for; more than checked where time was up.
     """
 
     matrices: tuple[AuditResult, ...]
     seed: int
+    requested: int
 
     picture = "audit"
 
@@ -242,6 +251,11 @@ class Audit(Result):
         return sum(a.checked for a in self.matrices)
 
     @property
+    def is_partial(self) -> bool:
+        """Whether time was up: more allocations were asked for than checked."""
+        return self.checked < self.requested
+
+    @property
     def examples(self) -> tuple[Counterexample, ...]:
         """Allocations of which a theorem is wrong, at most two for each theorem and matrix."""
         return tuple(e for a in self.matrices for t in a.theorems for e in t.examples)
@@ -255,7 +269,7 @@ class Audit(Result):
         return {
             **network,
             "matrices": " ".join(a.matrix for a in self.matrices),
-            "checked": self.checked,
+            "checked": f"{self.checked} of {self.requested}" if self.is_partial else self.checked,
             "agree": self._total("agree"),
             "silent": self._total("silent"),
             "wrong": self._total("wrong"),
@@ -318,6 +332,8 @@ def audit(
     Returns
     -------
     AuditResult
+        Of fewer allocations than asked for where the time limit of the call is over, or at an
+        interrupt.
 
     Raises
     ------
@@ -364,17 +380,24 @@ def audit(
     ranks = _Ranks(network, matrix, cells, whole.rank, support, seed, checked)
     chunk = max(1, min(_ENTRIES // (network.outputs * size), _KEYS // len(cells)))
     done = minimal = 0
-    for chosen in _selections(len(cells), size, count, seed, chunk):
-        is_minimal = ranks.are_minimal(chosen)
-        minimal += int(is_minimal.sum())
-        flat = np.zeros((len(chosen), shape[0] * shape[1]), np.int8)
-        np.put_along_axis(flat, places[chosen], 1, axis=1)
-        masks = flat.reshape(len(chosen), *shape)
-        for tally in tallies.values():
-            tally.add(tally.theorem.words(network, matrix, masks), is_minimal, chosen, masks)
-        done += len(chosen)
-        if progress is not None:
-            progress(done, checked)
+    try:
+        for chosen in _selections(len(cells), size, count, seed, chunk):
+            check_time()
+            is_minimal = ranks.are_minimal(chosen)
+            flat = np.zeros((len(chosen), shape[0] * shape[1]), np.int8)
+            np.put_along_axis(flat, places[chosen], 1, axis=1)
+            masks = flat.reshape(len(chosen), *shape)
+            words = [tally.theorem.words(network, matrix, masks) for tally in tallies.values()]
+            with unlimited():
+                # All of a chunk counts, or nothing.
+                for tally, said in zip(tallies.values(), words, strict=True):
+                    tally.add(said, is_minimal, chosen, masks)
+                minimal += int(is_minimal.sum())
+                done += len(chosen)
+            if progress is not None:
+                progress(done, checked)
+    except (OutOfTime, KeyboardInterrupt):
+        pass
 
     def evidence(word: int, theorem: str, places: np.ndarray) -> Counterexample:
         found = tuple(cells[int(k)] for k in places)
@@ -382,34 +405,42 @@ def audit(
         points = known.points if known.rank < whole.rank else ((known.p, known.seed),)
         return Counterexample(theorem, WORDS[word], found, known.rank, whole.rank, points)
 
+    with unlimited():
+        found = tuple(t.result(evidence) for t in tallies.values())
     return AuditResult(
         network=network,
         matrix=matrix,
         budget=size,
-        checked=checked,
+        checked=done,
         total=total,
         minimal=minimal,
-        theorems=tuple(t.result(evidence) for t in tallies.values()),
+        theorems=found,
         error_bound=whole.error + (ranks.error if minimal else Fraction(0)),
         seed=seed,
+        requested=checked,
     )
 
 
 def _selections(
     cells: int, size: int, count: int | None, seed: int, chunk: int
 ) -> Iterator[np.ndarray]:
-    """Chunks of sorted selections of `size` of the cells, all or at random."""
+    """Chunks of sorted selections of `size` of the cells, all or at random.
+
+    The first chunks are small, so that something is known soon; what is drawn does not depend on
+    them.
+    """
+    sizes = (min(chunk, _FIRST << k) for k in count_up())
     if count is None:
         every = combinations(range(cells), size)
         while True:
-            flat = np.fromiter(chain.from_iterable(islice(every, chunk)), np.int32)
+            flat = np.fromiter(chain.from_iterable(islice(every, next(sizes))), np.int32)
             if not flat.size:
                 return
             yield flat.reshape(-1, size)
     rng = np.random.default_rng(seed)
     left = count
     while left:
-        now = min(chunk, left)
+        now = min(next(sizes), left)
         keys = rng.integers(0, 2**63, size=(now, cells))
         picked = np.argpartition(keys, size - 1, axis=1)[:, :size]
         yield np.sort(picked, axis=1).astype(np.int32)

@@ -11,7 +11,7 @@ profile    The match probability against what a match may cost: the verb profile
 train      Does training find the match: the verb train
 identify   Which weights the data determine
 surveys    Many allocations at once: audit, atlas
-goals      The goals of the verb design
+tools      Floating-point help that the exact verbs hand to `algebra`
 design     Allocations found: the verb design
 probable   The design with the highest match probability: certified, or raced on common instances
 repair     The nearest allocation that meets a goal, and what may be lost: repair and robust

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from algebra import families
 from algebra.certificates.certificate import INTERMEDIATE, MINIMAL, Certificate
@@ -15,29 +14,17 @@ from algebra.certificates.checks import Verification
 from algebra.certificates.reading import MOST_CHARACTERS, as_text
 from algebra.errors import InputError, whole_number
 from algebra.linear.inspect import inspect_numbers
-from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.time_limits import positive_seconds
+from algebra.time_limits import positive_seconds, within
 from matchprob.api.checker import CHECKER
 from matchprob.api.given import Given, as_instance
 from matchprob.api.question import Question, as_problem
+from matchprob.api.tools import root_counter
 from numeric.instances import draw_instance
 
 if TYPE_CHECKING:
     from algebra.systems.inspection import Inspection
-    from algebra.systems.root_count import RootCount, RootCounter
     from numeric.relu.decide import ReluDecision
-
-
-def _root_counter(timeout: float) -> RootCounter:
-    """Monodromy with a trace test; its compiled kernels are loaded when it is called."""
-
-    def count(allocation: Allocation, support: Mapping[str, np.ndarray], seed: int) -> RootCount:
-        from numeric.tracking.root_count import monodromy_root_count
-
-        return monodromy_root_count(allocation, support, seed, timeout=timeout)
-
-    return count
 
 
 def inspect(
@@ -46,6 +33,7 @@ def inspect(
     seed: int = 0,
     all_forms: bool = False,
     instance: Given | None = None,
+    timeout: float = math.inf,
 ) -> Inspection:
     """Structure of the equations an allocation leads to.
 
@@ -58,10 +46,16 @@ def inspect(
         Eliminate every form, not only the one with the smaller core.
     instance : GivenNumbers, mapping, str or Path, optional
         One's own instance: its equations, over Q, instead of a generic one's.
+    timeout : float, optional
+        Seconds for the whole call.
 
     Returns
     -------
     Inspection
+
+    Raises
+    ------
+    OutOfTime
 
     Examples
     --------
@@ -72,11 +66,14 @@ def inspect(
     (1, 2)
     """
     problem = as_problem(question)
-    if instance is not None:
-        numbers = as_instance(instance, problem).numbers
-        return inspect_numbers(numbers, seed=seed, all_forms=all_forms)
-    allocation = draw_instance(problem, seed, 0).allocation
-    return families.inspect_allocation(allocation, problem.support, seed=seed, all_forms=all_forms)
+    with within(positive_seconds(timeout, "timeout")):
+        if instance is not None:
+            numbers = as_instance(instance, problem).numbers
+            return inspect_numbers(numbers, seed=seed, all_forms=all_forms)
+        allocation = draw_instance(problem, seed, 0).allocation
+        return families.inspect_allocation(
+            allocation, problem.support, seed=seed, all_forms=all_forms
+        )
 
 
 def certify(
@@ -121,7 +118,7 @@ def certify(
         timeout=timeout,
         search=search,
         candidates=guess,
-        fallback=_root_counter(timeout / 2),
+        fallback=root_counter(timeout / 2),
         refuted=refuted,
     )
     if asked.constraints:
@@ -148,6 +145,7 @@ def decide(
     seed: int = 0,
     instance: Given | None = None,
     certify: bool = True,
+    timeout: float = math.inf,
 ) -> ReluDecision:
     """Whether some weights match one trial of a shallow ReLU net.
 
@@ -161,6 +159,8 @@ def decide(
     certify : bool, optional
         Refute every leaf of "no match" over Q; otherwise only those that rounding leaves in
         doubt.
+    timeout : float, optional
+        Seconds for the whole call; then the trial is undetermined.
 
     Returns
     -------
@@ -175,9 +175,10 @@ def decide(
             "`decide` does not know [constraints]: a match it finds may break them, and a proof "
             "that there is none says nothing of them; take them out of the problem file"
         )
-    if instance is not None:
-        return decide_relu(as_instance(instance, problem), certify=certify)
-    return decide_relu(draw_instance(problem, seed, index), certify=certify)
+    with within(positive_seconds(timeout, "timeout")):
+        if instance is not None:
+            return decide_relu(as_instance(instance, problem), certify=certify)
+        return decide_relu(draw_instance(problem, seed, index), certify=certify)
 
 
 def verify(

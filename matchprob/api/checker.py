@@ -25,7 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from algebra.certificates.checks import Check, Verification
+from algebra.certificates.checks import Check, Verification, unfinished
 from algebra.errors import InputError, Unfinished
 
 # MiB that a check may take, and seconds after its limit at which a child is killed.
@@ -90,8 +90,6 @@ class Checker:
             self._end()
 
     def _ended(self, code: int | None, timeout: float, text: str = "") -> Verification:
-        from matchprob.api.proofs import unfinished
-
         if not text and code is None:
             text = f"the check was stopped after its limit of {timeout:g} s"
         elif not text:

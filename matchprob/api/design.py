@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,9 @@ from algebra.problems.files import load_problem
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from algebra.results import Result
-from matchprob.api.goals import GOALS
-from matchprob.api.probable import RaceOptions
-from numeric.cap_relaxation import linear_relaxation
-from numeric.tracking.root_count import monodromy_root_count
+from algebra.time_limits import positive_seconds, within
+from matchprob.api.goals import GOALS, RaceOptions
+from matchprob.api.tools import relaxation, root_counter
 
 
 @dataclass(frozen=True, repr=False)
@@ -189,7 +188,8 @@ def design(
     caps: Mapping[str, int] | None = None,
     line: str = "row",
     seconds: float = 60.0,
-    timeout: float = 3.0,
+    count_timeout: float = 3.0,
+    timeout: float = math.inf,
     candidates: int = 16,
     trials: int = 1024,
     workers: int = 1,
@@ -218,8 +218,10 @@ def design(
         send (columns).
     seconds : float, optional
         Time for a search; the result says how far it got.
-    timeout : float, optional
+    count_timeout : float, optional
         Seconds for one root count ('maximal', 'probable').
+    timeout : float, optional
+        Seconds for the whole call; `seconds` of them at most are the search's.
     candidates, trials, workers : int, optional
         For 'probable': designs raced, trials of each at most, processes.
     seed : int, optional
@@ -240,13 +242,12 @@ def design(
     if line not in ("row", "column"):
         raise InputError(f"`line` ({line!r}) must be row or column")
     options = DemandOptions(costs or {}, must, forbidden, matrices, caps, budget)
-    asked = options.demand(problem, allowed_cells(problem), seed)
-    found = GOALS[goal].search(
-        asked,
-        RaceOptions(
-            line, seconds, timeout, linear_relaxation,
-            partial(monodromy_root_count, timeout=timeout), problem=problem,
-            candidates=candidates, trials=trials, workers=workers,
-        ),
+    search = RaceOptions(
+        line, seconds, count_timeout, relaxation,
+        root_counter(count_timeout), problem=problem,
+        candidates=candidates, trials=trials, workers=workers,
     )  # fmt: skip
+    with within(positive_seconds(timeout, "timeout")):
+        asked = options.demand(problem, allowed_cells(problem), seed)
+        found = GOALS[goal].search(asked, search)
     return DesignResult(found, problem.with_allocation(found.allocation), asked)

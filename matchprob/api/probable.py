@@ -6,13 +6,11 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from functools import partial
 from itertools import islice
 from typing import Any
 
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import Demand, SearchUnfinished
-from algebra.design.goals import SearchOptions
 from algebra.design.maximal import NoneMaximal, cheapest_maximal
 from algebra.design.neurons import fewest_neurons
 from algebra.design.odd_counts import renamings
@@ -23,33 +21,15 @@ from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import end_of_part, has_passed
-from numeric.cap_relaxation import linear_relaxation
+from matchprob.api.goals import RaceOptions
+from matchprob.api.tools import relaxation, root_counter
 from numeric.counts import InstanceCount
 from numeric.studies.racing import Race, successive_halving
 from numeric.studies.study import Workers
-from numeric.tracking.root_count import monodromy_root_count
 
 # Designs gone through to see whether all of them can be raced.
 _MOST_DESIGNS = 3_000
 _SHARE = 0.3
-
-
-@dataclass(frozen=True)
-class RaceOptions(SearchOptions):
-    """What a search may use, trials included.
-
-    Attributes
-    ----------
-    problem : Problem
-        Its laws are those of the random instances.
-    candidates, trials, workers : int
-        Designs raced, trials of each at most, processes.
-    """
-
-    problem: Problem | None = None
-    candidates: int = 16
-    trials: int = 1024
-    workers: int = 1
 
 
 @dataclass(frozen=True)
@@ -162,8 +142,8 @@ def _certified(asked: Demand, seconds: float, timeout: float) -> Design | None:
     """The cheapest certified maximal design; None where none is found."""
     try:
         return cheapest_maximal(
-            asked, relaxation=linear_relaxation, seconds=_SHARE * seconds, timeout=timeout,
-            fallback=partial(monodromy_root_count, timeout=timeout),
+            asked, relaxation=relaxation, seconds=_SHARE * seconds, timeout=timeout,
+            fallback=root_counter(timeout),
         )  # fmt: skip
     except (NoneMaximal, SearchUnfinished):
         return None
@@ -215,15 +195,15 @@ def gather(
         keep(allocation)
     for line in ("row", "column"):
         if not any(kind == line for kind, _ in asked.caps):
-            keep(most_spread(asked, line, linear_relaxation, seconds).allocation)
-        few = fewest_neurons(asked, line, relaxation=linear_relaxation, seconds=seconds / 4)
+            keep(most_spread(asked, line, relaxation, seconds).allocation)
+        few = fewest_neurons(asked, line, relaxation=relaxation, seconds=seconds / 4)
         keep(few.allocation)
     rng = random.Random(f"candidates/{asked.seed}")
     tries = 0
     while len(found) < count and tries < 4 * count:
         tries += 1
         prices = {cell: Fraction(rng.randrange(1 << 16)) for cell in asked.cells}
-        keep(cheapest(replace(asked, prices=prices), linear_relaxation).allocation)
+        keep(cheapest(replace(asked, prices=prices), relaxation).allocation)
     return list(found.values())[:count], False
 
 

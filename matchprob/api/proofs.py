@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from algebra import families
-from algebra.certificates.checks import UNFINISHED, Check, Verification
+from algebra.certificates.checks import Verification, unfinished
 from algebra.certificates.reading import network_size_within, read_json
 from algebra.design.proof import FORMAT as DESIGN_FORMAT
 from algebra.design.verify import verify_design
@@ -64,8 +64,3 @@ def _check(data: Mapping[str, object], seed: int, timeout: float) -> Verificatio
     if data.get("format") == DESIGN_FORMAT:
         return verify_design(data, seed=seed, timeout=timeout, fallback=counter)
     return families.verify(data, seed=seed, timeout=timeout, fallback=counter)
-
-
-def unfinished(verdict: str, text: str) -> Verification:
-    """A verification that ended at a limit: nothing is said of the proof."""
-    return Verification(verdict, (Check("limits", UNFINISHED, text),))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from algebra.certificates.certificate import Certificate
 from algebra.design import repair as repairs
 from algebra.design import robustness as losses
+from algebra.design.demand import Demand, SearchUnfinished
+from algebra.design.goals import SearchOptions
 from algebra.design.repair import MAXIMAL, NOT_MINIMAL, Repair
 from algebra.design.robustness import Robustness
 from algebra.errors import InputError
@@ -19,11 +21,11 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.results import Result
+from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.certify import certify
 from matchprob.api.design import DemandOptions
 from matchprob.api.question import Question, as_problem
-from numeric.cap_relaxation import linear_relaxation
-from numeric.tracking.root_count import monodromy_root_count
+from matchprob.api.tools import relaxation, root_counter
 
 # Seconds for a root count of the two allocations that are certified, at least.
 _PATIENCE = 10.0
@@ -100,7 +102,8 @@ def repair(
     matrices: Sequence[str] = (),
     caps: Mapping[str, int] | None = None,
     seconds: float = 60.0,
-    timeout: float = 3.0,
+    count_timeout: float = 3.0,
+    timeout: float = math.inf,
     seed: int = 0,
 ) -> RepairResult:
     """Move as few weights as possible; certify before and after.
@@ -119,8 +122,10 @@ def repair(
         Where weights may move to; the matrices that learn already by default.
     caps : mapping, optional
         At most so many in each "row", "column", "matrix" afterwards.
-    seconds, timeout : float, optional
+    seconds, count_timeout : float, optional
         For the search of a maximal allocation, and for one root count.
+    timeout : float, optional
+        Seconds for the whole call.
     seed : int, optional
 
     Returns
@@ -141,31 +146,45 @@ def repair(
     allocation, network = problem.allocation, problem.network
     if not network.is_linear:
         raise InputError(f"a {network.title} network has no minimal allocations to repair")
-    before = certify(problem, seed=seed, timeout=max(timeout, _PATIENCE))
-    is_restricted = bool(must or forbidden or caps)
-    if goal is None:
-        goal = "positive" if before.verdict == "minimal" else "maximal"
-    fine = before.verdict == "maximal" or (goal == "positive" and before.verdict != "minimal")
-    if fine and not is_restricted:
-        return RepairResult(None, before, before)
+    patience = max(count_timeout, _PATIENCE)
+    with within(positive_seconds(timeout, "timeout")):
+        before = certify(problem, seed=seed, timeout=patience)
+        if goal is None:
+            goal = "positive" if before.verdict == "minimal" else "maximal"
+        fine = before.verdict == "maximal" or (goal == "positive" and before.verdict != "minimal")
+        if fine and not (must or forbidden or caps):
+            return RepairResult(None, before, before)
+        options = DemandOptions(costs or {}, must, forbidden, (), caps)
+        search = SearchOptions(
+            seconds=seconds, timeout=count_timeout, relaxation=relaxation,
+            fallback=root_counter(count_timeout),
+        )  # fmt: skip
+        try:
+            asked = _demand(problem, options, matrices, seed)
+            found = repairs.repair(allocation, asked, _GOALS[goal], search)
+        except OutOfTime as over:
+            raise SearchUnfinished(
+                f"{over}: the allocation is {before.verdict} ({before.rule}), and no repair was "
+                "found by then"
+            ) from None
+        after = certify(problem.with_allocation(found.after), seed=seed, timeout=patience)
+    return RepairResult(found, before, after)
+
+
+def _demand(problem: Problem, options: DemandOptions, matrices: Sequence[str], seed: int) -> Demand:
+    """Where weights may move to, and how many there are afterwards."""
+    allocation, network = problem.allocation, problem.network
     names = list(matrices or allocation.matrices or network.shapes)
     allowed = [c for c in all_cells(network, problem.support) if c[0] in names]
     allowed += [c for c in allocation.cells if c[0] not in names]
     whole = network_rank(network, problem.support, seed).rank
     size = max(whole, allocation.size)
-    options = DemandOptions(costs or {}, must, forbidden, (), caps, size)
-    asked = options.demand(problem, allowed, seed)
-    found = repairs.repair(
-        allocation, asked, _GOALS[goal], relaxation=linear_relaxation, seconds=seconds,
-        timeout=timeout, fallback=partial(monodromy_root_count, timeout=timeout),
-    )  # fmt: skip
-    after = certify(
-        problem.with_allocation(found.after), seed=seed, timeout=max(timeout, _PATIENCE)
-    )
-    return RepairResult(found, before, after)
+    return replace(options, budget=size).demand(problem, allowed, seed)
 
 
-def robust(question: Question, *, seconds: float = 30.0, seed: int = 0) -> Robustness:
+def robust(
+    question: Question, *, seconds: float = 30.0, timeout: float = math.inf, seed: int = 0
+) -> Robustness:
     """How many learnable weights may be lost before MP drops to 0.
 
     Parameters
@@ -173,6 +192,8 @@ def robust(question: Question, *, seconds: float = 30.0, seed: int = 0) -> Robus
     question : Problem, str or Path
     seconds : float, optional
         Time for the search; bounds are given where it is not enough.
+    timeout : float, optional
+        Seconds for the whole call.
     seed : int, optional
 
     Returns
@@ -187,4 +208,5 @@ def robust(question: Question, *, seconds: float = 30.0, seed: int = 0) -> Robus
     any 1 of 3 weights may be lost, not more
     """
     problem = as_problem(question)
-    return losses.robustness(problem.allocation, problem.support, seconds=seconds, seed=seed)
+    with within(positive_seconds(timeout, "timeout")):
+        return losses.robustness(problem.allocation, problem.support, seconds=seconds, seed=seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from math import comb
 from pathlib import Path
@@ -14,7 +15,8 @@ from algebra.problems.problem import Problem
 from algebra.surveys import atlas as atlases
 from algebra.surveys import audit as audits
 from algebra.surveys.atlas import Atlas
-from algebra.surveys.audit import Audit
+from algebra.surveys.audit import Audit, AuditResult
+from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.certify import certify
 from matchprob.api.question import Question
 
@@ -26,6 +28,7 @@ def audit(
     budget: int | None = None,
     count: int | None = None,
     corrected: bool = False,
+    timeout: float = math.inf,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Audit:
@@ -44,6 +47,8 @@ def audit(
         leaves the rest to the others); all of them by default.
     corrected : bool, optional
         Audit the corrected theorems too.
+    timeout : float, optional
+        Seconds for the whole call; what is checked by then is reported.
     seed : int, optional
     progress : callable, optional
         Told (done, all) as the work goes on.
@@ -54,6 +59,7 @@ def audit(
         A sequence of results, one for each matrix, and their totals.
     """
     problem = _network_of(question)
+    positive_seconds(timeout, "timeout")
     refuse(problem.network, "audit")
     network = problem.network
     size = network.outputs if budget is None else budget
@@ -65,21 +71,24 @@ def audit(
     shares: dict[str, int | None] = dict.fromkeys(names)
     if count is not None:
         shares.update(_shares(network, problem, names, size, count))
-    found = tuple(
-        audits.audit(
-            network,
-            name,
-            budget=budget,
-            count=share,
-            corrected=corrected,
-            support=problem.support,
-            seed=seed,
-            progress=progress,
-        )
-        for name, share in shares.items()
-        if share != 0
-    )
-    return Audit(found, seed)
+    found: list[AuditResult] = []
+    with within(timeout):
+        for name, share in shares.items():
+            if share == 0:
+                continue
+            try:
+                found.append(
+                    audits.audit(
+                        network, name, budget=budget, count=share, corrected=corrected,
+                        support=problem.support, seed=seed, progress=progress,
+                    )
+                )  # fmt: skip
+            except OutOfTime:
+                break
+            if found[-1].checked < found[-1].requested:
+                break
+    there = _numbers(problem, [name for name, share in shares.items() if share != 0], size)
+    return Audit(tuple(found), seed, sum(shares[name] or number for name, number in there.items()))
 
 
 def _shares(
@@ -88,17 +97,13 @@ def _shares(
     """How many of `count` allocations each matrix gets: as even as their numbers allow."""
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise InputError(f"`count` ({count!r}) must be a whole number, at least 1")
-    there = {}
     for name in names:
         if name not in network.shapes:
             raise InputError(
                 f"there is no matrix `{name}` in a {network.title}; it has "
                 + ", ".join(network.shapes)
             )
-        rows, columns = network.shapes[name]
-        mask = problem.support.get(name)
-        cells = rows * columns if mask is None else int((mask != 0).sum())
-        there[name] = comb(cells, size)
+    there = _numbers(problem, names, size)
     shares: dict[str, int] = {}
     left = count
     for k, name in enumerate(sorted(there, key=lambda name: there[name])):
@@ -106,6 +111,16 @@ def _shares(
         left -= shares[name]
     # All of a matrix's allocations are gone through one by one, not drawn.
     return {name: None if shares[name] == there[name] else shares[name] for name in there}
+
+
+def _numbers(problem: Problem, names: Sequence[str], size: int) -> dict[str, int]:
+    """How many allocations of so many weights each matrix has."""
+    there = {}
+    for name in names:
+        rows, columns = problem.network.shapes[name]
+        mask = problem.support.get(name)
+        there[name] = comb(rows * columns if mask is None else int((mask != 0).sum()), size)
+    return there
 
 
 def atlas(
@@ -116,6 +131,7 @@ def atlas(
     store: Path | None = None,
     search: float = 2.0,
     transposition: bool = False,
+    timeout: float = math.inf,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Atlas:
@@ -136,6 +152,8 @@ def atlas(
     transposition : bool, optional
         Whether an allocation and its transpose are one orbit, where that is a symmetry
         (`algebra.problems.symmetry`).
+    timeout : float, optional
+        Seconds for the whole call; the orbits certified by then are reported (and kept).
     seed : int, optional
     progress : callable, optional
         Told (done, all) after each orbit.
@@ -145,18 +163,20 @@ def atlas(
     Atlas
     """
     problem = _network_of(question)
+    positive_seconds(timeout, "timeout")
     refuse(problem.network, "atlas")
-    return atlases.atlas(
-        problem.network,
-        budget,
-        matrices=matrices,
-        support=problem.support,
-        transposition=transposition,
-        seed=seed,
-        decide=lambda p: certify(p, seed=seed, search=search),
-        store=store,
-        progress=progress,
-    )
+    with within(timeout):
+        return atlases.atlas(
+            problem.network,
+            budget,
+            matrices=matrices,
+            support=problem.support,
+            transposition=transposition,
+            seed=seed,
+            decide=lambda p: certify(p, seed=seed, search=search),
+            store=store,
+            progress=progress,
+        )
 
 
 def _network_of(question: Question | Network) -> Problem:

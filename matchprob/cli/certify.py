@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from pathlib import Path
 from typing import Annotated, Any
@@ -42,6 +43,7 @@ def inspect(
         bool, typer.Option("--core", help="Print the core: what elimination leaves of them.")
     ] = False,
     instance: InstanceFile = None,
+    timeout: Timeout = math.inf,
     export: Annotated[
         Path | None,
         typer.Option(
@@ -72,12 +74,14 @@ def inspect(
     own = as_instance(instance, question).numbers if instance else None
     exported = None
     if export:
+        from algebra.time_limits import within
         from matchprob.api import export as exports
         from matchprob.io.languages import language_of
 
         language = language_of(export.suffix)
-        exported = exports.export(question, form, to=language, seed=seed, index=index)
-    found = exact.inspect(question, seed=seed, all_forms=all_forms, instance=own)
+        with within(timeout):
+            exported = exports.export(question, form, to=language, seed=seed, index=index)
+    found = exact.inspect(question, seed=seed, all_forms=all_forms, instance=own, timeout=timeout)
     written = inspection.written(found, question, own) if equations else None
     left = shown_core(question, found, own, seed) if core else None
     why = found.explain(str(problem))
@@ -181,6 +185,7 @@ def audit(
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Audit the corrected theorems too (slower).")
     ] = False,
+    timeout: Timeout = math.inf,
     plot: Plot = None,
     width: Width = None,
     dpi: Dpi = DPI,
@@ -201,6 +206,7 @@ def audit(
             count=count,
             budget=budget,
             corrected=corrected,
+            timeout=timeout,
             seed=seed,
             progress=progress,
         )
@@ -209,6 +215,12 @@ def audit(
     else:
         print_audit(console(), found)
     draw(found, plot, width, dpi)
+    if found.is_partial:
+        say(
+            f"matchprob: stopped after {found.checked} of {found.requested} allocations; the "
+            "result above is of these"
+        )
+        raise typer.Exit(UNFINISHED)
 
 
 def atlas(
@@ -232,6 +244,7 @@ def atlas(
             "--transposition", help="Count an allocation and its transpose, where alike, as one."
         ),
     ] = False,
+    timeout: Timeout = math.inf,
     plot: Plot = None,
     width: Width = None,
     dpi: Dpi = DPI,
@@ -248,7 +261,7 @@ def atlas(
     with counter("certifying") as progress:
         found = surveys.atlas(
             problem, budget, matrices=matrix, store=store, search=search,
-            transposition=transposition, seed=seed, progress=progress,
+            transposition=transposition, timeout=timeout, seed=seed, progress=progress,
         )  # fmt: skip
     if as_json:
         print_json(found.to_dict())
@@ -260,7 +273,7 @@ def atlas(
     draw(found, plot, width, dpi)
     if len(found.entries) < found.orbits:
         kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
-        say(f"matchprob: interrupted after {len(found.entries)} of {found.orbits} orbits, {kept}")
+        say(f"matchprob: stopped after {len(found.entries)} of {found.orbits} orbits, {kept}")
         raise typer.Exit(UNFINISHED)
 
 

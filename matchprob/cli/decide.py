@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +16,7 @@ from matchprob.cli.options import (
     Json,
     ProblemFile,
     Seed,
+    Timeout,
     console,
     print_json,
     say,
@@ -32,6 +34,7 @@ def decide(
     quick: Annotated[
         bool, typer.Option("--quick", help="Believe floating point where it is beyond doubt.")
     ] = False,
+    timeout: Timeout = math.inf,
     as_json: Json = False,
 ) -> None:
     """Decide one trial of a shallow ReLU net, with evidence that `verify` re-checks."""
@@ -47,7 +50,9 @@ def decide(
         raise InputError("`--quick` leaves no evidence to write: leave out one of it and `--out`")
     files.check_outputs([problem, *([instance] if instance else [])], out)
     question = as_problem(problem)
-    found = exact.decide(question, index, seed=seed, instance=instance, certify=not quick)
+    found = exact.decide(
+        question, index, seed=seed, instance=instance, certify=not quick, timeout=timeout
+    )
     trial = f"--index {index}" + (f" --seed {seed}" if seed else "")
     name = f"trial {index} of seed {seed}"
     if instance:

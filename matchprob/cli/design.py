@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +18,7 @@ from matchprob.cli.options import (
     NetworkFile,
     Plot,
     Seed,
+    Timeout,
     Width,
     WorkersOption,
     console,
@@ -48,7 +50,7 @@ Seconds = Annotated[
     float, typer.Option(help="Time for a search; the result says how far it got.", min=0.1)
 ]
 CountTimeout = Annotated[
-    float, typer.Option("--timeout", help="Seconds for one root count.", min=0.1)
+    float, typer.Option("--count-timeout", help="Seconds for one root count.", min=0.1)
 ]
 Write = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the result as a problem file.")
@@ -89,7 +91,8 @@ def design(
         "row"
     ),
     seconds: Seconds = 60.0,
-    timeout: CountTimeout = 3.0,
+    count_timeout: CountTimeout = 3.0,
+    timeout: Timeout = math.inf,
     candidates: Annotated[int, typer.Option(help="Designs raced at most (probable).", min=1)] = 16,
     trials: Annotated[int, typer.Option(help="Trials of each at most (probable).", min=1)] = 1024,
     workers: WorkersOption = 1,
@@ -130,6 +133,7 @@ def design(
         caps=caps_of(row_cap, column_cap, matrix_cap),
         line=by,
         seconds=seconds,
+        count_timeout=count_timeout,
         timeout=timeout,
         candidates=candidates,
         trials=trials,

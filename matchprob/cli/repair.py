@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import typer
@@ -27,6 +28,7 @@ from matchprob.cli.options import (
     Plot,
     ProblemFile,
     Seed,
+    Timeout,
     Width,
     console,
     draw,
@@ -52,7 +54,8 @@ def repair(
     column_cap: ColumnCap = None,
     matrix_cap: MatrixCap = None,
     seconds: Seconds = 60.0,
-    timeout: CountTimeout = 3.0,
+    count_timeout: CountTimeout = 3.0,
+    timeout: Timeout = math.inf,
     write: Write = None,
     out: Out = None,
     plot: Plot = None,
@@ -81,6 +84,7 @@ def repair(
         matrices=matrix or [],
         caps=caps_of(row_cap, column_cap, matrix_cap),
         seconds=seconds,
+        count_timeout=count_timeout,
         timeout=timeout,
         seed=seed,
     )
@@ -102,6 +106,7 @@ def repair(
 def robust(
     problem: ProblemFile,
     seconds: Seconds = 30.0,
+    timeout: Timeout = math.inf,
     plot: Plot = None,
     width: Width = None,
     dpi: Dpi = DPI,
@@ -115,7 +120,7 @@ def robust(
     from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], plot=plot)
-    found = repairs.robust(problem, seconds=seconds, seed=seed)
+    found = repairs.robust(problem, seconds=seconds, timeout=timeout, seed=seed)
     why = found.explain(str(problem))
     if as_json:
         print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})

@@ -18,7 +18,7 @@ from algebra.time_limits import OutOfTime, check_time, time_left
 
 Found = TypeVar("Found")
 
-_FIRST = 2_000
+_FIRST = 64
 
 
 def in_time(

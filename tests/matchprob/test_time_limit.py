@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import matchprob as mp
+from algebra.errors import Unfinished
 from matchprob.cli import app, run
 
 LIMIT, SLACK = 2.0, 20.0
@@ -110,8 +111,69 @@ def test_exit_status_and_json(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["verdict"] == "undecided"
 
 
+def shallow() -> mp.Problem:
+    """A ReLU net whose trials take minutes."""
+    rng = np.random.default_rng(1)
+    W1 = (rng.random((24, 18)) < 0.3).astype(int)
+    return mp.Problem(mp.ShallowReLU(q=18, n=24, d=6, m=24), {"W1": W1.tolist()})
+
+
+UNFINISHED = {
+    "inspect": lambda: mp.inspect(mp.Problem(spread(32).network, {"W": "all"}), timeout=1.0),
+    "decide": lambda: mp.decide(shallow(), timeout=1.0),
+    "design": lambda: mp.design(spread(32), goal="maximal", caps={"row": 9}, timeout=1.0),
+    "repair": lambda: mp.repair(spread(32), timeout=1.0),
+    "robust": lambda: mp.robust(mp.Problem(spread(32).network, {"W": "all"}), timeout=1.0),
+}
+
+
+@pytest.mark.parametrize("verb", UNFINISHED)
+def test_verbs_end_unfinished(verb):
+    """What has no partial answer says so, and what is known (exit status 3)."""
+    began = time.monotonic()
+    with pytest.raises(Unfinished) as stopped:
+        UNFINISHED[verb]()
+    assert time.monotonic() - began < 1.0 + SLACK
+    if verb == "repair":
+        assert "the allocation is undecided" in str(stopped.value)
+
+
+def test_surveys_tell_what_they_have():
+    """Allocations audited and orbits certified by then are reported; the rest is missing."""
+    began = time.monotonic()
+    audit = mp.audit(spread(32), matrices=["W"], count=10**6, timeout=1.5)
+    assert 0 <= audit.checked < audit.requested == 10**6
+    assert audit.is_partial
+    atlas = mp.atlas(mp.LinearRNN(n=3, T=3, b=1, d=1, m=3), 4, search=0.0, timeout=1.0)
+    assert atlas.is_partial
+    assert all(entry.verdict for entry in atlas.entries)
+    assert time.monotonic() - began < 2.5 + 2 * SLACK
+
+
+def test_partial_answers():
+    """Bounds and local answers are given where time was up before the rest."""
+    few = spread(32)
+    found = mp.robust(few, timeout=4.0)
+    assert found.survives == 0
+    assert set(found.coloops) == set(few.allocation.cells)
+    local = mp.identify(spread(20), timeout=LIMIT)
+    assert local.to_dict()["fibre_dimension"] == 0
+    assert local.unknown
+
+
+def test_exit_status_of_verbs(tmp_path, capsys):
+    """A survey cut short is status 3, with one JSON object of what was done."""
+    path = tmp_path / "p.toml"
+    path.write_text(spread(32).to_toml())
+    line = ["audit", str(path), "--matrix", "W", "--count", "1000000", "--timeout", "1", "--json"]
+    assert run(lambda: app(line, standalone_mode=False)) == 3
+    out = capsys.readouterr()
+    assert json.loads(out.out)["checked"] < 10**6
+    assert "of 1000000 allocations" in out.err
+
+
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "-inf"])
-@pytest.mark.parametrize("verb", ["certify", "count", "estimate"])
+@pytest.mark.parametrize("verb", ["certify", "count", "inspect", "design", "robust", "audit"])
 def test_durations_that_are_none_are_refused(verb, value, capsys):
     """Status 2, with the argument named and its value echoed."""
     arguments = [verb, "examples/row.toml", "--timeout", value]
