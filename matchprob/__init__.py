@@ -62,20 +62,20 @@ if TYPE_CHECKING:
         normalization_entries as normalization_entries,
     )
     from matchprob.api.design import design as design
+    from matchprob.api.equations.export import export as export
+    from matchprob.api.equations.symbolic import discriminant as discriminant
+    from matchprob.api.equations.symbolic import eliminate as eliminate
+    from matchprob.api.equations.symbolic import symbolic_system as symbolic_system
     from matchprob.api.estimate import compare as compare
     from matchprob.api.estimate import count as count
     from matchprob.api.estimate import enclosures as enclosures
     from matchprob.api.estimate import estimate as estimate
-    from matchprob.api.export import export as export
     from matchprob.api.identify import identify as identify
     from matchprob.api.profile import profile as profile
     from matchprob.api.repair import repair as repair
     from matchprob.api.repair import robust as robust
     from matchprob.api.surveys import atlas as atlas
     from matchprob.api.surveys import audit as audit
-    from matchprob.api.symbolic import discriminant as discriminant
-    from matchprob.api.symbolic import eliminate as eliminate
-    from matchprob.api.symbolic import symbolic_system as symbolic_system
     from matchprob.api.train import train as train
     from matchprob.page.widget import Allocator as Allocator
     from numeric.counts import CountResult as CountResult
@@ -129,7 +129,7 @@ _HOMES = {
         "enclosures",
         "estimate",
     ),
-    "matchprob.api.export": ("export",),
+    "matchprob.api.equations.export": ("export",),
     "matchprob.api.identify": ("identify",),
     "matchprob.api.profile": ("profile",),
     "matchprob.api.repair": (
@@ -140,7 +140,7 @@ _HOMES = {
         "atlas",
         "audit",
     ),
-    "matchprob.api.symbolic": (
+    "matchprob.api.equations.symbolic": (
         "discriminant",
         "eliminate",
         "symbolic_system",

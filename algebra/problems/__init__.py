@@ -2,6 +2,7 @@ r"""A network, what learns in it, structural zeros and laws: the problem, its fi
 symmetries.
 
 allocation    Allocations: which cells of which weight matrices may learn
+names         Names of units: neurons, inputs and outputs, as a person calls them
 problem       A question: a network, what learns in it, its structural zeros, laws, constraints
 tables        Matrices and edge lists in text files, as spreadsheets and NumPy write them
 schema        What a problem file may say, as a JSON Schema; what its keys mean

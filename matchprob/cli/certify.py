@@ -62,9 +62,9 @@ def inspect(
 ) -> None:
     """Show the equations an allocation leads to, and their structure."""
     from matchprob.api import certify as exact
+    from matchprob.api.equations.symbolic import shown_core
     from matchprob.api.given import as_instance
     from matchprob.api.question import as_problem
-    from matchprob.api.symbolic import shown_core
     from matchprob.io import files
     from matchprob.report import inspection
     from matchprob.report.explanation import print_explanation
@@ -75,7 +75,7 @@ def inspect(
     exported = None
     if export:
         from algebra.time_limits import within
-        from matchprob.api import export as exports
+        from matchprob.api.equations import export as exports
         from matchprob.io.languages import language_of
 
         language = language_of(export.suffix)
@@ -91,16 +91,23 @@ def inspect(
             told["equations"] = inspection.equations_data(found, written)
         if left is not None:
             told["core"] = left.to_dict()
-        print_json({**found.to_dict(), **told, "seed": seed, "explanation": why.lines()})
+        print_json(
+            {
+                **found.to_dict(),
+                **told,
+                "seed": seed,
+                "explanation": [question.names.annotate(text) for text in why.lines()],
+            }
+        )
     else:
-        inspection.print_inspection(console(), found, question, seed)
+        inspection.print_inspection(console(question.names), found, question, seed)
         if written is not None:
-            inspection.print_equations(console(), found, *written)
+            inspection.print_equations(console(question.names), found, *written)
         if left is not None:
-            inspection.print_core(console(), left)
-        print_explanation(console(), why)
+            inspection.print_core(console(question.names), left)
+        print_explanation(console(question.names), why)
         if exported:
-            inspection.print_names(console(), exported)
+            inspection.print_names(console(question.names), exported)
     if export and exported:
         files.write_text(export, exported.text)
         say(f"wrote {export}")
@@ -134,9 +141,14 @@ def certify(
     found = exact.certify(question, seed=seed, timeout=timeout, search=search)
     why = explain_certificate(found, shlex.quote(str(problem)), timeout, search)
     if as_json:
-        print_json({**found.to_dict(), "explanation": why.lines()})
+        print_json(
+            {
+                **found.to_dict(),
+                "explanation": [question.names.annotate(text) for text in why.lines()],
+            }
+        )
     else:
-        print_certificate(console(), found, why)
+        print_certificate(console(question.names), found, why)
     if out:
         files.write_text(out, found.to_json())
         say(f"wrote {out}")

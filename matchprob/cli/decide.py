@@ -59,12 +59,19 @@ def decide(
         trial, name = f"--instance {shlex.quote(str(instance))}", str(instance)
     why = explain_decision(found, shlex.quote(str(problem)), trial)
     if as_json:
-        print_json({"index": index, "seed": seed, **found.to_dict(), "explanation": why.lines()})
+        print_json(
+            {
+                "index": index,
+                "seed": seed,
+                **found.to_dict(),
+                "explanation": [question.names.annotate(text) for text in why.lines()],
+            }
+        )
     else:
-        console().print(f"{name}: {found}")
+        console(question.names).print(f"{name}: {found}")
         if found.note:
-            console().print(f"  {found.note}")
-        print_explanation(console(), why)
+            console(question.names).print(f"  {found.note}")
+        print_explanation(console(question.names), why)
     if found.verdict == UNDETERMINED:
         raise typer.Exit(UNFINISHED)
     if out is not None:

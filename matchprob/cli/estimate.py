@@ -77,7 +77,10 @@ def count(
             advance=advance,
         )
     why = found.explain(str(problem))
-    data = {**found.to_dict(), "explanation": why.lines()}
+    data = {
+        **found.to_dict(),
+        "explanation": [question.names.annotate(text) for text in why.lines()],
+    }
     costs = None
     if solutions:
         from numeric.solutions import solution_costs
@@ -95,11 +98,11 @@ def count(
     if as_json:
         print_json(data)
     else:
-        print_counts(console(), found)
+        print_counts(console(question.names), found)
         if costs is not None:
-            print_enclosures(console(), found, boxes)
-            print_solutions(console(), found, costs)
-        print_explanation(console(), why)
+            print_enclosures(console(question.names), found, boxes)
+            print_solutions(console(question.names), found, costs)
+        print_explanation(console(question.names), why)
     draw(found, plot, width, dpi)
     finish(len(found), wanted, "instances", "count")
 
@@ -160,10 +163,15 @@ def estimate(
         )
     why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "explanation": why.lines()})
+        print_json(
+            {
+                **found.to_dict(),
+                "explanation": [found.problem.names.annotate(text) for text in why.lines()],
+            }
+        )
     else:
-        print_estimate(console(), found)
-        print_explanation(console(), why)
+        print_estimate(console(found.problem.names), found)
+        print_explanation(console(found.problem.names), why)
     draw(found, plot, width, dpi)
     if found.trouble or found.trials < found.requested:
         finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)
@@ -220,10 +228,15 @@ def compare(
         )
     why = explain_comparison(found, shlex.join([str(first), str(second)]))
     if as_json:
-        print_json({**found.to_dict(), "explanation": why.lines()})
+        print_json(
+            {
+                **found.to_dict(),
+                "explanation": [found.first.problem.names.annotate(text) for text in why.lines()],
+            }
+        )
     else:
-        print_comparison(console(), found)
-        print_explanation(console(), why)
+        print_comparison(console(found.first.problem.names), found)
+        print_explanation(console(found.first.problem.names), why)
     draw(found, plot, width, dpi)
     finish(
         found.trials, trials, "common trials", "compare", store,

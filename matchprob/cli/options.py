@@ -14,6 +14,7 @@ from matchprob.io.sizes import check_dpi, inches
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from algebra.problems.names import Names
     from algebra.results import Result
 
 BAD_INPUT, UNFINISHED, BUG = 2, 3, 1
@@ -96,11 +97,11 @@ TrialTimeout = Annotated[
 ]
 
 
-def console() -> Console:
-    """Where results are printed."""
+def console(names: Names | None = None) -> Console:
+    """Where results are printed; with names of units these are put in for indices."""
     from matchprob.io.page import Page
 
-    return Page()
+    return Page(names)
 
 
 def say(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from algebra.networks.limits import plural
+from algebra.ranks.budgets.cover import rank_bound
 from algebra.results import Explanation
 from algebra.systems.inspection import Inspection
 
@@ -18,13 +19,7 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
     """
     certify = (f"matchprob certify {file}", "the verdict, with evidence")
     if found.violations:
-        most = max(found.violations, key=lambda v: v.excess)
-        known = (
-            f"MP = 0 by counting: {most}.",
-            "Some of its weights do what the others do already, and equations elsewhere are left.",
-        )
-        repair = (f"matchprob repair {file}", "the fewest moves that mend it")
-        return Explanation(known, commands=(certify, repair))
+        return _wasted(found, file, certify)
     if not found.forms:
         text = "The equations were not written out: they are too many, or depend on the instance."
         return Explanation((text,), commands=(certify,))
@@ -62,6 +57,31 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
         "whether the equations are independent, and how many of the solutions are real",
         "the generic rank (MP = 0 or not) and the number N of complex solutions",
         (certify, (f"matchprob inspect {file} --core", "the core itself")),
+    )
+
+
+def _wasted(found: Inspection, file: str, certify: tuple[str, str]) -> Explanation:
+    """What budgets that are exceeded say: how far the rank is bounded."""
+    allocation = found.allocation
+    limit, labels = rank_bound(allocation), allocation.network.outputs
+    known = ["By counting, some of the learnable weights are wasted:"]
+    known += [f"  {violation}" for violation in found.violations[:3]]
+    known.append(
+        f"Together they change the labels in at most {limit} independent directions; there are "
+        f"{labels} labels."
+    )
+    if limit >= labels:
+        return Explanation(
+            tuple(known),
+            "whether the rest is enough: the bound is necessary, not sufficient",
+            "the generic rank",
+            (certify,),
+        )
+    return Explanation(
+        tuple(known),
+        f"nothing, if the {labels} labels are independent of each other: then MP = 0",
+        "the generic rank of the whole network",
+        (certify, (f"matchprob repair {file}", "the fewest moves that mend it")),
     )
 
 

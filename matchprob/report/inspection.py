@@ -17,8 +17,8 @@ from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import FormReport, Inspection
 from algebra.systems.symbolic import Elimination
-from matchprob.api.export import Export
-from matchprob.report.tables import WIDEST, mask_text, table
+from matchprob.api.equations.export import Export
+from matchprob.report.tables import WIDEST, mask_text, names_of, table
 
 _MOST_EQUATIONS = 60
 
@@ -42,7 +42,7 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
         )
         out.print(f"\n{counts}")
         if max(rows, columns) <= WIDEST:
-            out.print(Text(mask_text(allocation, name), style="cyan"))
+            out.print(Text(mask_text(allocation, name, names_of(out)), style="cyan"))
     for form in found.forms:
         out.print()
         _print_form(out, form)
