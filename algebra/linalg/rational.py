@@ -243,3 +243,14 @@ def exact_number(value: object, noun: str = "number") -> Fraction:
     if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MOST_DIGITS * 10 // 3:
         raise InputError(f"a {noun} has more than {MOST_DIGITS} digits")
     return exact
+
+
+def nearest_double(value: Fraction) -> float:
+    """A rational as other programs read numbers, rounded to nearest: for reports only.
+
+    Examples
+    --------
+    >>> nearest_double(Fraction(1, 3))
+    0.3333333333333333
+    """
+    return value.numerator / value.denominator

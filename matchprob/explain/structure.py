@@ -22,6 +22,8 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
         return _wasted(found, file, certify)
     if not found.forms:
         text = "The equations were not written out: they are too many, or depend on the instance."
+        if found.allocation.network.rank_decides:
+            text = "Counting finds no surplus; the generic rank decides whether MP = 0."
         return Explanation((text,), commands=(certify,))
     first = found.forms[0]
     if found.labels:
@@ -63,12 +65,12 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
 def _wasted(found: Inspection, file: str, certify: tuple[str, str]) -> Explanation:
     """What budgets that are exceeded say: how far the rank is bounded."""
     allocation = found.allocation
-    limit, labels = rank_bound(allocation), allocation.network.outputs
+    limit, labels = rank_bound(allocation), allocation.network.label_dimension_bound
     known = ["By counting, some of the learnable weights are wasted:"]
     known += [f"  {violation}" for violation in found.violations[:3]]
     known.append(
-        f"Together they change the labels in at most {limit} independent directions; there are "
-        f"{labels} labels."
+        f"Together they change the labels in at most {limit} independent directions; a match "
+        f"takes {labels}, where the labels' equations are independent."
     )
     if limit >= labels:
         return Explanation(
@@ -79,7 +81,7 @@ def _wasted(found: Inspection, file: str, certify: tuple[str, str]) -> Explanati
         )
     return Explanation(
         tuple(known),
-        f"nothing, if the {labels} labels are independent of each other: then MP = 0",
+        "whether MP = 0: it is, unless structural zeros or narrow layers make these fewer",
         "the generic rank of the whole network",
         (certify, (f"matchprob repair {file}", "the fewest moves that mend it")),
     )
