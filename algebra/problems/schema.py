@@ -16,6 +16,7 @@ from collections.abc import Collection
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
+from algebra.networks.activation import ANALYTIC
 from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.problem import ALL, LAWS, Distribution
@@ -39,6 +40,7 @@ MEANINGS = {
     "widths": "widths of the hidden layers; of a normalization net all of its target's layers",
     "hidden": "hidden widths of the frozen network, one for each layer of the target",
     "activation": "what hidden units do",
+    "biases": "whether units have biases: the columns c and e",
     "budget": "learnable cells",
     "rows": "only the first rows are used",
     "columns": "only the first columns are used",
@@ -118,12 +120,25 @@ def _network(cls: type[Network]) -> dict[str, Any]:
         "required": ["kind", *(f.name for f in own if f.default is MISSING)],
         "properties": {
             "kind": {"const": cls.kind},
-            **{f.name: {**_size(f.name), "description": MEANINGS[f.name]} for f in own},
+            **{f.name: {**_value(f), "description": MEANINGS[f.name]} for f in own},
         },
     }
 
 
-def _size(name: str) -> dict[str, Any]:
+def _value(field: Field[Any]) -> dict[str, Any]:
+    """What a key of [network] may be: a size, or what the class of the kind says."""
+    name = field.name
+    if isinstance(field.default, bool):
+        return {"type": "boolean"}
+    if name == "activation" and field.type != "str":
+        coefficients = {"type": "array", "items": {"type": ["number", "string"]}}
+        polynomial = {
+            "type": "object",
+            "required": ["polynomial"],
+            "additionalProperties": False,
+            "properties": {"polynomial": coefficients},
+        }
+        return {"anyOf": [{"enum": [*ANALYTIC, "linear"]}, polynomial]}
     if name in _CHOICES:
         return {"enum": list(_CHOICES[name])}
     whole = {"type": "integer", "minimum": 1}
