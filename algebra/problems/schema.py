@@ -16,7 +16,7 @@ from collections.abc import Collection
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
-from algebra.networks.activation import ANALYTIC
+from algebra.networks.activation import ANALYTIC, LINEAR
 from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.problem import ALL, LAWS, Distribution
@@ -40,7 +40,7 @@ MEANINGS = {
     "widths": "widths of the hidden layers; of a normalization net all of its target's layers",
     "hidden": "hidden widths of the frozen network, one for each layer of the target",
     "activation": "what hidden units do",
-    "biases": "whether units have biases: the columns c and e",
+    "biases": "whether units have biases; they learn where [learnable] names them",
     "budget": "learnable cells",
     "rows": "only the first rows are used",
     "columns": "only the first columns are used",
@@ -54,7 +54,26 @@ MEANINGS = {
     "sign": "keep (that of the value before learning), + or -",
 }
 _FILE = {"type": "string", "pattern": r"\.(csv|npy)$", "description": "a file beside this one"}
-_CHOICES = {"activation": ("relu", "linear")}
+
+
+_ACTIVATION: dict[str, Any] = {
+    "anyOf": [
+        {"enum": [*ANALYTIC, LINEAR]},
+        {
+            "type": "object",
+            "required": ["polynomial"],
+            "additionalProperties": False,
+            "properties": {
+                "polynomial": {
+                    "description": "coefficients c0, c1, …: numbers, or fractions as text",
+                    "type": "array",
+                    "items": {"type": ["number", "string"]},
+                    "minItems": 2,
+                }
+            },
+        },
+    ]
+}
 
 
 def nearest(key: str, known: Collection[str]) -> str:
@@ -120,29 +139,19 @@ def _network(cls: type[Network]) -> dict[str, Any]:
         "required": ["kind", *(f.name for f in own if f.default is MISSING)],
         "properties": {
             "kind": {"const": cls.kind},
-            **{f.name: {**_value(f), "description": MEANINGS[f.name]} for f in own},
+            **{f.name: {**_size(f), "description": MEANINGS[f.name]} for f in own},
         },
     }
 
 
-def _value(field: Field[Any]) -> dict[str, Any]:
-    """What a key of [network] may be: a size, or what the class of the kind says."""
-    name = field.name
-    if isinstance(field.default, bool):
+def _size(field: Field[Any]) -> dict[str, Any]:
+    if field.name == "biases":
         return {"type": "boolean"}
-    if name == "activation" and field.type != "str":
-        coefficients = {"type": "array", "items": {"type": ["number", "string"]}}
-        polynomial = {
-            "type": "object",
-            "required": ["polynomial"],
-            "additionalProperties": False,
-            "properties": {"polynomial": coefficients},
-        }
-        return {"anyOf": [{"enum": [*ANALYTIC, "linear"]}, polynomial]}
-    if name in _CHOICES:
-        return {"enum": list(_CHOICES[name])}
+    if field.name == "activation":
+        return _ACTIVATION if field.default in ANALYTIC else {"enum": ["relu", LINEAR]}
     whole = {"type": "integer", "minimum": 1}
-    return {"type": "array", "items": whole} if name in ("widths", "hidden") else whole
+    lists = field.name in ("widths", "hidden")
+    return {"type": "array", "items": whole} if lists else whole
 
 
 def _masks() -> list[dict[str, Any]]:

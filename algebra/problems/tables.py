@@ -30,12 +30,9 @@ class Edges:
     edges : tuple of (str, str, str)
         `post` and `pre`, each a name or a number, and the cost; "" where the file has no third
         column.
-    has_values : bool
-        Whether it has one.
     """
 
     edges: tuple[tuple[str, str, str], ...]
-    has_values: bool
 
     def cells(self, names: Names, matrix: str) -> dict[tuple[int, int], str]:
         """The third column by row (`post`) and column (`pre`).
@@ -238,4 +235,4 @@ def _edges(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Edges:
         if not post or not pre:
             raise InputError(f"edge {number} lacks `{_PRE if not pre else _POST}`")
         edges.append((post, pre, row[others[0]] if others else ""))
-    return Edges(tuple(edges), bool(others))
+    return Edges(tuple(edges))
