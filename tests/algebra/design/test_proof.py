@@ -55,7 +55,7 @@ def test_only_what_is_proved_is_written():
         ("prices", []),
         ("caps", {"diagonal": 2}),
         ("caps", {"row": -1}),
-        ("design", [["W", 0, 9]]),
+        ("design", [["W", 0]]),
         ("goal", "prettiest"),
         ("size", 4.5),
         ("evidence", None),

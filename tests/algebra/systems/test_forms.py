@@ -76,7 +76,7 @@ def test_rows_prefer_b_and_columns_d():
 
 def test_the_core_has_the_dimension_told():
     """The formula without elimination against the core that elimination leaves."""
-    net = LinearRNN(n=4, T=2, b=1, d=1, m=3)
+    net = LinearRNN(n=4, T=3, b=1, d=1, m=3)
     for cells in ([(0, 0), (0, 1), (1, 2)], [(0, 0), (1, 1), (2, 2)], [(0, 3), (1, 3), (2, 3)]):
         allocation = Allocation.from_cells(net, [("W", i, j) for i, j in cells])
         told = core_dimension(allocation)
