@@ -156,6 +156,7 @@ def _certificate(axes: Axes, found: Certificate) -> None:
             Group(f"learns: {found.verdict}", VERDICTS[found.verdict], allocation.cells),
         ),
         title=f"{allocation.network}\n{found.verdict}: {found.rule}",
+        names=found.problem.names,
     )  # fmt: skip
 
 
@@ -165,6 +166,7 @@ def _identification(axes: Axes, found: Identification) -> None:
         axes, found.problem.network, _matrices(found.problem.allocation), groups_of(found),
         title=found.lines()[0],
         numbers={cell: count for cell, count in values.items() if count > 1},
+        names=found.problem.names,
     )  # fmt: skip
 
 
@@ -189,7 +191,14 @@ def _design(axes: Axes, found: DesignResult) -> None:
         Group("learns", BLUE, found.allocation.cells),
     )
     title = f"{found.goal}: {found.allocation.size} weights learn"
-    draw_masks(axes, found.asked.network, _matrices(found.allocation, cells), groups, title=title)
+    draw_masks(
+        axes,
+        found.asked.network,
+        _matrices(found.allocation, cells),
+        groups,
+        title=title,
+        names=found.problem.names,
+    )
 
 
 def _repair(axes: Axes, found: RepairResult) -> None:
@@ -203,7 +212,14 @@ def _repair(axes: Axes, found: RepairResult) -> None:
     )
     moves = found.repair.moves if found.repair else 0
     title = f"{found.before.verdict} → {found.after.verdict}, {moves} moved"
-    draw_masks(axes, after.network, _matrices(after, before.cells), groups, title=title)
+    draw_masks(
+        axes,
+        after.network,
+        _matrices(after, before.cells),
+        groups,
+        title=title,
+        names=found.problem.names,
+    )
 
 
 def _estimate(axes: Axes, found: Estimate) -> None:
