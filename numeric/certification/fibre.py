@@ -31,7 +31,7 @@ from algebra.time_limits import check_time
 from numeric.certification.constraints import ConstrainedCounts
 from numeric.conditions import jacobian
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.float_simplex import advisor
+from numeric.float_simplex import guesses
 from numeric.instances import Instance, ReducedInstance, reduced, to_rational
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 
@@ -153,7 +153,7 @@ def _linear(instance: Instance) -> _Linear | None:
         rows.append(new)
         values.append(length)
     zero = [_ZERO] * at
-    basis = advisor(rows)(range(at), values, zero)
+    basis = guesses(rows)(range(at), values, zero)
     most = 10 + _MOST_WORK // max(1, len(rows) * at)
     found = maximize(rows, values, zero, basis=basis, most_pivots=most)
     if found.status == GIVEN_UP:
