@@ -292,6 +292,7 @@ MIRRORED = {
     "algebra/systems/at_points.py": "algebra/identify/test_alternatives.py",
     "algebra/systems/enclosure.py": "numeric/certification/test_enclosures.py",
     "algebra/systems/inspection.py": "algebra/linear/test_inspect.py",
+    "algebra/systems/symbolic.py": "matchprob/api/equations/test_symbolic.py",
 }
 
 
