@@ -50,6 +50,9 @@ if TYPE_CHECKING:
         verify as verify,
     )
     from matchprob.api.construct import (
+        DepthConstruction as DepthConstruction,
+    )
+    from matchprob.api.construct import (
         construct as construct,
     )
     from matchprob.api.construct import (
@@ -120,6 +123,7 @@ _HOMES = {
         "construct",
         "construct_by_depth",
         "construct_by_depth_exactly",
+        "DepthConstruction",
         "normalization_entries",
     ),
     "matchprob.api.design": ("design",),

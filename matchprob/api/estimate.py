@@ -13,6 +13,7 @@ from algebra.errors import InputError
 from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.given import Given, as_instance, count_given
 from matchprob.api.question import Question, as_problem, check_common, stem_of
+from matchprob.io.progress import watched
 from numeric.counts import CountResult, InstanceCount
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
@@ -89,7 +90,8 @@ def count(
             except OutOfTime:
                 source = "the time limit was met"
         left = max(timeout - (time.monotonic() - start), 1e-3)
-        found = study.run(instances, timeout=left, advance=advance)
+        with watched(advance, "counting", instances) as told:
+            found = study.run(instances, timeout=left, advance=told)
     return CountResult(
         engine=found.engine,
         seed=seed,
@@ -211,7 +213,8 @@ def estimate(
             study.rename(name)
         # Loading and connecting take their share.
         left = max(timeout - (time.monotonic() - start), 1e-3)
-        return study.run(trials, half_width=half_width, timeout=left, advance=advance)
+        with watched(advance, "estimating", trials, confidence) as told:
+            return study.run(trials, half_width=half_width, timeout=left, advance=told)
 
 
 def compare(
@@ -275,5 +278,6 @@ def compare(
             for problem, question in zip(problems, (first, second), strict=True)
         ]  # fmt: skip
         left = max(timeout - (time.monotonic() - start), 1e-3)
-        found = run_together(studies, trials, timeout=left, advance=advance)
+        with watched(advance, "comparing", 2 * trials) as told:
+            found = run_together(studies, trials, timeout=left, advance=told)
     return Comparison(*found)

@@ -24,6 +24,7 @@ from algebra.identify.identification import Identification
 from algebra.problems.allocation import Allocation, Cell
 from algebra.results import Result
 from algebra.surveys.audit import Audit, AuditResult
+from matchprob.api.construct import DepthConstruction
 from matchprob.api.design import DesignResult
 from matchprob.api.repair import RepairResult
 from matchprob.io.sizes import DPI, inches
@@ -335,6 +336,24 @@ def _construction(axes: Axes, found: Construction) -> None:
     heading(axes, str(found).partition("\n")[0].partition(",")[0])
 
 
+def _depth(axes: Axes, found: DepthConstruction) -> None:
+    """The largest and the smallest |scale| of each layer of the target."""
+    layers = list(range(1, len(found) + 1))
+    for label, colour, pick in (("largest |scale|", BLUE, max), ("smallest", ORANGE, min)):
+        sizes = [pick(abs(float_of(s)) for row in b.scales for s in row) for b in found]
+        axes.plot(layers, sizes, marker="o", ls="none", color=colour, label=label)
+    axes.set_yscale("log")
+    name_ticks(axes, layers, list(map(str, layers)))
+    tidy(axes, "layer of the target", "scale")
+    handles, _ = axes.get_legend_handles_labels()
+    heading(axes, str(found).partition("\n")[0].partition(",")[0], handles)
+
+
+def float_of(value: Any) -> float:
+    """A double, or a rational rounded."""
+    return int(value.p) / int(value.q) if hasattr(value, "p") else float(value)
+
+
 def _training(axes: Axes, found: TrainResult) -> None:
     groups = (
         ("a match, found", BLUE, [t for t in found.trained if t.found]),
@@ -391,6 +410,7 @@ PICTURES: dict[str, Picture] = {
     "design": _masks(_design, lambda f: (f.allocation, f.asked.cells)),
     "repair": _masks(_repair, lambda f: (f.problem.allocation, f.before.problem.allocation.cells)),
     "construction": Picture(_construction),
+    "depth": Picture(_depth),
     "profile": Picture(draw_profile),
     "training": Picture(_training),
 }
