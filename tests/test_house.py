@@ -286,6 +286,7 @@ MIRRORED = {
     "algebra/normalization/verify.py": "algebra/normalization/test_certify.py",
     "algebra/phases.py": "matchprob/io/test_watch.py",
     "algebra/polynomials/rational_functions.py": "matchprob/api/equations/test_symbolic.py",
+    "algebra/problems/instance_files.py": "matchprob/api/equations/test_symbolic.py",
     "algebra/relu/box_program.py": "numeric/relu/test_boxed.py",
     "algebra/relu/certify.py": "algebra/test_families.py",
     "algebra/relu/inspect.py": "algebra/test_families.py",
