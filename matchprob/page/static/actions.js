@@ -150,7 +150,7 @@ export function makeActions(host) {
         isRunning && share !== null ? progress(share, `${event.trials} of ${event.requested}`) : null,
         event.why ? event.why.known.filter((/** @type {string} */ t) => t !== words).map((/** @type {string} */ t) => h("p", { class: "mp-soft" }, t)) : null,
         event.html ? table(event.html) : null,
-        event.status === "done" || event.trials
+        event.status === "done" || (event.trials && !isRunning)
           ? h("button", { type: "button", class: "mp-small", onclick: () => host.save(current) },
               current === "certify" ? "Save the certificate" : "Save the result")
           : null));

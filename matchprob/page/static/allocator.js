@@ -707,7 +707,8 @@ class View {
           h("button", { type: "button", class: "mp-small", "data-do": "swap", onclick: () => this.swap() }, "Swap"),
           h("button", { type: "button", class: "mp-small", "data-do": "unpin", onclick: () => { this.pinned = null; this.publish(); this.drawPin(); this.actions.draw(); } }, "Unpin"))),
       h("div", { class: "mp-ab", "data-side": "B" }, h("h3", {}, "B"), miniature(packState(this.state), this.state.shapes), b,
-        h("span", { class: "mp-soft" }, "on the page")));
+        h("div", { class: "mp-buttons" },
+          h("button", { type: "button", class: "mp-small", "data-do": "compare", onclick: () => { this.actions.choose("compare"); this.act("compare", { trials: 1000 }); } }, "Compare with 1,000 trials"))));
   }
 
   swap() {
