@@ -25,8 +25,11 @@ from numeric.studies.study import Study
 
 # Seconds between two pictures of a running study.
 _PULSE = 0.15
-# Seconds between two profiles of it, which cost more.
-_REDRAW = 1.0
+# Seconds between two profiles of it, which cost more; and how much longer than its making a
+# picture stands.
+_REDRAW, _SHARE = 0.5, 5.0
+# So many sizes are found before an interrupt ends the work.
+_QUICK = 200
 # Bounds at which the slider knows the match probability.
 _BOUNDS = 24
 
@@ -45,8 +48,8 @@ def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
     tell : callable
     """
     counts: dict[int, InstanceCount] = {}
-    said = drawn = 0.0
     points: list[dict[str, Any]] = []
+    next_picture = next_profile = 0.0
     with Study(
         problem,
         seed=ask["seed"],
@@ -58,23 +61,28 @@ def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
         sizes = Sizes(problem, ask["seed"], study.work.settings.engine)
 
         def advance(count: InstanceCount) -> None:
-            nonlocal said, drawn, points
+            nonlocal next_picture, next_profile, points
             counts[count.index] = count
-            if time.monotonic() - said > _PULSE:
-                done = next((k for k in range(len(counts)) if k not in counts), len(counts))
-                now = Estimate(
-                    problem, study.work.settings.engine, ask["seed"],
-                    tuple(counts[k] for k in range(done)), ask["trials"],
-                )  # fmt: skip
-                if ask["complete"] and time.monotonic() - drawn > _REDRAW:
-                    points = sizes.points(now.counts)
-                    drawn = time.monotonic()
-                tell({"event": "study", **estimate_data(now), "bounds": points, "running": True})
-                said = time.monotonic()
+            began = time.monotonic()
+            if began < next_picture:
+                return
+            done = next((k for k in range(len(counts)) if k not in counts), len(counts))
+            now = Estimate(
+                problem, study.work.settings.engine, ask["seed"],
+                tuple(counts[k] for k in range(done)), ask["trials"],
+            )  # fmt: skip
+            if ask["complete"] and began > next_profile:
+                points = sizes.points(now.counts)
+                ended = time.monotonic()
+                next_profile = ended + max(_REDRAW, _SHARE * (ended - began))
+            tell({"event": "study", **estimate_data(now), "bounds": points, "running": True})
+            ended = time.monotonic()
+            # Pictures of many trials take longer to make, and are made less often.
+            next_picture = ended + max(_PULSE, _SHARE * (ended - began))
 
         found = study.run(ask["trials"], advance=advance)
-    # An interrupt must not wait for the sizes of what came in last.
-    if ask["complete"] and not study.is_broken_off:
+    # An interrupt must not wait for the sizes of very many.
+    if ask["complete"] and (not study.is_broken_off or sizes.missing(found.counts) < _QUICK):
         points = sizes.points(found.counts)
     tell({"event": "study", **estimate_data(found), "bounds": points, "running": False}, found)
 
@@ -144,6 +152,10 @@ class Sizes:
         self.problem, self.seed, self.engine = problem, seed, engine
         self._of = Thresholds(problem, seed, find_measure("size")).of
         self._found: dict[int, Threshold] = {}
+
+    def missing(self, counts: Sequence[InstanceCount]) -> int:
+        """How many of them were not seen before."""
+        return sum(count.index not in self._found for count in counts)
 
     def points(self, counts: Sequence[InstanceCount]) -> list[dict[str, Any]]:
         """The profile at some bounds, equally far apart in ratio.
