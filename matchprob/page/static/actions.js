@@ -163,11 +163,15 @@ export function makeActions(host) {
     current: () => current,
     /** @param {string} what @param {any} event */
     tell(what, event) {
+      const before = told[what]?.status;
       told[what] = event;
-      draw();
+      // A button that is made anew six times a second cannot be pressed.
+      if (before !== event.status) draw();
+      else if (what === current) drawOutcome();
     },
     /** @param {string} what */
     forget(what) {
+      if (!told[what]) return;
       delete told[what];
       draw();
     },
