@@ -251,8 +251,11 @@ def _entry(name: str) -> _Entry:
 
 
 def family_name(network: Network) -> str:
-    """The family of a network as engines name it: "linear", or that of `algebra.families`."""
-    return "linear" if network.is_linear else family_of(network).name
+    """The family of a network as engines name it: "linear", or that of `algebra.families`.
+
+    Networks with activations are "polynomial" or "analytic".
+    """
+    return "linear" if network.is_linear else network.equations_are or family_of(network).name
 
 
 def engines_for(network: Network) -> tuple[str, ...]:
@@ -263,9 +266,13 @@ def engines_for(network: Network) -> tuple[str, ...]:
 
 def default_engine(network: Network) -> str:
     """The engine for a network where none is named."""
-    for name in engines_for(network):
+    names = engines_for(network)
+    for name in names:
         if engine_info(name).default:
             return name
+    if names:
+        # Without a default the first that is complete, or else the first.
+        return names[0]
     raise InputError(f"no engine counts the instances of a {network.title} network")
 
 
