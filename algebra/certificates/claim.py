@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -151,7 +152,8 @@ def read_claim(data: object, place: str = "") -> Claim:
 
 def _error_bound(fields: Fields) -> Fraction:
     value = fields.raw("error_bound")
-    if type(value) is not int and not (type(value) is float and math.isfinite(value)):
+    # Read from a file it is a Decimal; as the program hands it on, a double, which is exact too.
+    if type(value) not in (int, float, Decimal) or not math.isfinite(value):
         raise CheckFailed(fields.at("error_bound"), f"must be a number, not {shown(value)}")
     bound = Fraction(value)
     if not 0 <= bound <= _LARGEST_ERROR:

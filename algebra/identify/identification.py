@@ -12,6 +12,7 @@ from typing import Any
 
 from algebra.identify.alternatives import Alternatives, alternatives
 from algebra.identify.fibre import Fibre, fibre
+from algebra.linalg.rational import nearest_double
 from algebra.networks.base import NotKnown
 from algebra.polynomials.msolve.process import MsolveError, MsolveMissing
 from algebra.problems.allocation import Cell
@@ -75,7 +76,7 @@ class Identification(Result):
             "values": None
             if found is None
             else [[*cell, count] for cell, count in found.values.items()],
-            "error_bound": self.fibre.error.numerator / self.fibre.error.denominator,
+            "error_bound": nearest_double(self.fibre.error),
             "unknown": self.unknown,
         }
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from math import inf, isnan
 from numbers import Real
 from typing import Any
@@ -291,7 +292,9 @@ def _rows(value: Any, key: str, where: str) -> tuple[tuple[float, ...], ...]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_, np.timedelta64))
+    return isinstance(value, (Real, Decimal)) and not isinstance(
+        value, (bool, np.bool_, np.timedelta64)
+    )
 
 
 def _bound(value: Any, name: str) -> float:

@@ -36,7 +36,7 @@ from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.problem import ALL, Distribution, Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.problems.schema import MEANINGS, TABLES, nearest
-from algebra.problems.tables import Edges, read_rows
+from algebra.problems.tables import Edges, number, read_rows
 
 
 def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
@@ -232,15 +232,10 @@ def _matrix_file(text: str, name: str, folder: Path, what: str, entry: Callable[
 
 def _entry(cell: str) -> Any:
     # A word stays a word, so that the mask check can echo it.
-    text = cell.strip()
-    try:
-        return {0.0: 0, 1.0: 1}.get(float(text), text)
-    except ValueError:
-        return text
+    text, found = cell.strip(), number(cell)
+    return int(found) if found in (0, 1) else text
 
 
 def _number(cell: str) -> Any:
-    try:
-        return float(cell)
-    except ValueError:
-        return cell
+    found = number(cell)
+    return cell if found is None or found.is_nan() else found

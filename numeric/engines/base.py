@@ -251,11 +251,13 @@ def _entry(name: str) -> _Entry:
 
 
 def family_name(network: Network) -> str:
-    """The family of a network as engines name it: "linear", or that of `algebra.families`.
+    """The family whose engines count a network's instances: that of what is solved instead.
 
     Networks with activations are "polynomial" or "analytic".
     """
-    return "linear" if network.is_linear else network.equations_are or family_of(network).name
+    lowering = network.lower()
+    solved = network if lowering is None else lowering.network
+    return solved.equations_are or family_of(solved).name
 
 
 def engines_for(network: Network) -> tuple[str, ...]:
