@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure as Picture
 
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
@@ -18,6 +17,8 @@ from algebra.theorems.statements import MINIMAL, what_theorems_say
 from algebra.time_limits import check_time
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import markdown_table
+from matchprob.report.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.style import name_ticks, new_figure, shared_legend, tidy
 from numeric.statistics.intervals import proportion_interval
 
 _KINDS: tuple[tuple[str, Any, bool], ...] = (
@@ -27,8 +28,9 @@ _KINDS: tuple[tuple[str, Any, bool], ...] = (
     ("tanh", "tanh", False),
     ("tanh, biases", "tanh", True),
 )
+_COLOURS = (VERMILION, ORANGE, ROSE, BLUE, SKY)
 # Sizes n, T, b, d, m of nets whose allocations are all looked at, as many weights as labels.
-_SMALL = ((2, 2, 1, 1, 2), (3, 2, 1, 1, 2), (3, 3, 1, 1, 3))
+_SMALL = ((2, 2, 1, 1, 2), (3, 1, 2, 2, 2), (3, 2, 1, 2, 2))
 _RANDOM = (4, 5, 6, 7, 8)
 
 
@@ -76,14 +78,14 @@ def activations(run: Run) -> Reproduction:
         run.say(f"{sizes}: {found['minimal']}")
     for n in _RANDOM:
         half = n // 2
-        sizes = (n, 2, half, half, 2 * half)
-        choices = list(_drawn(n, 2 * half * half, run.trials, run.seed))
+        sizes = (n, 2, 1, half, 2)
+        choices = list(_drawn(n, 2 * half, run.trials, run.seed))
         found = _survey(sizes, choices)
         groups.append((f"n = {n}, T = 2\n{found['count']} drawn", found))
         run.say(f"{sizes}: {found['minimal']}")
     names = [name for name, _, _ in _KINDS]
     rows: list[dict[str, object]] = []
-    picture = Picture(figsize=(9.5, 4.0), layout="constrained")
+    picture = new_figure(7.0, 3.6)
     axes = picture.subplots()
     width = 0.8 / len(names)
     for k, name in enumerate(names):
@@ -91,31 +93,39 @@ def activations(run: Run) -> Reproduction:
         for title, found in groups:
             count, minimal = found["count"], found["minimal"][name]
             share = minimal / count
-            interval = proportion_interval(minimal, count)
+            interval = proportion_interval(minimal, count - minimal)
             drawn = "drawn" in title
             shares.append(share)
-            low.append(share - interval.low if drawn else 0.0)
-            high.append(interval.high - share if drawn else 0.0)
+            low.append(max(0.0, share - interval.low) if drawn else 0.0)
+            high.append(max(0.0, interval.high - share) if drawn else 0.0)
             rows.append({
                 "net": title.replace("\n", ", "), "activation": name, "allocations": count,
                 "minimal": minimal, "share": round(share, 4),
                 "theorems say minimal": found["said"], "and it is": found["survives"][name],
             })  # fmt: skip
         at = np.arange(len(groups)) + (k - (len(names) - 1) / 2) * width
-        axes.bar(at, shares, width * 0.9, label=name, yerr=[low, high], error_kw={"lw": 0.8})
-    axes.set_xticks(np.arange(len(groups)), [title for title, _ in groups], fontsize=8)
-    axes.set_ylabel("share of minimal allocations (MP = 0)")
-    axes.legend(fontsize=8, title="activation", title_fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+        axes.bar(
+            at,
+            shares,
+            width * 0.9,
+            label=name,
+            color=_COLOURS[k],
+            yerr=[low, high],
+            error_kw={"lw": 0.8},
+        )
+    name_ticks(axes, list(range(len(groups))), [title for title, _ in groups])
+    tidy(axes, "", "share of minimal allocations")
+    axes.set_ylim(0, None)
+    shared_legend(picture, axes.get_legend_handles_labels()[0])
     said = sum(found["said"] for _, found in groups)
     kept = {name: sum(found["survives"][name] for _, found in groups) for name in names}
     lines = [
         "# Which verdicts carry over: linear against tanh, cube, square",
         "",
         f"Allocations of dm weights of W in recurrent nets: all of them for n ≤ 3, {run.trials} "
-        f"drawn for each larger n (T = 2, b = d = ⌊n/2⌋, m = 2b), seed {run.seed}. An allocation "
-        "is minimal where the generic rank of its Jacobian is smaller than the network's; ranks are "
-        "exact for each activation, with error bounds below 2^-60.",
+        f"drawn for each larger n (T = 2, b = 1, d = ⌊n/2⌋, m = 2), seed {run.seed}. An allocation "
+        "is minimal where the generic rank of its Jacobian is smaller than the network's; ranks "
+        "are exact for each activation, with error bounds below 2^-60.",
         "",
         f"The first paper's theorems, as stated for linear nets, call {said} of these allocations "
         "minimal. Of the same allocations are minimal: "
