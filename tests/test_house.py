@@ -216,7 +216,7 @@ FLOATS = {
     "algebra/polynomials/msolve/solver.py": SECONDS,
     "algebra/systems/root_count.py": SECONDS,
     "algebra/problems/constraints.py": "a bound is the double a user wrote: a binary fraction",
-    "algebra/design/demand.py": "a price may be given as a double: a binary fraction",
+    "algebra/linalg/rational.py": "a number may be given as a double: a binary fraction",
     "algebra/certificates/claim.py": "a certificate object hands its bound on as a double",
     "algebra/results.py": "numbers of any kind in a table for another program",
 }
