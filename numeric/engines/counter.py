@@ -151,6 +151,9 @@ class InstanceCounter:
                 return engine.plan(allocation)
             return _no_plan(self.problem, allocation)
         plan = self._rank_plan(allocation)
+        if plan.root_count is None and self.problem.network.equations_are:
+            # Where only the read-out learns, N = 1 whatever the activation.
+            plan = self._plans[allocation] = linear_plan(self.problem, plan)
         if plan.root_count is None and not self.info.complete:
             return replace(plan, source=f"not counted: {self.name} gives lower bounds")
         if plan.root_count is None and allocation not in self._counted:
