@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from algebra.networks.base import NotKnown
 from algebra.networks.limits import plural
 from algebra.results import Explanation
 from algebra.systems.inspection import Inspection
@@ -22,7 +23,12 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
         allocation = found.allocation
         # The surplus of one budget is lost; what the others lose may be the same weights.
         left = allocation.size - most.excess
-        most_labels = allocation.network.label_dimension_bound
+        try:
+            most_labels = allocation.network.label_dimension_bound
+        except NotKnown:
+            # Not one system of equations but one for each activation pattern.
+            text = f"Within one activation pattern some weights do what others do already: {most}."
+            return Explanation((text,), commands=(certify,))
         if left >= most_labels:
             text = (
                 f"More weights learn than can matter: {most}. That by itself is no defect: "
