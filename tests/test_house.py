@@ -211,11 +211,12 @@ FLOATS = {
     "algebra/activations/certify.py": SECONDS,
     "algebra/networks/activation.py": "an activation is written once for doubles, balls and jets",
     "algebra/problems/schema.py": "how like two words are",
+    "algebra/ranks/size.py": "what a computation would take, told in GB and hours",
     "algebra/normalization/matching.py": SECONDS,
     "algebra/polynomials/msolve/solver.py": SECONDS,
     "algebra/systems/root_count.py": SECONDS,
     "algebra/problems/constraints.py": "a bound is the double a user wrote: a binary fraction",
-    "algebra/design/demand.py": "a price may be given as a double: a binary fraction",
+    "algebra/linalg/rational.py": "a number may be given as a double: a binary fraction",
     "algebra/certificates/claim.py": "a certificate object hands its bound on as a double",
     "algebra/results.py": "numbers of any kind in a table for another program",
 }
@@ -265,3 +266,52 @@ def test_algebra_is_exact():
     """No floating point in `algebra`, but where it is said why; and the list is not longer."""
     found = {where(path) for path in MODULES if floats(tree(path))}
     assert {name for name in found if name.startswith("algebra/")} == set(FLOATS)
+
+
+# Modules of algebra without a test file of their own name, and where they are tested.
+MIRRORED = {
+    "algebra/linear/verify_reachable.py": "algebra/linear/test_reachable.py",
+    "algebra/matroids/capped.py": "algebra/matroids/test_branch_and_bound.py",
+    "algebra/matroids/optimum.py": "algebra/design/test_cheapest.py",
+    "algebra/networks/chain.py": "algebra/networks/test_base.py",
+    "algebra/networks/feedforward.py": "algebra/networks/test_base.py",
+    "algebra/networks/ffn.py": "algebra/networks/test_activated.py",
+    "algebra/networks/limits.py": "algebra/ranks/budgets/test_limits.py",
+    "algebra/networks/linear.py": "algebra/networks/test_base.py",
+    "algebra/networks/recurrent.py": "algebra/networks/test_base.py",
+    "algebra/networks/relu.py": "algebra/networks/test_base.py",
+    "algebra/networks/rnn.py": "algebra/networks/test_activated.py",
+    "algebra/normalization/blocks.py": "algebra/normalization/test_certify.py",
+    "algebra/normalization/dense.py": "algebra/normalization/test_scales.py",
+    "algebra/normalization/verify.py": "algebra/normalization/test_certify.py",
+    "algebra/phases.py": "matchprob/io/test_watch.py",
+    "algebra/polynomials/rational_functions.py": "matchprob/api/equations/test_symbolic.py",
+    "algebra/problems/instance_files.py": "matchprob/api/equations/test_symbolic.py",
+    "algebra/relu/box_program.py": "numeric/relu/test_boxed.py",
+    "algebra/relu/certify.py": "algebra/test_families.py",
+    "algebra/relu/inspect.py": "algebra/test_families.py",
+    "algebra/relu/leaves.py": "algebra/relu/test_decision.py",
+    "algebra/systems/at_points.py": "algebra/identify/test_alternatives.py",
+    "algebra/systems/enclosure.py": "numeric/certification/test_enclosures.py",
+    "algebra/systems/inspection.py": "algebra/linear/test_inspect.py",
+    "algebra/systems/symbolic.py": "matchprob/api/equations/test_symbolic.py",
+}
+
+
+def mirror(path: Path) -> Path:
+    """Where the tests of a module lie."""
+    return ROOT / "tests" / path.parent.relative_to(ROOT) / f"test_{path.stem}.py"
+
+
+def test_modules_have_their_tests():
+    """A module of `algebra` has a test file of its name, or is listed with the one it shares."""
+    bare = {
+        where(path)
+        for path in MODULES
+        if path.is_relative_to(ROOT / "algebra")
+        and path.name != "__init__.py"
+        and not mirror(path).exists()
+    }
+    assert bare == set(MIRRORED)
+    for name, shared in MIRRORED.items():
+        assert (ROOT / "tests" / shared).exists(), name
