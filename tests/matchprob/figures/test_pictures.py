@@ -53,6 +53,12 @@ def made_up(run, curves):
     return out
 
 
+def sparse(d, width, density, trials, seed):
+    done = int(trials * density)
+    interval = proportion_interval(done, trials - done)
+    return SparseSuccess(d, width, density, trials, done, interval)
+
+
 def run(tmp_path, trials=20):
     return Run(trials, 0, tmp_path / "s.sqlite", 1, 0, lambda text: None)
 
@@ -63,12 +69,7 @@ def drawn(name, tmp_path, monkeypatch):
         monkeypatch.setattr(module, "measure", made_up)
     monkeypatch.setattr(norm_mp, "certify", paper1_small_nets.certify)
     monkeypatch.setattr(norm_mp, "_threshold", lambda found: "")
-    monkeypatch.setattr(
-        paper2_sparse, "sparse_success",
-        lambda d, w, p, trials, seed: SparseSuccess(
-            d, w, p, trials, int(trials * p), proportion_interval(int(trials * p), trials - int(trials * p))
-        ),
-    )  # fmt: skip
+    monkeypatch.setattr(paper2_sparse, "sparse_success", sparse)
     monkeypatch.setattr(
         paper2_training, "_compute",
         lambda run, settings: {
