@@ -168,7 +168,7 @@ def test_locks_are_saved_beside_the_problem(front, tmp_path):
     front.say("save", state=state, what="problem", name="x.toml")
     assert front.told("saved")["name"] == "x.toml, must_W.csv, forbid_W.csv"
     assert (tmp_path / "must_W.csv").read_text() == "1,0\n0,0\n"
-    assert read_cells([f"W={tmp_path / 'forbid_W.csv'}"], NET.shapes) == [("W", 0, 1)]
+    assert read_cells([f"W={tmp_path / 'forbid_W.csv'}"], DIAGONAL.names) == [("W", 0, 1)]
     front.say("save", state=state, what="problem", name="y.toml")
     assert "must_W.csv" in front.told("exists")["name"]
     assert not (tmp_path / "y.toml").exists()
