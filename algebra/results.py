@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import importlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -52,6 +53,15 @@ class Explanation:
         out += [f"Decided by: {self.decided_by}"] if self.decided_by else []
         return out + [f"Try: {command}   ({text})" for command, text in self.commands]
 
+    def mapped(self, change: Callable[[str], str]) -> Explanation:
+        """The same with every sentence changed; commands stay as they are."""
+        return Explanation(
+            tuple(map(change, self.known)),
+            change(self.open),
+            change(self.decided_by),
+            self.commands,
+        )
+
     def __str__(self) -> str:
         return "\n".join(self.lines())
 
@@ -70,7 +80,7 @@ def explain_with(explainer: Explainer) -> None:
     _explainers[:] = [explainer]
 
 
-class Result:
+class Result(ABC):
     """What a verb returns.
 
     Attributes
@@ -89,9 +99,9 @@ class Result:
 
     picture: ClassVar[str] = ""
 
+    @abstractmethod
     def facts(self) -> Mapping[str, Any]:
         """What it says, in a few names and values."""
-        raise NotImplementedError
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Its table: columns of equal length; one row of the facts by default."""

@@ -211,11 +211,12 @@ FLOATS = {
     "algebra/activations/certify.py": SECONDS,
     "algebra/networks/activation.py": "an activation is written once for doubles, balls and jets",
     "algebra/problems/schema.py": "how like two words are",
+    "algebra/ranks/size.py": "what a computation would take, told in GB and hours",
     "algebra/normalization/matching.py": SECONDS,
     "algebra/polynomials/msolve/solver.py": SECONDS,
     "algebra/systems/root_count.py": SECONDS,
     "algebra/problems/constraints.py": "a bound is the double a user wrote: a binary fraction",
-    "algebra/design/demand.py": "a price may be given as a double: a binary fraction",
+    "algebra/linalg/rational.py": "a number may be given as a double: a binary fraction",
     "algebra/certificates/claim.py": "a certificate object hands its bound on as a double",
     "algebra/results.py": "numbers of any kind in a table for another program",
 }

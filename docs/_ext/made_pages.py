@@ -43,7 +43,9 @@ GROUPS = {
         "load_problem", "Instance", "draw_instance",
     ),
     "Exact verbs": ("inspect", "certify", "verify", "decide", "identify", "audit", "atlas"),
-    "Verbs that solve instances": ("count", "estimate", "compare"),
+    "Verbs that solve instances": (
+        "count", "estimate", "compare", "profile", "train", "enclosures",
+    ),
     "Designs": ("design", "repair", "robust"),
     "Normalization layers": (
         "construct", "construct_by_depth", "construct_by_depth_exactly", "normalization_entries",
@@ -52,6 +54,10 @@ GROUPS = {
         "build_system", "symbolic_system", "export",
     ),
     "Kept trials": ("Store", "Study"),
+    "Results": (
+        "Certificate", "CountResult", "InstanceCount", "Estimate", "Comparison", "ProfileResult",
+        "TrainResult", "Construction",
+    ),
     "Errors": ("InputError",),
 }  # fmt: skip
 
@@ -222,7 +228,7 @@ def results() -> str:
         index = "   :no-index:\n" if cls in exported else ""
         parts.append(
             f"```{{eval-rst}}\n.. autoclass:: {cls.__module__}.{cls.__name__}\n"
-            f"   :members:\n{index}```"
+            f"   :members:\n   :exclude-members: facts, columns\n{index}```"
         )
     return "\n\n".join(parts) + "\n"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from algebra.errors import InputError, whole_number
 from algebra.time_limits import positive_seconds, unlimited
 from matchprob.api.question import Question, as_problem, check_common, stem_of
+from matchprob.io.progress import watched
 from numeric.counts import InstanceCount
 from numeric.profiles.measures import find_measure
 from numeric.profiles.profile import COARSE, Profile, ProfileResult, check_bounds
@@ -111,7 +112,8 @@ def profile(
             )  # fmt: skip
         left = max(timeout - (time.monotonic() - began), 1e-3)
         every = [study for some in studies for study in some]
-        found = run_together(every, trials, timeout=left, advance=advance)
+        with watched(advance, "profiling", trials * len(every)) as told:
+            found = run_together(every, trials, timeout=left, advance=told)
     profiles = []
     estimates = iter(found)
     # What was counted is put together, though time be up.

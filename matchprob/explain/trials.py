@@ -86,6 +86,8 @@ def explain_counts(found: CountResult, file: str = "P.toml") -> Explanation:
     file : str, optional
         How commands are to name the problem.
     """
+    if found.given is not None:
+        return _one_of_ones_own(found, file)
     known = []
     roots, total = found.generic_root_count, len(found)
     complete = total - found.undetermined
@@ -140,6 +142,39 @@ def explain_counts(found: CountResult, file: str = "P.toml") -> Explanation:
         (f"matchprob estimate {file} --trials 1000{_seed(found.seed)}", "the match probability")
     )
     return Explanation(tuple(known), words, decided, tuple(commands))
+
+
+def _one_of_ones_own(found: CountResult, file: str) -> Explanation:
+    """What the count of an instance that was given says."""
+    assert found.given is not None
+    (count,) = found.instances
+    known = []
+    if count.status == COMPLETE:
+        number = count.complex
+        known.append(
+            "The system has no solution, not even complex."
+            if number == 0
+            else f"Counted over Q: {plural(count.real or 0, f'{count.real} real solution')}"
+            + ("." if number is None else f" among {number} complex ones.")
+        )
+        if not count.real:
+            known.append("No value of the learnable weights reproduces these labels.")
+    elif count.real:
+        known.append("There are real solutions; how many is not known.")
+    known.append(
+        "The labels are a teacher's, so this is one trial of those that MP is the probability of."
+        if found.given.numbers.has_teacher
+        else "The labels are given as they are. MP is about labels that a teacher of the "
+        "architecture gives: this count is that of the system, and says nothing of MP."
+    )
+    words = decided = ""
+    if count.status != COMPLETE:
+        words = f"how many there are: {_WHY.get(count.reason or Reason.FAILED, count.note)}"
+        if count.note:
+            words += f" ({count.note})"
+        decided = "more time, or an instance without families of solutions"
+    certify = (f"matchprob certify {file}", "what holds for almost every instance")
+    return Explanation(tuple(known), words, decided, (certify,))
 
 
 def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:

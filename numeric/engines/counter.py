@@ -8,7 +8,9 @@ the root count, so that it knows when it has found everything.
 What is solved may be another problem (`algebra.problems.reduction`): that of a network of another
 kind, or, with more weights than equations, of a sub-allocation of full rank, the surplus weights
 kept at their random values.  Then a real solution proves a match, none leaves the trial
-undetermined.  Engines see the reduced problem; solutions come back in the original's order.
+undetermined.  Engines see the reduced problem; solutions come back in the original's order.  Under
+constraints surplus weights are not kept: a match inside the box is looked for on the whole fibre
+(`numeric.certification.fibre`).
 """
 
 from __future__ import annotations
@@ -241,6 +243,8 @@ class InstanceCounter:
         return found
 
     def _solve(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
+        if self.constrained and plan.reduction is not None:
+            return self._in_boxes(plan, instances)
         engine = self._engine(plan, self.problem.with_allocation(plan.allocation))
         if plan.reduction is None:
             counts = self._obeying(plan, instances, engine.count_many(instances))
@@ -261,6 +265,13 @@ class InstanceCounter:
             )
             for c, i in zip(counts, solved, strict=True)
         ]  # fmt: skip
+
+    def _in_boxes(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """Counts where weights are to spare and constrained: no engine solves a part of them."""
+        # Loaded here: compiled kernels and SciPy's optimizers.
+        from numeric.certification.fibre import count_inside
+
+        return [count_inside(i, plan.equations, self.problem.support) for i in instances]
 
     def _obeying(
         self, plan: Plan, instances: Sequence[Instance], counts: Sequence[InstanceCount]
