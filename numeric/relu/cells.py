@@ -170,7 +170,8 @@ class CellTree:
             return CellSearch(NO_MATCH, 1, 1, begin[None], kinds, basic, beta)
         columns = Columns(A, b, program.costs, program.unit, program.signs)
         tableau = Tableau(T, beta, basic, other)
-        path = make_path(*T.shape, len(program.unit), k, m)
+        rows, width = T.shape
+        path = make_path(rows, width, len(program.unit), k, m)
         wanted = Search(most_nodes, mode, every)
         room = _ROOM
         while True:
