@@ -39,8 +39,9 @@ GALLERY = (
 GROUPS = {
     "Networks and problems": (
         "LinearEstimator", "LinearRNN", "SequenceRNN", "LinearFeedForward", "ShallowReLU",
-        "NormNet", "Problem", "Allocation", "RandomCells", "Constraints", "Distribution",
-        "load_problem", "Instance", "draw_instance",
+        "NormNet", "RNN", "FeedForward", "Problem", "Allocation", "RandomCells", "Constraints",
+        "Distribution", "load_problem", "Instance", "draw_instance", "GivenNumbers",
+        "load_instance",
     ),
     "Exact verbs": ("inspect", "certify", "verify", "decide", "identify", "audit", "atlas"),
     "Verbs that solve instances": (
@@ -51,12 +52,12 @@ GROUPS = {
         "construct", "construct_by_depth", "construct_by_depth_exactly", "normalization_entries",
     ),
     "Equations for reading and for other programs": (
-        "build_system", "symbolic_system", "export",
+        "build_system", "symbolic_system", "eliminate", "discriminant", "export",
     ),
     "Kept trials": ("Store", "Study"),
     "Results": (
         "Certificate", "CountResult", "InstanceCount", "Estimate", "Comparison", "ProfileResult",
-        "TrainResult", "Construction",
+        "TrainResult", "Construction", "DepthConstruction",
     ),
     "Errors": ("InputError",),
 }  # fmt: skip
