@@ -40,16 +40,17 @@ GROUPS = {
     "Networks and problems": (
         "LinearEstimator", "LinearRNN", "SequenceRNN", "LinearFeedForward", "ShallowReLU",
         "NormNet", "Problem", "Allocation", "RandomCells", "Constraints", "Distribution",
-        "load_problem", "Instance", "draw_instance",
+        "load_problem", "Instance", "draw_instance", "GivenNumbers", "load_instance",
     ),
     "Exact verbs": ("inspect", "certify", "verify", "decide", "identify", "audit", "atlas"),
-    "Verbs that solve instances": ("count", "estimate", "compare"),
+    "Verbs that solve instances": ("count", "enclosures", "estimate", "compare"),
     "Designs": ("design", "repair", "robust"),
     "Normalization layers": (
-        "construct", "construct_by_depth", "construct_by_depth_exactly", "normalization_entries",
+        "construct", "construct_by_depth", "construct_by_depth_exactly", "DepthConstruction",
+        "normalization_entries",
     ),
     "Equations for reading and for other programs": (
-        "build_system", "symbolic_system", "export",
+        "build_system", "symbolic_system", "eliminate", "discriminant", "export",
     ),
     "Kept trials": ("Store", "Study"),
     "Errors": ("InputError",),
