@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate as Certificate
     from algebra.errors import InputError as InputError
     from algebra.networks.feedforward import LinearFeedForward as LinearFeedForward
+    from algebra.networks.ffn import FeedForward as FeedForward
     from algebra.networks.linear import LinearEstimator as LinearEstimator
     from algebra.networks.normalization import NormNet as NormNet
     from algebra.networks.recurrent import LinearRNN as LinearRNN
     from algebra.networks.relu import ShallowReLU as ShallowReLU
+    from algebra.networks.rnn import RNN as RNN
     from algebra.networks.sequence import SequenceRNN as SequenceRNN
     from algebra.problems.allocation import Allocation as Allocation
     from algebra.problems.constraints import Constraints as Constraints
@@ -101,10 +103,12 @@ _HOMES = {
     "algebra.certificates.certificate": ("Certificate",),
     "algebra.errors": ("InputError",),
     "algebra.networks.feedforward": ("LinearFeedForward",),
+    "algebra.networks.ffn": ("FeedForward",),
     "algebra.networks.linear": ("LinearEstimator",),
     "algebra.networks.normalization": ("NormNet",),
     "algebra.networks.recurrent": ("LinearRNN",),
     "algebra.networks.relu": ("ShallowReLU",),
+    "algebra.networks.rnn": ("RNN",),
     "algebra.networks.sequence": ("SequenceRNN",),
     "algebra.problems.allocation": ("Allocation",),
     "algebra.problems.constraints": ("Constraints",),

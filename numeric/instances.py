@@ -18,6 +18,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import whole_number
+from algebra.networks.base import NotKnown
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.problems.instance_files import GivenNumbers
@@ -73,10 +74,13 @@ class Instance:
         A double is a rational number, so this is the very same instance; Y is the
         teacher's output without rounding.
         """
+        network = self.problem.network
+        if network.equations_are == "analytic":
+            raise NotKnown(network, "labels in rational numbers", "its activation is no polynomial")
         X = to_rational(self.X)
         teacher = {name: to_rational(value) for name, value in self.teacher.items()}
         weights = {name: to_rational(value) for name, value in self.weights.items()}
-        return weights, X, self.problem.network.teach(teacher, X)
+        return weights, X, network.teach(teacher, X)
 
     @property
     def given_by(self) -> Mapping[str, np.ndarray] | None:

@@ -1,6 +1,8 @@
 """Pages say what is there: links lead somewhere, examples and modules that are named exist."""
 
 import re
+from fnmatch import fnmatch
+from os.path import normpath
 from pathlib import Path
 
 import pytest
@@ -54,8 +56,8 @@ def test_pages_of_the_site_are_reached(page):
         for other in PAGES:
             for block in re.findall(r"```\{toctree\}(.*?)```", other.read_text("utf-8"), re.DOTALL):
                 lines = (line.strip() for line in block.splitlines())
-                entries |= {(other.parent / f"{line}.md").resolve() for line in lines if line}
-        assert page.resolve() in entries
+                entries |= {normpath(f"{other.parent / line}.md") for line in lines if line}
+        assert any(fnmatch(str(page), entry) for entry in entries)
 
 
 def test_the_readme_is_one_page():

@@ -39,11 +39,14 @@ GALLERY = (
 GROUPS = {
     "Networks and problems": (
         "LinearEstimator", "LinearRNN", "SequenceRNN", "LinearFeedForward", "ShallowReLU",
-        "NormNet", "Problem", "Allocation", "RandomCells", "Constraints", "Distribution",
-        "load_problem", "Instance", "draw_instance", "GivenNumbers", "load_instance",
+        "NormNet", "RNN", "FeedForward", "Problem", "Allocation", "RandomCells", "Constraints",
+        "Distribution", "load_problem", "Instance", "draw_instance", "GivenNumbers",
+        "load_instance",
     ),
     "Exact verbs": ("inspect", "certify", "verify", "decide", "identify", "audit", "atlas"),
-    "Verbs that solve instances": ("count", "enclosures", "estimate", "compare"),
+    "Verbs that solve instances": (
+        "count", "estimate", "compare", "profile", "train", "enclosures",
+    ),
     "Designs": ("design", "repair", "robust"),
     "Normalization layers": (
         "construct", "construct_by_depth", "construct_by_depth_exactly", "DepthConstruction",
@@ -53,6 +56,10 @@ GROUPS = {
         "build_system", "symbolic_system", "eliminate", "discriminant", "export",
     ),
     "Kept trials": ("Store", "Study"),
+    "Results": (
+        "Certificate", "CountResult", "InstanceCount", "Estimate", "Comparison", "ProfileResult",
+        "TrainResult", "Construction", "DepthConstruction",
+    ),
     "Errors": ("InputError",),
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ paper1_digits             First paper: allocations on digits
 paper2_training           Second paper, Appendix E: constructed against trained
 paper2_sparse             Second paper, Theorem 3: how sparse frozen weights may be
 paper2_match_probability  Second paper: match probability of normalization layers
+activations               Which verdicts of linear networks carry over to tanh and polynomials
 """
 
 from __future__ import annotations
@@ -106,6 +107,7 @@ _MODULES = (
     "paper2_training",
     "paper2_sparse",
     "paper2_match_probability",
+    "activations",
 )
 
 
