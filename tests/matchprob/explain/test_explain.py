@@ -164,7 +164,8 @@ def test_a_result_without_a_verdict_has_nothing_to_explain():
     """A result of another kind is not explained, and that is no error."""
 
     class Other(Result):
-        pass
+        def facts(self):
+            return {}
 
     assert explain(Other()) == Explanation()
     assert Other().explanation == ()
