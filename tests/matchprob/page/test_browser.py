@@ -15,7 +15,7 @@ from matchprob.page.example import first_problem
 from matchprob.page.server import PageServer, running
 
 # Machines may be busy with other things.
-expect.set_options(timeout=60_000)
+expect.set_options(timeout=180_000)
 TOML = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
 # Screenshots are kept here, to be looked at.
 ARTEFACTS = Path(os.environ.get("MATCHPROB_ARTEFACTS", "out/page"))
@@ -45,7 +45,7 @@ def trials(page):
 
 def more_trials(page, than=0):
     """Wait for more trials than there were."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while trials(page) <= than and time.monotonic() < end:
         page.wait_for_timeout(30)
     assert trials(page) > than
