@@ -58,7 +58,8 @@ def reproduce(
     except OSError as error:
         raise InputError(f"--out {out}: {error.strerror}") from None
     picture, table, text = (out / f"{name}.{suffix}" for suffix in ("png", "csv", "md"))
-    files.check_outputs([], table, text, plot=picture, store=store)
+    extra = {more: out / f"{name}-{more}.png" for more in figure.more}
+    files.check_outputs([], table, text, *extra.values(), plot=picture, store=store)
     run = Run(
         trials=trials or figure.trials,
         seed=seed,
@@ -77,6 +78,8 @@ def reproduce(
     else:
         put(made.text + "\n")
     pictures.save(made.picture, picture)
+    for more, drawn in made.more.items():
+        pictures.save(drawn, extra[more])
     files.write_text(text, made.text)
     if made.rows:
         lines = io.StringIO()
@@ -84,7 +87,8 @@ def reproduce(
         writer.writeheader()
         writer.writerows(made.rows)
         files.write_text(table, lines.getvalue())
-    say(f"wrote {picture}, {text}" + (f", {table}" if made.rows else ""))
+    written = [picture, *(extra[more] for more in made.more), text, *([table] if made.rows else [])]
+    say("wrote " + ", ".join(map(str, written)))
     if not made.finished:
         say(f"matchprob: interrupted; trials are kept in {run.store}, the same command goes on")
         raise typer.Exit(UNFINISHED)
