@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 MARKS := $(if $(LONG),,-m "not long")
 
-.PHONY: demo test lint setup clean
+.PHONY: demo test lint docs setup clean
 
 demo: setup
 	@OMP_NUM_THREADS=1 $(BIN)/python -m matchprob.demo
@@ -19,10 +19,14 @@ lint: setup
 	@$(BIN)/mypy
 	@PYTHONPATH=. $(BIN)/lint-imports
 
+# The site: out/site/index.html. Examples and notebooks are run anew.
+docs: setup
+	@VENV="$(VENV)" bash scripts/docs.sh
+
 setup:
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" RETRY="$(filter setup,$(MAKECMDGOALS))" \
 		bash scripts/bootstrap.sh
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist *.egg-info out docs/made docs/gallery docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find algebra numeric matchprob tests -name __pycache__ -type d -prune -exec rm -rf {} +

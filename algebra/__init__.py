@@ -1,6 +1,7 @@
 r"""Exact algebra: no floating point here. `numeric` and `matchprob` build on it, never the
 other way.
 
+activations/    The family of networks with activation functions and biases
 certificates/   What a verdict, its evidence and a check are; how a verdict is reached is the
                 families' matter
 design/         Allocations chosen for a purpose, with proofs that nothing is better

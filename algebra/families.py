@@ -20,6 +20,7 @@ from algebra.certificates.claim import read_network, read_version
 from algebra.certificates.family import Effort, Family, Tools, WrittenEquations
 from algebra.certificates.fields import Fields
 from algebra.errors import InputError
+from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
 from algebra.networks.normalization import NormNet
 from algebra.networks.relu import ShallowReLU
@@ -70,6 +71,14 @@ FAMILIES: tuple[Family, ...] = (
         _later("algebra.relu.inspect", "inspect_relu"),
         # Those of one activation pattern at a time only.
         lambda found, support: None,
+    ),
+    _Entry(
+        "activations",
+        lambda network: isinstance(network, ActivatedNetwork),
+        _later("algebra.activations.certify", "certify_activated"),
+        _later("algebra.activations.verify", "verify_activated"),
+        _later("algebra.activations.inspect", "inspect_activated"),
+        _later("algebra.activations.inspect", "activated_equations"),
     ),
     _Entry(
         "linear",

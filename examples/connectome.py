@@ -1,6 +1,6 @@
-"""Which synapses of a wiring diagram should be plastic? From an edge list to a design.
-
-    python examples/connectome.py [FOLDER] [--edges FILE --neurons FILE] [--steps T] [--samples M]
+"""
+A connectome: which synapses should be plastic?
+===============================================
 
 A recurrent net is put on a directed graph: W[i, j] exists where neuron j has a synapse onto
 neuron i; the inputs reach the sensory neurons (B), the labels are read from groups of motor
@@ -9,9 +9,10 @@ At most 3 synapses onto a neuron and 4 from a neuron may learn.  The cheapest su
 can match a teacher at all is found, with proof; next to it what happens if the cheapest synapses
 are simply taken one after the other, and how few moves repair that.
 
-**Your own connectome.** Two CSV files with a header are all it takes:
+**Your own connectome.** Two CSV files with a header are all it takes
+(``python examples/connectome.py --edges FILE --neurons FILE --folder OUT``):
 
-* edges: columns ``pre``, ``post``, ``contacts`` (other names: --pre, --post, --contacts), one
+* edges: columns ``pre``, ``post``, ``contacts`` (other names: ``--pre``, …), one
   connection a line; several lines of a pair are added up.  For *C. elegans* take any of the
   published edge lists (sender, receiver, number of synapses), keep the lines of chemical
   synapses (``--only Type=Chemical``, or what the column and the word are in your file; gap
@@ -23,6 +24,7 @@ Neurons that are not in the second file are dropped, with a word about it.
 
 import argparse
 import csv
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -30,11 +32,9 @@ import networkx as nx
 import numpy as np
 
 import matchprob as mp
-from matchprob.report import pictures
-from matchprob.report.design import draw_masks
-from matchprob.report.repair import draw_repair
 
-DATA = Path(__file__).parent / "data"
+# The gallery runs examples where they stand.
+DATA = (Path(__file__).parent if "__file__" in globals() else Path()) / "data"
 INPUTS, READOUTS = 2, 4
 CAPS = {"row": 3, "column": 4}
 
@@ -81,60 +81,58 @@ def problem_of(graph: nx.DiGraph, steps: int, samples: int) -> tuple[mp.Problem,
     return mp.Problem(network, {"W": W}, support={"W": W, "B": B, "D": D}), names
 
 
-def main() -> None:
-    """Load, design, repair the naive choice, draw."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", nargs="?", default="out", help="where pictures go")
-    parser.add_argument("--edges", default=DATA / "connectome.csv")
-    parser.add_argument("--neurons", default=DATA / "neurons.csv")
-    parser.add_argument("--pre", default="pre")
-    parser.add_argument("--post", default="post")
-    parser.add_argument("--contacts", default="contacts")
-    parser.add_argument("--only", help="COLUMN=WORD: only these lines of the edge list")
-    parser.add_argument("--steps", type=int, default=5)
-    parser.add_argument("--samples", type=int, default=9)
-    options = parser.parse_args()
-    folder = Path(options.folder)
-    folder.mkdir(parents=True, exist_ok=True)
+parser = argparse.ArgumentParser(description="From an edge list to a design.")
+parser.add_argument("--folder", type=Path, help="where the problem file of the design goes")
+parser.add_argument("--edges", default=DATA / "connectome.csv")
+parser.add_argument("--neurons", default=DATA / "neurons.csv")
+parser.add_argument("--pre", default="pre")
+parser.add_argument("--post", default="post")
+parser.add_argument("--contacts", default="contacts")
+parser.add_argument("--only", help="COLUMN=WORD: only these lines of the edge list")
+parser.add_argument("--steps", type=int, default=5)
+parser.add_argument("--samples", type=int, default=9)
+options = parser.parse_args(sys.argv[1:])
 
-    graph = read_graph(options)
-    problem, names = problem_of(graph, options.steps, options.samples)
-    costs = {
-        ("W", names.index(post), names.index(pre)): Fraction(contacts)
-        for pre, post, contacts in graph.edges(data="contacts")
-    }
-    print(f"{len(graph)} neurons, {graph.number_of_edges()} synapses; {problem.network}")
+graph = read_graph(options)
+problem, names = problem_of(graph, options.steps, options.samples)
+costs = {
+    ("W", names.index(post), names.index(pre)): Fraction(contacts)
+    for pre, post, contacts in graph.edges(data="contacts")
+}
+print(f"{len(graph)} neurons, {graph.number_of_edges()} synapses; {problem.network}")
 
-    found = mp.design(problem, costs=costs, caps=CAPS)
-    few = mp.design(problem, costs=costs, goal="neurons")
-    print(f"cheapest under the caps: {found.allocation.size} synapses, {found.cost} contacts")
-    print(f"  optimal: {found.is_optimal} ({found.design.proof})")
-    print(f"fewest neurons: {few.value} of {len(graph)} receive what learns (bound {few.bound})")
+# %%
+# The cheapest choice under the caps, with its proof.
 
-    cheap = sorted(costs, key=lambda c: (costs[c], c))[: found.allocation.size]
-    naive = problem.with_allocation(mp.Allocation.from_cells(problem.network, cheap))
-    done = mp.repair(naive, costs=costs, goal="positive", count_timeout=2.0)
-    print(f"the {len(cheap)} smallest synapses: {done.before.verdict} ({done.before.rule})")
-    if done.repair:
-        pictures.save(draw_repair(done), folder / "connectome_repair.png")
-        pairs = zip(done.repair.removed, done.repair.added, strict=True)
-        print(f"  repaired with {done.repair.moves} moves, then {done.after.verdict}; for example")
-        for out, into in list(pairs)[:3]:
-            print(
-                f"    {names[out[2]]}->{names[out[1]]} no, {names[into[2]]}->{names[into[1]]} yes"
-            )
+found = mp.design(problem, costs=costs, caps=CAPS)
+few = mp.design(problem, costs=costs, goal="neurons")
+print(f"cheapest under the caps: {found.allocation.size} synapses, {found.cost} contacts")
+print(f"  optimal: {found.is_optimal} ({found.design.proof})")
+print(f"fewest neurons: {few.value} of {len(graph)} receive what learns (bound {few.bound})")
+found.plot()
+if options.folder:
+    options.folder.mkdir(parents=True, exist_ok=True)
+    (options.folder / "connectome_design.toml").write_text(
+        found.problem.to_toml(), encoding="utf-8"
+    )
 
-    spare = mp.design(problem, costs=costs, caps=CAPS, budget=found.allocation.size + 6)
-    lost = mp.robust(problem.with_allocation(spare.allocation), seconds=10.0)
-    print(f"with 6 synapses to spare: {lost}; {len(lost.coloops)} are indispensable each")
+# %%
+# The smallest synapses, simply one after the other, are no choice; so many moves repair it.
 
-    (folder / "connectome_design.toml").write_text(found.problem.to_toml(), encoding="utf-8")
-    words = ("no synapse", "synapse, fixed", "synapse that learns")
-    before = problem.allocation.cells
-    figure = draw_masks(problem.network, before, found.allocation.cells, words)
-    pictures.save(figure, folder / "connectome_design.png")
-    print("wrote " + ", ".join(sorted(str(path) for path in folder.glob("connectome_*"))))
+cheap = sorted(costs, key=lambda c: (costs[c], c))[: found.allocation.size]
+naive = problem.with_allocation(mp.Allocation.from_cells(problem.network, cheap))
+done = mp.repair(naive, costs=costs, goal="positive", count_timeout=2.0)
+print(f"the {len(cheap)} smallest synapses: {done.before.verdict} ({done.before.rule})")
+if done.repair:
+    pairs = zip(done.repair.removed, done.repair.added, strict=True)
+    print(f"  repaired with {done.repair.moves} moves, then {done.after.verdict}; for example")
+    for out, into in list(pairs)[:3]:
+        print(f"    {names[out[2]]}->{names[out[1]]} no, {names[into[2]]}->{names[into[1]]} yes")
+    done.plot()
 
+# %%
+# What may be lost of a design with synapses to spare.
 
-if __name__ == "__main__":
-    main()
+spare = mp.design(problem, costs=costs, caps=CAPS, budget=found.allocation.size + 6)
+lost = mp.robust(problem.with_allocation(spare.allocation), seconds=5.0)
+print(f"with 6 synapses to spare: {lost}; {len(lost.coloops)} are indispensable each")

@@ -9,6 +9,8 @@ chains/         Chains of matrix products in several arithmetics: doubles, discs
 conditions      How well a match is determined: bounds of its Jacobian's smallest singular value
 counts          Counts of real solutions: one result for every engine
 engines/        Engines: how the solutions of an instance are counted
+float_simplex   Where a linear program ends, guessed in doubles: the basis that exact arithmetic
+                then checks
 instances       Random instances: fixed weights, teacher and samples of one trial
 levenberg_marquardt  Damped Gauss–Newton from many real starts at once
 normalization/  Scales and shifts in doubles: construction, training, sparse masks

@@ -18,7 +18,8 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import whole_number
-from algebra.problems.allocation import Allocation
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.constraints import Interval
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import Reduction
 
@@ -76,6 +77,22 @@ class Instance:
         weights = {name: to_rational(value) for name, value in self.weights.items()}
         return weights, X, self.problem.network.teach(teacher, X)
 
+    @cached_property
+    def box(self) -> dict[Cell, Interval]:
+        """Where each learnable weight may lie, exactly; empty where the problem has no constraints.
+
+        The value before learning is the drawn weight that the learnable one replaces.
+        """
+        rules = self.problem.constraints
+        if not rules:
+            return {}
+        found = {}
+        for cell in self.allocation.cells:
+            name, i, j = cell
+            before = fmpq(*float(self.weights[name][i, j]).as_integer_ratio())
+            found[cell] = rules.interval(cell, before)
+        return found
+
     def residual(self, student: Mapping[str, np.ndarray]) -> float:
         """Largest error of a student's labels, relative to the largest label."""
         error = np.abs(self.problem.network.forward(student, self.X) - self.labels)
@@ -119,6 +136,17 @@ class ReducedInstance(Instance):
         weights, X, Y = self.original.exact
         one = fmpq(1)
         return dict(self.reduction.weights(weights, one)), self.reduction.samples(X, one), Y
+
+    @cached_property
+    def box(self) -> dict[Cell, Interval]:
+        """Where the weights that learn here may lie, by the original's constraints."""
+        found = self.original.box
+        if not found:
+            return {}
+        here = self.restored(self.allocation.cells)
+        # A weight that is kept fixed comes back as its value, not as a cell.
+        pairs = zip(self.original.allocation.cells, here, strict=True)
+        return {at: found[cell] for cell, at in pairs if isinstance(at, tuple)}
 
     def restored(self, solution: Sequence[Any]) -> tuple[Any, ...]:
         """A solution as one of the original instance, in the order of its allocation."""

@@ -4,8 +4,8 @@
 
 prints one row a figure for the three packages of a source tree (default: this one), so that
 two trees can be compared.  A branch on the kind is an `isinstance` on a network class, a
-comparison with `.kind`, or a `case` of one, outside the folders that may ask: `networks/`,
-the families' own folders and `families.py`.
+comparison with a network's `.kind`, or a `case` of one, outside the folders that may ask:
+`networks/`, the families' own folders and `families.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ import sys
 from pathlib import Path
 
 PACKAGES = ("algebra", "numeric", "matchprob")
-KINDS = {"LinearRNN", "LinearFeedForward", "LinearEstimator", "ShallowReLU", "NormNet"}
+KINDS = {
+    "LinearRNN",
+    "SequenceRNN",
+    "LinearFeedForward",
+    "LinearEstimator",
+    "ShallowReLU",
+    "NormNet",
+    "ChainNetwork",
+}
 MAY_ASK = (
     "algebra/networks",
     "algebra/linear",
@@ -40,7 +48,10 @@ def asks_kind(node: ast.AST) -> bool:
         return node.func.id == "isinstance" and bool(names(node) & KINDS)
     if isinstance(node, ast.Compare):
         sides = [node.left, *node.comparators]
-        return any(isinstance(s, ast.Attribute) and s.attr == "kind" for s in sides)
+        return any(
+            isinstance(s, ast.Attribute) and s.attr == "kind" and "network" in ast.dump(s)
+            for s in sides
+        )
     return isinstance(node, ast.match_case) and bool(names(node.pattern) & KINDS)
 
 

@@ -29,7 +29,10 @@ def commands(text: str) -> list[str]:
 
 def main() -> int:
     """Exit status 1 where a command fails or there are none."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    made = ("made", "gallery")
+    docs = sorted((ROOT / "docs").rglob("*.md"))
+    docs = [p for p in docs if p.relative_to(ROOT / "docs").parts[0] not in made]
+    pages = [ROOT / "README.md", *docs]
     found = [c for page in pages for c in commands(page.read_text(encoding="utf-8"))]
     # What several pages show runs once.
     todo = [c for c in dict.fromkeys(found) if not c.startswith(SKIPPED)]

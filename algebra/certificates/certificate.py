@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from algebra.linalg.rational import nearest_double
 from algebra.problems.problem import Problem
 from algebra.results import Result
 
@@ -111,7 +112,7 @@ class Certificate(Result):
             "learnable": self.learnable,
             "prime": self.prime,
             # The only number here that is not exact: the bound, rounded for other programs.
-            "error_bound": self.error_bound.numerator / self.error_bound.denominator,
+            "error_bound": nearest_double(self.error_bound),
             "generic_root_count": self.generic_root_count,
             "theorems": dict(self.theorems),
             "reasons": list(self.reasons),

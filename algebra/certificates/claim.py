@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +16,7 @@ from algebra.certificates.certificate import DISCRETE, FORMAT, VERDICTS, VERSION
 from algebra.certificates.checks import UNCHECKED, CheckFailed, Say
 from algebra.certificates.fields import Fields, matrix, whole
 from algebra.errors import InputError, one_line, shown
-from algebra.networks.base import Network
+from algebra.networks.base import KINDS, Network
 from algebra.problems.files import network_from_dict
 from algebra.problems.problem import Distribution, Problem
 
@@ -151,7 +152,8 @@ def read_claim(data: object, place: str = "") -> Claim:
 
 def _error_bound(fields: Fields) -> Fraction:
     value = fields.raw("error_bound")
-    if type(value) is not int and not (type(value) is float and math.isfinite(value)):
+    # Read from a file it is a Decimal; as the program hands it on, a double, which is exact too.
+    if type(value) not in (int, float, Decimal) or not math.isfinite(value):
         raise CheckFailed(fields.at("error_bound"), f"must be a number, not {shown(value)}")
     bound = Fraction(value)
     if not 0 <= bound <= _LARGEST_ERROR:
@@ -191,11 +193,14 @@ def read_network(data: object, place: str) -> Network:
     fields = Fields(data, place)
     sizes: dict[str, Any] = {}
     assert isinstance(data, Mapping)
+    kind = KINDS.get(data["kind"]) if isinstance(data.get("kind"), str) else None
+    # What is no size is the kind's own to check.
+    own = kind.choices() if kind is not None else frozenset()
     for name in data:
         value = fields.raw(name)
         if isinstance(value, list):
             value = list(fields.wholes(name, 1))
-        elif not isinstance(value, str):
+        elif not (isinstance(value, str) or name in own):
             value = whole(value, fields.at(name), 1)
         sizes[name] = value
     try:

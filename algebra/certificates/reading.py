@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from itertools import pairwise
 from math import prod
 from typing import Any, NoReturn
@@ -26,7 +27,8 @@ from flint import fmpz
 from algebra.errors import InputError, Unfinished, shown
 
 # Characters of a file, levels of brackets, digits of an integer, characters of a float.
-MOST_CHARACTERS, MOST_LEVELS, MOST_DIGITS, _MOST_FLOAT = 50_000_000, 40, 20_000, 40
+MOST_CHARACTERS, MOST_LEVELS, MOST_DIGITS = 50_000_000, 40, 20_000
+_MOST_DECIMAL, _MOST_EXPONENT = 40, 308
 # Entries (weights and inputs) of the problem that a file of so many characters may speak of.
 _ENTRIES, _ENTRIES_PER_CHARACTER = 1_000_000, 1_000
 # The most layers, and the largest size, of any network.
@@ -66,7 +68,7 @@ def read_json(text: str) -> Any:
         return json.loads(
             text,
             parse_int=_json_integer,
-            parse_float=_json_float,
+            parse_float=_json_decimal,
             parse_constant=_no_constant,
             object_pairs_hook=_no_key_twice,
         )
@@ -120,12 +122,15 @@ def _json_integer(text: str) -> int:
     return int(fmpz(text))
 
 
-def _json_float(text: str) -> float:
-    if len(text) > _MOST_FLOAT:
-        raise TooLarge(f"a decimal number of {len(text):,} characters; the limit is {_MOST_FLOAT}")
-    value = float(text)
-    if value in (float("inf"), float("-inf")):
-        raise TooLarge(f"the number {text} is beyond the limit of floating point, 1.8e308")
+def _json_decimal(text: str) -> Decimal:
+    """A number with a point or an exponent, exactly as it stands."""
+    if len(text) > _MOST_DECIMAL:
+        raise TooLarge(
+            f"a decimal number of {len(text):,} characters; the limit is {_MOST_DECIMAL}"
+        )
+    value = Decimal(text)
+    if abs(value.adjusted()) > _MOST_EXPONENT:
+        raise TooLarge(f"the number {text} is beyond the limit, 10^±{_MOST_EXPONENT}")
     return value
 
 

@@ -170,7 +170,7 @@ def robustness(
     (2, True)
     """
     network = allocation.network
-    if not network.is_linear:
+    if not network.rank_decides:
         raise InputError(
             f"a {network.title} network has no minimal allocations: no loss makes MP = 0"
         )

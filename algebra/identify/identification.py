@@ -12,6 +12,8 @@ from typing import Any
 
 from algebra.identify.alternatives import Alternatives, alternatives
 from algebra.identify.fibre import Fibre, fibre
+from algebra.linalg.rational import nearest_double
+from algebra.networks.base import NotKnown
 from algebra.polynomials.msolve.process import MsolveError, MsolveMissing
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
@@ -74,7 +76,7 @@ class Identification(Result):
             "values": None
             if found is None
             else [[*cell, count] for cell, count in found.values.items()],
-            "error_bound": self.fibre.error.numerator / self.fibre.error.denominator,
+            "error_bound": nearest_double(self.fibre.error),
             "unknown": self.unknown,
         }
 
@@ -152,7 +154,7 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
     Parameters
     ----------
     problem : Problem
-        With a fixed allocation, of a linear network.
+        With a fixed allocation.
     seed : int, optional
     timeout : float, optional
         Seconds for the solutions of one instance.
@@ -181,6 +183,6 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
                 seed=seed,
                 timeout=time_left(timeout),
             )
-        except (RootCountError, MsolveMissing, MsolveError, OutOfTime) as error:
+        except (RootCountError, MsolveMissing, MsolveError, OutOfTime, NotKnown) as error:
             unknown = str(error)
     return Identification(problem, local, found, unknown, seed)

@@ -8,6 +8,7 @@ without rows must be told its width.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -192,3 +193,14 @@ def eliminate_free(
             rows.append(rest)
             constants.append(reduced[r, columns])
     return rows, constants, solved
+
+
+def nearest_double(value: Fraction) -> float:
+    """A rational as other programs read numbers, rounded to nearest: for reports only.
+
+    Examples
+    --------
+    >>> nearest_double(Fraction(1, 3))
+    0.3333333333333333
+    """
+    return value.numerator / value.denominator

@@ -12,7 +12,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from flint import fmpq
@@ -21,7 +21,12 @@ from algebra.errors import InputError
 from algebra.linalg.rational import column, matrix
 
 _ZERO = fmpq(0)
+# From the rows of a program: from the columns kept, constants and objective to a guessed basis.
+Advice = Callable[[Sequence[int], Sequence[fmpq], Sequence[fmpq]], Sequence[int] | None]
+Advisor = Callable[[Sequence[Sequence[fmpq]]], Advice]
+
 OPTIMAL, INFEASIBLE, UNBOUNDED = "optimal", "infeasible", "unbounded"
+GIVEN_UP = "given up"
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class Optimum:
     Attributes
     ----------
     status : str
-        "optimal", "infeasible" or "unbounded".
+        "optimal", "infeasible", "unbounded"; "given up" where pivots were limited.
     x : tuple of fmpq
         A vertex: optimal, or, where unbounded, the last one met; empty where infeasible.
     value : fmpq
@@ -52,6 +57,7 @@ def maximize(
     objective: Sequence[fmpq] | None = None,
     *,
     basis: Sequence[int] | None = None,
+    most_pivots: int | None = None,
 ) -> Optimum:
     """A vertex of {A x = b, x ≥ 0} that maximizes an objective, or a proof that there is none.
 
@@ -65,6 +71,8 @@ def maximize(
         A guess of the columns that are basic at the end, number ``columns + i`` standing for
         the artificial unknown of row i: it is checked exactly and saves all pivots where it
         is right.  A wrong one costs time, never truth.
+    most_pivots : int, optional
+        Of each phase, where no guess is right.
 
     Returns
     -------
@@ -101,7 +109,8 @@ def maximize(
     reduced = [zero] * columns + [fmpq(-1)] * rows + [zero]
     for row in tableau:
         reduced = [r + entry for r, entry in zip(reduced, row, strict=True)]
-    _pivot_to_end(tableau, reduced, basic, columns)
+    if _pivot_to_end(tableau, reduced, basic, columns, most_pivots) is None:
+        return Optimum(GIVEN_UP)
     if reduced[-1] > 0:
         # Minus its reduced cost less 1 is the multiplier of a row, in the row's own sign.
         y = tuple((reduced[columns + i] + 1) * signs[i] for i in range(rows))
@@ -121,7 +130,9 @@ def maximize(
         factor = reduced[variable]
         if factor != 0:
             reduced = [r - factor * entry for r, entry in zip(reduced, row, strict=True)]
-    bounded = _pivot_to_end(tableau, reduced, basic, columns)
+    bounded = _pivot_to_end(tableau, reduced, basic, columns, most_pivots)
+    if bounded is None:
+        return Optimum(GIVEN_UP)
     x = [zero] * columns
     for row, variable in zip(tableau, basic, strict=True):
         x[variable] = row[-1]
@@ -169,10 +180,21 @@ def _at_basis(
 
 
 def _pivot_to_end(
-    tableau: list[list[fmpq]], reduced: list[fmpq], basis: list[int], columns: int
-) -> bool:
-    """Bland's pivots until no reduced cost is positive; False where the program is unbounded."""
+    tableau: list[list[fmpq]],
+    reduced: list[fmpq],
+    basis: list[int],
+    columns: int,
+    most: int | None,
+) -> bool | None:
+    """Bland's pivots until no reduced cost is positive; False where the program is unbounded.
+
+    None where there are more than `most`.
+    """
+    pivots = 0
     while True:
+        if most is not None and pivots > most:
+            return None
+        pivots += 1
         entering = next((c for c in range(columns) if reduced[c] > 0), None)
         if entering is None:
             return True

@@ -5,7 +5,7 @@ An independent way to the Jacobian: the network's own forward map is run on dual
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,29 +38,44 @@ def dual_derivative(
     tangents = {name: np.zeros(shape, np.int64) for name, shape in network.shapes.items()}
     for (name, i, j), value in zip(cells, step, strict=True):
         tangents[name][i, j] = value
-    weights = {name: _Dual(point.weights[name] % p, tangents[name], p) for name in network.shapes}
-    X = _Dual(point.X % p, np.zeros_like(point.X), p)
-    return network.forward(weights, X).tangent
+    weights = {name: Dual(point.weights[name] % p, tangents[name], p) for name in network.shapes}
+    X = Dual(point.X % p, np.zeros_like(point.X), p)
+    return network.modular_forward(weights, X, p, point.seed).tangent
 
 
 @dataclass(frozen=True)
-class _Dual:
+class Dual:
     """A matrix value + ε·tangent over GF(p), ε² = 0."""
 
     value: np.ndarray
     tangent: np.ndarray
     p: int
 
-    def __matmul__(self, other: _Dual) -> _Dual:
+    def __matmul__(self, other: Dual) -> Dual:
         p = self.p
         tangent = matmul(self.value, other.tangent, p) + matmul(self.tangent, other.value, p)
-        return _Dual(matmul(self.value, other.value, p), tangent % p, p)
+        return Dual(matmul(self.value, other.value, p), tangent % p, p)
 
-    def __add__(self, other: _Dual) -> _Dual:
+    def __add__(self, other: Dual | int) -> Dual:
         p = self.p
-        return _Dual((self.value + other.value) % p, (self.tangent + other.tangent) % p, p)
+        if isinstance(other, int):
+            return replace(self, value=(self.value + other) % p)
+        return Dual((self.value + other.value) % p, (self.tangent + other.tangent) % p, p)
 
-    def __getitem__(self, key: Any) -> _Dual:
+    def __mul__(self, other: Dual | int) -> Dual:
+        """Entry by entry."""
+        p = self.p
+        if isinstance(other, int):
+            return Dual(self.value * (other % p) % p, self.tangent * (other % p) % p, p)
+        tangent = self.value * other.tangent % p + self.tangent * other.value % p
+        return Dual(self.value * other.value % p, tangent % p, p)
+
+    def mapped(self, function: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]) -> Dual:
+        """A function of each entry, given by its values and its slopes."""
+        value, slope = function(self.value)
+        return Dual(value, slope * self.tangent % self.p, self.p)
+
+    def __getitem__(self, key: Any) -> Dual:
         return replace(self, value=self.value[key], tangent=self.tangent[key])
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -72,4 +87,4 @@ class _Dual:
             np.concatenate([getattr(block, part) for block in blocks], **kwargs)
             for part in ("value", "tangent")
         )
-        return _Dual(value, tangent, self.p)
+        return Dual(value, tangent, self.p)

@@ -113,11 +113,13 @@ def one_solution(target: Allocation, support: Mapping[str, np.ndarray], seed: in
     determined at the point, it is so for generic weights.  Hence N ≤ 1; and N ≥ 1, as the rank
     is ρ.  The same with F_t = D W^{T-t+1} and the columns of W.
     """
+    if target.network.affine_in(target.matrices):
+        return f"the labels are affine in {', '.join(target.matrices)}, of full rank"
+    if target.network.chain() is None:
+        return ""
     network = need_chain(target.network)
     chain = network.chain()
     W = chain.recurrent
-    if len(target.matrices) == 1 and target.matrices[0] != W:
-        return f"the labels are affine in {target.matrices[0]}, of full rank"
     if W is None or chain.start is None or target.matrices != (W,):
         return ""
     rng = random.Random(f"one/{seed}")

@@ -53,7 +53,6 @@ from algebra.linear.evidence import LinearEvidence, RankEvidence, RootEvidence, 
 from algebra.linear.recount import recount_again
 from algebra.linear.verify_reachable import check_reached
 from algebra.linear.verify_witness import check_no_real_root
-from algebra.networks.chain import need_chain
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
@@ -115,10 +114,10 @@ def check_claim(claim: Claim, checklist: Checklist, effort: Effort, *, peers: bo
     CheckFailed
     """
     evidence = read_evidence(claim.evidence, claim.problem)
-    return _Checker(claim, evidence, checklist, effort, peers).run()
+    return Checker(claim, evidence, checklist, effort, peers).run()
 
 
-class _Checker:
+class Checker:
     """The checks of one claim; each method proves what its docstring says, or raises."""
 
     def __init__(
@@ -209,7 +208,7 @@ class _Checker:
         assert evidence is not None
         cells = all_cells(network, self.problem.support)
         self._attained(evidence, cells, claimed)
-        bound = min(len(cells), need_chain(network).label_dimension_bound)
+        bound = min(len(cells), network.label_dimension_bound)
         if claimed > bound:
             raise CheckFailed("equations", f"{claimed} exceeds the bound {bound} from counting")
         self._upper_bound(evidence, claimed == bound)

@@ -256,9 +256,11 @@ def _weights(
 
 def _is_smooth(problem: Problem, witness: Witness, Y: np.ndarray, equations: int) -> bool:
     """Whether the variety of instances is known to be smooth at this one: see (d) and 5."""
-    network = need_chain(problem.network)
     if equations == Y.size:
         return True
+    if problem.network.chain() is None:
+        return False
+    network = need_chain(problem.network)
     if network.drive(witness.X) is not witness.X:
         return False
     d, (inputs, m) = Y.shape[0], witness.X.shape

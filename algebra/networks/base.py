@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
+# The factors L and R of each matrix's part of the Jacobian: see `Network.modular_tangents`.
+Factors = dict[str, tuple[np.ndarray, np.ndarray]]
 # A weight: matrix, row, column, 0-based.
 Cell = tuple[str, int, int]
 # Structural zeros: masks that are 0 where a weight does not exist; others exist.
@@ -121,6 +123,9 @@ class Network(ABC):
         What drives the first matrix in written equations: the samples X, or U.
     is_linear : bool
         Whether the labels are polynomials in the weights and linear in the samples.
+    needs_entries : bool
+        Whether the forward map does more than multiply matrices and add them, so that it needs
+        entries that know their own ring instead of residues and a product.
     """
 
     kind: ClassVar[str] = ""
@@ -128,6 +133,7 @@ class Network(ABC):
     column_letter: ClassVar[str] = "m"
     drive_letter: ClassVar[str] = "X"
     is_linear: ClassVar[bool] = True
+    needs_entries: ClassVar[bool] = False
 
     d: int
     m: int
@@ -138,12 +144,17 @@ class Network(ABC):
             if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
                 raise TypeError(f"two classes of kind {cls.kind!r}: {other} and {cls}")
 
+    @classmethod
+    def choices(cls) -> frozenset[str]:
+        """Keys that are no sizes but choices, of words or yes or no: the kind checks them."""
+        found = fields(cls)  # type: ignore[arg-type]
+        return frozenset(f.name for f in found if isinstance(f.default, (str, bool)))
+
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             size: Any
-            if isinstance(field.default, str):
-                # A choice between words, checked by its own class.
+            if field.name in self.choices():
                 continue
             if field.name in ("widths", "hidden"):
                 name = field.name
@@ -182,6 +193,14 @@ class Network(ABC):
     def columns(self) -> int:
         """Columns of the label matrix Y: the m samples, unless a kind reads each several times."""
         return self.m
+
+    @property
+    def rank_decides(self) -> bool:
+        """Whether MP = 0 if and only if the allocation's Jacobian lacks rank.
+
+        So where the labels are analytic in the weights, one piece for all samples.
+        """
+        return self.is_linear
 
     @property
     def independent_columns(self) -> int:
@@ -246,9 +265,109 @@ class Network(ABC):
             The labels, in the ring of the entries.
         """
 
+    def drive(self, X: Matrix) -> Matrix:
+        """What the equations are driven by: the samples, or a linear function of them."""
+        return X
+
+    def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
+        """Labels that are 0 only where no path leads, of weights and samples that are 0 or 1."""
+        return self.forward(weights, X)
+
+    def affine_in(self, names: Collection[str]) -> bool:
+        """Whether the labels are affine functions of all the weights of these matrices together."""
+        return False
+
     def chain(self) -> Chain | None:
         """The network as a product of matrices, where it is one."""
         return None
+
+    # -- the Jacobian ----------------------------------------------------------------
+
+    def modular_tangents(
+        self,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        names: Sequence[str] | None,
+        p: int,
+        seed: int,
+    ) -> Factors:
+        """The factors of the Jacobian's columns at a point over GF(p).
+
+        Parameters
+        ----------
+        weights : mapping of str to ndarray of int64
+        X : ndarray of int64
+        names : sequence of str or None
+            Only these matrices.
+        p, seed : int
+            The point's number: what is drawn besides weights and samples follows from it.
+
+        Returns
+        -------
+        dict of str to (ndarray, ndarray)
+            L and R for each matrix; R has shape (S, columns, label columns), L (S, d, rows) or,
+            where it differs from sample to sample, (S, d, label columns, rows).  The cell (i, j)
+            moves the label (k, c) by the sum over s of L[s, k, (c,) i] R[s, j, c].
+
+        Raises
+        ------
+        NotKnown
+        """
+        raise self._no_jacobian()
+
+    def modular_forward(self, weights: Mapping[str, Any], X: Any, p: int, seed: int) -> Matrix:
+        """Labels at the point of `modular_tangents`, from dual numbers for instance.
+
+        Parameters
+        ----------
+        weights, X : of any matrices over GF(p)
+            With the operations that `forward` uses; see `algebra.linear.derivatives`.
+        p, seed : int
+        """
+        return self.forward(weights, X)
+
+    @property
+    def label_dimension_bound(self) -> int:
+        """An upper bound, from counting, on the rank ρ of the whole Jacobian.
+
+        Raises
+        ------
+        NotKnown
+        """
+        raise self._no_jacobian()
+
+    @property
+    def entry_degree(self) -> int:
+        """Degree of a Jacobian entry as a polynomial in all that is drawn at a point.
+
+        Raises
+        ------
+        NotKnown
+        """
+        raise self._no_jacobian()
+
+    @property
+    def entry_bits(self) -> int:
+        """Bits of a bound on the sum of absolute coefficients of a Jacobian entry.
+
+        Raises
+        ------
+        NotKnown
+        """
+        raise self._no_jacobian()
+
+    @property
+    def formal_collisions(self) -> int:
+        """Pairs of values drawn at a point that should be independent but could meet by chance."""
+        return 0
+
+    def _no_jacobian(self) -> NotKnown:
+        return NotKnown(
+            self,
+            "the Jacobian and the lifted equations",
+            "a linear network is needed: here they depend on the activation pattern, or are those "
+            "of the lowered network",
+        )
 
     def lower(self) -> Lowering | None:
         """The network as one of another kind, where it is one in disguise."""
@@ -275,6 +394,16 @@ class Network(ABC):
         NotKnown
         """
         raise NotKnown(self, "equation budgets", "use the generic rank instead")
+
+    @property
+    def own_forms(self) -> tuple[str, ...]:
+        """Names of the lifted forms that fit, of a network that is no chain.
+
+        Raises
+        ------
+        NotKnown
+        """
+        raise self._no_jacobian()
 
     @property
     def has_limits(self) -> bool:

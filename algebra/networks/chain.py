@@ -33,18 +33,16 @@ most the number of paths through the hidden units, times these.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
 import numpy as np
 
-from algebra.networks.base import Axis, Matmul, Matrix, Network, NotKnown
+from algebra.linalg.modular import matmul as modular_matmul
+from algebra.networks.base import Axis, Factors, Matmul, Matrix, Network
 from algebra.networks.limits import MatrixLimits, least
-
-# The factors L (S×d×rows) and R (S×columns×label columns) of each matrix.
-Factors = dict[str, tuple[np.ndarray, np.ndarray]]
 
 
 def _same(value: Any) -> Any:
@@ -128,10 +126,6 @@ class ChainNetwork(Network):
     def input_shape(self) -> tuple[int, int]:
         return (self.step_inputs * (self.steps if self.chain().recurrent else 1), self.m)
 
-    def drive(self, X: Matrix) -> Matrix:
-        """What drives the chain, U (inputs × label columns), a linear function of the samples."""
-        return X
-
     def states(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> list[Matrix]:
@@ -212,6 +206,22 @@ class ChainNetwork(Network):
                 factors[B] = (np.stack(powers[T:0:-1]), U)
         return factors
 
+    def affine_in(self, names: Collection[str]) -> bool:
+        return len(names) == 1 and self.chain().recurrent not in names
+
+    def modular_tangents(
+        self,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        names: Sequence[str] | None,
+        p: int,
+        seed: int,
+    ) -> Factors:
+        """`tangents` over GF(p); the seed is of no consequence."""
+        return self.tangents(
+            weights, X, names, lambda a, b: modular_matmul(a, b, p), lambda a: a % p
+        )
+
     @property
     def label_dimension_bound(self) -> int:
         """An upper bound, from counting, on the rank ρ of the whole Jacobian.
@@ -239,6 +249,11 @@ class ChainNetwork(Network):
             T = self.steps
             return int(T**2 * self.step_inputs * self.inner_widths[0] ** (T + 1))
         return prod(self.inner_widths, start=self.step_inputs) if self.steps else 1
+
+    @property
+    def entry_bits(self) -> int:
+        """Bits of `entry_norm`."""
+        return self.entry_norm.bit_length()
 
     def axes(self) -> tuple[Axis, ...]:
         chain = self.chain()
@@ -331,9 +346,4 @@ def need_chain(network: Network) -> ChainNetwork:
     """
     if isinstance(network, ChainNetwork):
         return network
-    raise NotKnown(
-        network,
-        "the Jacobian and the lifted equations",
-        "a linear network is needed: here they depend on the activation pattern, or are those "
-        "of the lowered network",
-    )
+    raise network._no_jacobian()

@@ -15,6 +15,10 @@ it proves that no choice below has a solution; a solution in which all products 
 match, put through the network once more.  Where output scales learn, their signs are chosen
 first and δ_k ≠ 0 is asked by maximizing the smallest |δ_k|.
 
+Constraints are linear too: intervals of scales, shifts and weights as they stand, that of an output
+scale as one of δ (whose sign is chosen), and that of its shift multiplied by |δ|,
+``l |δ| ≤ ± ε ≤ h |δ|``.  Each end is a row with a slack unknown.
+
 All numbers are rational (`algebra.linalg.rational_lp`): both answers are proofs.  An output scale 0
 is no loss: it matches only an output whose labels are constant, and then the answer
 "unmatched" is withheld.
@@ -22,7 +26,7 @@ is no loss: it matches only an output whose labels are constant, and then the an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -32,17 +36,15 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import eliminate_free
-from algebra.linalg.rational_lp import OPTIMAL, Optimum, maximize
+from algebra.linalg.rational_lp import OPTIMAL, Advisor, Optimum, maximize
 from algebra.networks.normalization import NormNet
-from algebra.problems.allocation import Allocation
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.constraints import Interval
 from algebra.time_limits import end_of_part, has_passed
 
 MATCHED, UNMATCHED, OPEN = "matched", "unmatched", "undetermined"
 _ZERO, _ONE = fmpq(0), fmpq(1)
-
-# From the rows of a program: from the columns kept, constants and objective to a guessed basis.
-Advice = Callable[[Sequence[int], Sequence[fmpq], Sequence[fmpq]], Sequence[int] | None]
-Advisor = Callable[[Sequence[Sequence[fmpq]]], Advice]
+_ANYWHERE = Interval()
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ def match_instance(
     X: np.ndarray,
     Y: np.ndarray,
     *,
+    box: Mapping[Cell, Interval] | None = None,
     most_nodes: int = 1000,
     seconds: float = 60.0,
     advisor: Advisor | None = None,
@@ -95,12 +98,14 @@ def match_instance(
     weights : mapping of str to ndarray
         The student's matrices, rational; those of learnable cells are ignored.
     X, Y : ndarray of fmpq
+    box : mapping of cell to Interval, optional
+        Where learnable cells must lie; anywhere by default.
     most_nodes : int, optional
         Linear programs after which the search is given up.
     seconds : float, optional
         Time after which it is.
     advisor : callable, optional
-        Guesses where linear programs end (`numeric.normalization.float_simplex.advisor`); the
+        Guesses where linear programs end (`numeric.float_simplex.advisor`); the
         guesses are checked exactly and only save time.
 
     Returns
@@ -112,7 +117,10 @@ def match_instance(
             "exact matching needs a ReLU normnet of depth 1 and an allocation whose equations are "
             "linear but for the activation pattern: see algebra.normalization.matching"
         )
-    return _Search(allocation, weights, X, Y, most_nodes, seconds, advisor).run()
+    box = box or {}
+    if any(interval.is_empty for interval in box.values()):
+        return Matching(UNMATCHED, 0)
+    return _Search(allocation, weights, X, Y, box, most_nodes, seconds, advisor).run()
 
 
 class _Search:
@@ -124,12 +132,14 @@ class _Search:
         weights: Mapping[str, np.ndarray],
         X: np.ndarray,
         Y: np.ndarray,
+        box: Mapping[Cell, Interval],
         most_nodes: int,
         seconds: float,
         advisor: Advisor | None,
     ) -> None:
         self.advisor = advisor
         self.allocation, self.weights, self.X, self.Y = allocation, weights, X, Y
+        self.box = box
         self.most, self.nodes = most_nodes, 0
         self.end = end_of_part(seconds)
         masks = allocation.masks
@@ -158,15 +168,20 @@ class _Search:
             all(y == (self.Y[k][0] if self.learns["b2"][k] else self.weights["b2"][k, 0])
                 for y in self.Y[k])
             for k in self.tuned
+            if _ZERO in self._interval("g2", k)
         )  # fmt: skip
         return Matching(UNMATCHED if closed and not constant else OPEN, self.nodes)
+
+    def _interval(self, name: str, i: int, j: int = 0) -> Interval:
+        return self.box.get((name, i, j), _ANYWHERE)
 
     def _out_of_reach(self) -> bool:
         return self.nodes >= self.most or has_passed(self.end)
 
     def _search(self, signs: Sequence[int]) -> dict[str, np.ndarray] | None:
         """A match with output scales of these signs, or None."""
-        self._write(signs)
+        if not self._write(signs):
+            return None
         open_nodes: list[frozenset[int]] = [frozenset()]
         while open_nodes and not self._out_of_reach():
             fixed = open_nodes.pop()
@@ -183,8 +198,11 @@ class _Search:
             open_nodes += [fixed | {large}, fixed | {small}]
         return None
 
-    def _write(self, signs: Sequence[int]) -> None:
-        """The equations: free unknowns first, then u, v, and what keeps δ away from 0."""
+    def _write(self, signs: Sequence[int]) -> bool:
+        """The equations: free unknowns first, then u, v, what keeps δ away from 0, and slacks.
+
+        False where an output scale may not have its sign.
+        """
         free = [cell for cell in self.allocation.cells if cell[0] != "g2"]
         self.free = {cell: c for c, cell in enumerate(free)}
         start = len(free)
@@ -192,6 +210,11 @@ class _Search:
         self.delta = {k: start + 2 * self.cells + q for q, k in enumerate(self.tuned)}
         self.t = start + 2 * self.cells + len(self.tuned)
         columns = self.t + 2 if self.tuned else self.t
+        ends = self._ends(signs)
+        if ends is None:
+            return False
+        slack = columns
+        columns += len(ends)
         rows: list[list[fmpq]] = []
         constants: list[fmpq] = []
 
@@ -240,9 +263,55 @@ class _Search:
         if self.tuned:
             new = row()
             new[self.t] = new[self.t + 1] = constants[-1] = _ONE
+        for terms, constant in ends:
+            # Σ terms ≥ constant.
+            new = row()
+            for at, factor in terms:
+                new[at] = new[at] + factor
+            new[slack], constants[-1] = -_ONE, constant
+            slack += 1
         self.rows, self.constants, self.solved = eliminate_free(rows, constants, start)
         self.width = columns - start
         self.advice = None if self.advisor is None else self.advisor(self.rows)
+        return True
+
+    def _ends(self, signs: Sequence[int]) -> list[tuple[list[tuple[int, fmpq]], fmpq]] | None:
+        """The constraints as rows Σ factor·unknown ≥ constant; None where a sign is not allowed."""
+        found: list[tuple[list[tuple[int, fmpq]], fmpq]] = []
+
+        def between(terms: list[tuple[int, fmpq]], low: fmpq | None, high: fmpq | None) -> None:
+            if low is not None:
+                found.append((terms, low))
+            if high is not None:
+                found.append(([(at, -factor) for at, factor in terms], -high))
+
+        for q, k in enumerate(self.tuned):
+            # |δ| = t + p, and g = ± 1 / |δ|.
+            interval = self._interval("g2", k)
+            low, high = interval.low, interval.high
+            if signs[q] < 0:
+                low, high = None if high is None else -high, None if low is None else -low
+            if high is not None and high <= 0:
+                return None
+            size = [(self.t, _ONE), (self.delta[k], _ONE)]
+            least = None if high is None else 1 / high
+            between(size, least, 1 / low if low is not None and low > 0 else None)
+        for (name, i, j), at in self.free.items():
+            low, high = (interval := self._interval(name, i, j)).low, interval.high
+            if name != "b2":
+                between([(at, _ONE)], low, high)
+            elif i in self.delta:
+                # The unknown is ε = b δ: ± ε lies between l |δ| and h |δ|.
+                sign = fmpq(signs[self.tuned.index(i)])
+                for end, side in ((low, 1), (high, -1)):
+                    if end is not None:
+                        size = [(self.t, -side * end), (self.delta[i], -side * end)]
+                        found.append(([(at, side * sign), *size], _ZERO))
+            else:
+                scale = self.weights["g2"][i, 0] or _ONE
+                low, high = (None if e is None else e / scale for e in (low, high))
+                between([(at, _ONE)], *((low, high) if scale > 0 else (high, low)))
+        return found
 
     def _solve(self, fixed: frozenset[int]) -> list[fmpq] | None:
         """Values of u, v, p, t, s with the fixed ones 0; None where there are none.
@@ -255,8 +324,8 @@ class _Search:
         if not A:
             return [_ZERO] * self.width
         small = [-_ONE if c < 2 * self.cells else _ZERO for c in keep]
+        t = self.t - len(self.free)
         if self.tuned:
-            t = self.width - 2
             place = keep.index(t)
             largest = self._maximize(A, keep, b, [_ONE if c == t else _ZERO for c in keep])
             if largest.status != OPTIMAL or largest.value <= 0:
@@ -274,7 +343,7 @@ class _Search:
         for c, value in zip(keep, found.x, strict=True):
             x[c] = value
         if self.tuned:
-            x[self.width - 2] = half
+            x[t] = half
         return x
 
     def _maximize(
@@ -303,6 +372,8 @@ class _Search:
             if self.learns["b2"][k] and student["g2"][k, 0] != 0:
                 student["b2"][k, 0] = student["b2"][k, 0] * student["g2"][k, 0]
         network = self.allocation.network
+        if any(student[n][i, j] not in box for (n, i, j), box in self.box.items()):
+            raise AssertionError("a match breaks the constraints: a bug")
         if (network.forward(student, self.X) != self.Y).any():
             raise AssertionError("a match does not give the labels: a bug")
         return student

@@ -4,6 +4,7 @@ symmetries.
 allocation    Allocations: which cells of which weight matrices may learn
 problem       A question: a network, what learns in it, its structural zeros, laws, constraints
 tables        Matrices and edge lists in text files, as spreadsheets and NumPy write them
+schema        What a problem file may say, as a JSON Schema; what its keys mean
 files         Problem files: TOML, with matrices in CSV or NPY files beside it
 constraints   Bounds, largest changes and signs: what the weights of a match must obey
 random_cells  Random allocations: 0/1 matrices drawn uniformly under row and column caps

@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from decimal import Decimal
 from math import inf, isnan
 from numbers import Real
 from typing import Any
@@ -54,6 +55,29 @@ class Interval:
     def __contains__(self, value: fmpq) -> bool:
         below = self.low is not None and value < self.low
         return not below and (self.high is None or value <= self.high)
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it has an end."""
+        return self.low is not None or self.high is not None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing lies in it."""
+        return self.low is not None and self.high is not None and self.low > self.high
+
+    def nearest(self, value: fmpq) -> fmpq:
+        """What of it lies nearest to a number; it must not be empty."""
+        if self.low is not None and value < self.low:
+            return self.low
+        return self.high if self.high is not None and value > self.high else value
+
+    def most(self, slope: fmpq) -> fmpq | None:
+        """The largest slope·w for w in it; None where there is none."""
+        if slope == 0:
+            return fmpq(0)
+        end = self.high if slope > 0 else self.low
+        return None if end is None else slope * end
 
 
 @dataclass(frozen=True)
@@ -268,7 +292,9 @@ def _rows(value: Any, key: str, where: str) -> tuple[tuple[float, ...], ...]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_, np.timedelta64))
+    return isinstance(value, (Real, Decimal)) and not isinstance(
+        value, (bool, np.bool_, np.timedelta64)
+    )
 
 
 def _bound(value: Any, name: str) -> float:

@@ -35,9 +35,8 @@ from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.problem import ALL, Distribution, Problem
 from algebra.problems.random_cells import RandomCells
-from algebra.problems.tables import Edges, read_rows
-
-_TABLES = {"network", "learnable", "support", "distribution", "constraints"}
+from algebra.problems.schema import MEANINGS, TABLES, nearest
+from algebra.problems.tables import Edges, number, read_rows
 
 
 def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
@@ -56,7 +55,7 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     InputError
         Naming the table and key that is wrong.
     """
-    _no_unknown(data, _TABLES, "the file", "table")
+    _no_unknown(data, set(TABLES), "the file", "table")
     if "network" not in data:
         raise InputError("there is no [network] table")
     for table in data:
@@ -94,7 +93,8 @@ def network_from_dict(data: Mapping[str, Any]) -> Network:
     needed = [f.name for f in fields(cls) if f.default is MISSING]  # type: ignore[arg-type]
     missing = [name for name in needed if name not in data]
     if missing:
-        raise InputError(f"[network] of kind {kind!r} lacks " + ", ".join(missing))
+        told = "; ".join(f"{name}: {MEANINGS[name]}" for name in missing)
+        raise InputError(f"[network] of kind {kind!r} lacks {', '.join(missing)} ({told})")
     return cls(**{name: data[name] for name in names if name in data})
 
 
@@ -149,7 +149,7 @@ def _no_unknown(data: Any, known: set[str], where: str, what: str) -> None:
     for key in data:
         if key not in known:
             raise InputError(
-                f"{where} has an unknown {what} `{one_line(key)}`; known are "
+                f"{where} has an unknown {what} `{one_line(key)}`{nearest(key, known)}; known are "
                 + ", ".join(sorted(known))
             )
 
@@ -232,15 +232,10 @@ def _matrix_file(text: str, name: str, folder: Path, what: str, entry: Callable[
 
 def _entry(cell: str) -> Any:
     # A word stays a word, so that the mask check can echo it.
-    text = cell.strip()
-    try:
-        return {0.0: 0, 1.0: 1}.get(float(text), text)
-    except ValueError:
-        return text
+    text, found = cell.strip(), number(cell)
+    return int(found) if found in (0, 1) else text
 
 
 def _number(cell: str) -> Any:
-    try:
-        return float(cell)
-    except ValueError:
-        return cell
+    found = number(cell)
+    return cell if found is None or found.is_nan() else found

@@ -26,7 +26,7 @@ def labels_vanish(network: Network, support: Mapping[str, np.ndarray]) -> bool:
     for name in network.shapes:
         ones[name] = _mask(network, support, name).astype(np.int64).astype(object)
     X = np.ones(network.input_shape, dtype=np.int64).astype(object)
-    return not np.asarray(network.forward(ones, X) != 0).any()
+    return not np.asarray(network.reached(ones, X) != 0).any()
 
 
 def inputs_that_reach(network: Network, support: Mapping[str, np.ndarray]) -> np.ndarray:

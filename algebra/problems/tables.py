@@ -12,6 +12,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from algebra.errors import InputError, one_line, shown
@@ -145,14 +146,24 @@ def _split(lines: Sequence[str]) -> list[list[str]]:
         raise InputError(one_line(error)) from None
 
 
+def number(text: str) -> Decimal | None:
+    """The decimal number of a cell, exactly as it stands; None where there is none.
+
+    Examples
+    --------
+    >>> number(" 1e-3 "), number("W")
+    (Decimal('0.001'), None)
+    """
+    try:
+        found = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    return None if found.is_snan() else found
+
+
 def _is_number(text: str) -> bool:
     top, _, bottom = text.partition("/")
-    try:
-        float(top)
-        float(bottom or "1")
-    except ValueError:
-        return False
-    return True
+    return number(top) is not None and number(bottom or "1") is not None
 
 
 def _edges(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Edges:

@@ -27,6 +27,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from algebra.errors import InputError, shown
 from algebra.linalg.modular import (
     PRIME_COUNT,
     Residues,
@@ -36,7 +37,6 @@ from algebra.linalg.modular import (
     rank,
 )
 from algebra.networks.base import Network
-from algebra.networks.chain import need_chain
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.jacobian import Point, all_cells, jacobian, random_point, tangent_factors
 from algebra.time_limits import check_time
@@ -54,11 +54,10 @@ def deficit_error(network: Network, rank_bound: int) -> Fraction:
     rank_bound : int
         Upper bound on the true generic rank.
     """
-    chain = need_chain(network)
-    degree = rank_bound * chain.entry_degree
-    bits = rank_bound * (rank_bound.bit_length() + chain.entry_norm.bit_length())
-    # The last term is for the random combinations of `rank_at`.
-    vanishing = Fraction(degree + rank_bound, 1 << 30)
+    degree = rank_bound * network.entry_degree
+    bits = rank_bound * (rank_bound.bit_length() + network.entry_bits)
+    # The last terms are for the random combinations of `rank_at`, and for values that meet.
+    vanishing = Fraction(degree + rank_bound + network.formal_collisions, 1 << 30)
     return vanishing + Fraction(bits // 30 + 1, PRIME_COUNT)
 
 
@@ -120,9 +119,15 @@ def generic_rank(
     -------
     GenericRank
     """
-    bound = min(len(cells), need_chain(network).label_dimension_bound)
+    bound = min(len(cells), network.label_dimension_bound)
     if upper is not None:
         bound = min(bound, upper)
+    if (once := deficit_error(network, bound)) >= Fraction(1, 4):
+        raise InputError(
+            f"a {network.title} of this depth and degree cannot be ranked modulo primes below 2^31 "
+            f"(a deficit at a point would be wrong with probability up to {shown(once)}); "
+            "choose fewer steps, or an activation of lower degree"
+        )
     rng = random.Random(f"primes/{seed}")
     best, witness = -1, (0, 0)
     points: list[tuple[int, int]] = []
@@ -160,7 +165,8 @@ def rank_at(
         return 0
     p = point.p
     factors = tangent_factors(network, point, names)
-    if set(names) == {need_chain(network).chain().output}:
+    chain = network.chain()
+    if chain is not None and set(names) == {chain.output}:
         return _output_rank(factors[names[0]][1][0], cells, p)
     rows = network.outputs
     if len(cells) <= 2 * bound + 64:

@@ -37,8 +37,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from algebra.linalg.modular import Residues, matmul, random_residues
-from algebra.networks.base import Network
-from algebra.networks.chain import Factors, need_chain
+from algebra.networks.base import Factors, Network
 from algebra.problems.allocation import Cell
 
 
@@ -73,20 +72,16 @@ def random_point(
 
 
 def tangent_factors(network: Network, point: Point, names: Sequence[str] | None = None) -> Factors:
-    """The factors L (S×d×rows) and R (S×columns×label columns) of each matrix at a point.
+    """The factors L and R of each matrix at a point: see `Network.modular_tangents`.
 
     Parameters
     ----------
     network : Network
-        A chain.
     point : Point
     names : sequence of str, optional
         Only these matrices.
     """
-    p = point.p
-    return need_chain(network).tangents(
-        point.weights, point.X, names, lambda a, b: matmul(a, b, p), lambda a: a % p
-    )
+    return network.modular_tangents(point.weights, point.X, names, point.p, point.seed)
 
 
 def jacobian(factors: Factors, cells: Sequence[Cell], p: int) -> Residues:
@@ -106,6 +101,13 @@ def jacobian(factors: Factors, cells: Sequence[Cell], p: int) -> Residues:
     for (name, i), members in lines.items():
         L, R = factors[name]
         columns = [cells[k][2] for k in members]
+        if L.ndim == 4:
+            # The left factor differs from sample to sample.
+            total = np.zeros((d, len(members), m), np.int64)
+            for left, right in zip(L[:, :, :, i], R[:, columns, :], strict=True):
+                total += left[:, None, :] * right[None] % p
+            out[members] = (total % p).transpose(1, 0, 2).reshape(-1, d * m)
+            continue
         # (d×S) times (S × cells·m): the sum over steps in one product.
         product = matmul(L[:, :, i].T, R[:, columns, :].reshape(L.shape[0], -1), p)
         out[members] = product.reshape(d, len(members), m).transpose(1, 0, 2).reshape(-1, d * m)

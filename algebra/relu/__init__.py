@@ -1,6 +1,7 @@
 r"""The family of shallow ReLU networks: patterns, decisions with proofs, verdicts.
 
 arrangement     The arrangement of a ReLU unit over Q, and refutations by Lagrangian duality
+box_program     Exact decisions under constraints: linear programs over Q, branched
 certify         Verdicts on shallow ReLU nets: what counting, and one refuted instance, can say
 decision        Evidence for one ReLU instance, as a file that somebody else can check
 equations       A shallow ReLU instance over Q: exact witnesses of a match, Farkas vectors of none

@@ -11,6 +11,9 @@ fixed weights, samples X and labels Y.
 * "no match": from (a) no two leaves are compatible and their shares of the patterns add up to 1,
   so every activation pattern lies in a leaf, and (b) each leaf's vector refutes every pattern in
   it, follows that no values of the learnable weights give Y.
+* With a box in the file (version 2), one interval for each learnable cell, both are statements on
+  matches inside it, ends included: a witness must lie in it, and leaves may be refuted by means of
+  it.
 * With a teacher in the file, (c) its labels of X, computed over Q, are Y.  Without one the labels
   are taken as they stand, and that is said.
 
@@ -40,11 +43,12 @@ from algebra.errors import InputError, one_line, shown
 from algebra.linalg.rational import texts
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
+from algebra.problems.constraints import Interval
 from algebra.relu.arrangement import Refuter, arrangement_size
 from algebra.relu.equations import ReluSystem, relu_system
 from algebra.relu.leaves import Leaf, covers, is_refuted
 
-FORMAT, VERSION = "matchprob relu decision", 1
+FORMAT, VERSIONS = "matchprob relu decision", (1, 2)
 MATCH, NO_MATCH = "match", "no match"
 
 # Vertices and rays of all units' arrangements: where there are more, a check by μ is refused.
@@ -78,7 +82,7 @@ def decision_data(
     network = system.allocation.network
     data: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": 2 if system.box else 1,
         "network": {"kind": network.kind, **network.sizes},
         "cells": [list(cell) for cell in system.allocation.cells],
         "weights": {name: texts(value) for name, value in system.weights.items()},
@@ -86,6 +90,11 @@ def decision_data(
         "Y": texts(system.Y),
         "verdict": MATCH if witness is not None else NO_MATCH,
     }
+    if system.box:
+        data["box"] = [
+            [None if end is None else str(end) for end in (interval.low, interval.high)]
+            for interval in (system.interval(*cell) for cell in system.allocation.cells)
+        ]
     if teacher is not None:
         data["teacher"] = {name: texts(value) for name, value in teacher.items()}
     if witness is not None:
@@ -154,7 +163,7 @@ def read_decision(data: object, place: str = "") -> Decision:
     fields = Fields(data, place)
     if fields.text("format") != FORMAT:
         raise CheckFailed(fields.at("format"), f"is not {FORMAT!r}")
-    fields.whole("version", VERSION, VERSION)
+    version = fields.whole("version", *VERSIONS)
     verdict = fields.text("verdict")
     if verdict not in (MATCH, NO_MATCH):
         text = f"({shown(verdict)}) must be {MATCH!r} or {NO_MATCH!r}"
@@ -173,8 +182,12 @@ def read_decision(data: object, place: str = "") -> Decision:
     teacher = _matrices(network, fields.table("teacher")) if fields.has("teacher") else None
     X = _rationals(fields.raw("X"), fields.at("X"), network.input_shape)
     Y = _rationals(fields.raw("Y"), fields.at("Y"), (network.d, network.m))
+    box = None
+    if version > 1:
+        intervals = _box(fields.items("box"), fields.at("box"), len(order))
+        box = dict(zip(order, intervals, strict=True))
     try:
-        system = relu_system(allocation, weights, X, Y)
+        system = relu_system(allocation, weights, X, Y, box)
     except InputError as error:
         raise CheckFailed(fields.at("cells"), one_line(error)) from None
     witness, leaves = None, []
@@ -206,6 +219,22 @@ def _cells(values: list[Any], place: str) -> list[tuple[str, int, int]]:
         if len(cell) != 3 or type(cell[0]) is not str:
             raise CheckFailed(at, f"({shown(value)}) is not a cell: matrix, row, column")
         found.append((cell[0], whole(cell[1], at, 0), whole(cell[2], at, 0)))
+    return found
+
+
+def _box(values: list[Any], place: str, count: int) -> list[Interval]:
+    """Intervals: pairs of ends, each a rational or null."""
+    if len(values) != count:
+        raise CheckFailed(place, f"has {len(values)} intervals for {count} learnable weights")
+    found = []
+    for k, value in enumerate(values):
+        at = f"{place}[{k}]"
+        ends = items(value, at)
+        if len(ends) != 2:
+            raise CheckFailed(at, f"({shown(value)}) is no interval: lower and upper end")
+        found.append(
+            Interval(*(None if e is None else rational_text(e, at, MOST_DIGITS) for e in ends))
+        )
     return found
 
 
@@ -272,8 +301,8 @@ def verify_decision(data: Any) -> Verification:
     """
     if not isinstance(data, Mapping) or data.get("format") != FORMAT:
         raise InputError(f"this is not a ReLU decision: `format` is not {FORMAT!r}")
-    if type(data.get("version")) is not int or data["version"] != VERSION:
-        raise InputError(f"decision version {shown(data.get('version'))}; this reads {VERSION}")
+    if type(data.get("version")) is not int or data["version"] not in VERSIONS:
+        raise InputError(f"decision version {shown(data.get('version'))}; this reads 1 and 2")
     try:
         decision = read_decision(data)
     except CheckFailed as failure:
@@ -287,9 +316,19 @@ def verify_decision(data: Any) -> Verification:
     else:
         text = "the labels are the teacher's" if same else "the labels are not the teacher's"
         checks = [Check("Y", PROVED if same else FAILED, text)]
+    if system.box:
+        bounded = sum(interval.is_bounded for interval in system.box.values())
+        text = f"the question is about matches with {bounded} of {len(system.box)} weights bounded"
+        checks.append(Check("box", TRUSTED, text))
     if decision.witness is not None:
         passed = system.is_witness(decision.witness)
         text = f"the witness, put through the whole network, {'gives' if passed else 'misses'} Y"
+        if system.box:
+            inside = all(
+                value in system.interval(*cell)
+                for cell, value in zip(system.allocation.cells, decision.witness, strict=True)
+            )
+            text += " and lies in the box" if passed else "" if inside else "; it is not in the box"
         checks.append(Check("witness", PROVED if passed else FAILED, text))
     else:
         total, covered = len(decision.leaves), decision.is_covered

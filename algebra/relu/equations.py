@@ -21,15 +21,25 @@ Lemmas D.3 and D.4 need no cuts of their own: a set of fixings they exclude leav
 equations without solution, for which such a vector exists too; this stays right for a sample
 whose right-hand side is 0, where the lemmas do not hold.
 
+Constraints keep learnable weights in intervals (`box`).  Multiplied out, a Farkas vector leaves
+−Σ κ[i, j] w[i, j] with κ[i, j] = Σ_s λ[i, s] x[j, s] (for a learnable cell (o, i) of W2,
++Σ κ[o, i] w[o, i] with κ[o, i] = Σ_s μ[o, s] hidden[i, s]), which need not vanish where w is
+bounded on the side that counts: (λ, μ) refutes if
+
+    Σ λ c + Σ μ G + Σ max_w κ[i, j] w − Σ min_w κ[o, i] w < 0,
+
+the ends w of the intervals being chosen cell by cell.  So refutations under constraints are pairs
+(λ, μ) too: rows for the constraints have multipliers that follow from them.
+
 A unit whose column of W2 is zero (structural zeros allow it) reaches no output.  Its learnable
 weights, the *idle* ones, change nothing: they are left out of the equations and are 0 in a
-witness.
+witness, or what is next to 0 in their intervals.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -38,7 +48,11 @@ from flint import fmpq
 from algebra.errors import InputError
 from algebra.linalg.rational import rank, solve
 from algebra.networks.relu import ShallowReLU
-from algebra.problems.allocation import Allocation
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.constraints import Interval
+
+_ANYWHERE = Interval()
+_ZERO = fmpq(0)
 
 # Fixings of a pair (u, v): neither, u = 0 (unit inactive), v = 0 (unit active).
 FREE, U_ZERO, V_ZERO = 0, 1, 2
@@ -69,6 +83,8 @@ class ReluSystem:
         Learnable cells of W2.
     idle : tuple of (int, int)
         Learnable cells of W1 in units whose column of W2 is zero.
+    box : mapping of cell to Interval
+        Where learnable weights must lie; those that are not in it, anywhere.
     """
 
     allocation: Allocation
@@ -82,6 +98,16 @@ class ReluSystem:
     hidden: np.ndarray
     second: tuple[tuple[int, int], ...]
     idle: tuple[tuple[int, int], ...] = ()
+    box: Mapping[Cell, Interval] = field(default_factory=dict)
+
+    def interval(self, name: str, i: int, j: int) -> Interval:
+        """Where a learnable weight must lie."""
+        return self.box.get((name, i, j), _ANYWHERE)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether some weight has nowhere to lie."""
+        return any(interval.is_empty for interval in self.box.values())
 
     @property
     def W2(self) -> np.ndarray:
@@ -94,14 +120,24 @@ class ReluSystem:
         return len(self.units), self.X.shape[1]
 
     def is_witness(self, values: Sequence[Any]) -> bool:
-        """Whether these rational weights, put through the whole network, give the labels."""
+        """Whether these rational weights are allowed and, in the whole network, give the labels."""
+        if not all(
+            value in self.interval(*cell)
+            for cell, value in zip(self.allocation.cells, values, strict=True)
+        ):
+            return False
         student = {name: np.array(value, dtype=object) for name, value in self.weights.items()}
         for (name, i, j), value in zip(self.allocation.cells, values, strict=True):
             student[name][i, j] = value
         found = self.allocation.network.forward(student, self.X)
         return bool((found == self.Y).all())
 
-    def solve_pattern(self, active: np.ndarray, zero: np.ndarray) -> list[Any] | None:
+    def solve_pattern(
+        self,
+        active: np.ndarray,
+        zero: np.ndarray,
+        held: Mapping[Cell, Any] | None = None,
+    ) -> list[Any] | None:
         """Weights for an activation pattern, or None where they do not exist or violate it.
 
         Parameters
@@ -110,6 +146,8 @@ class ReluSystem:
             The pattern.
         zero : ndarray of bool, k×m
             Pairs whose input h shall be exactly 0 (a vertex where the pattern leaves freedom).
+        held : mapping of cell to fmpq, optional
+            Weights that shall have these values (the ends of their intervals, at a vertex).
 
         Returns
         -------
@@ -117,11 +155,21 @@ class ReluSystem:
             Values of the learnable cells in the allocation's order; verified by `is_witness`.
         """
         rows, right, order = self._pattern_equations(active, zero)
+        for cell, value in (held or {}).items():
+            rows.append([fmpq(int(cell == other)) for other in order])
+            right.append(value)
         solution = solve(rows, right, len(order))
         if solution is None:
             return None
-        place = dict(zip(order, solution, strict=True))
-        place |= {("W1", i, j): fmpq(0) for i, j in self.idle}
+        return self.witness(dict(zip(order, solution, strict=True)))
+
+    def witness(self, place: Mapping[Cell, Any]) -> list[Any] | None:
+        """Values of all learnable weights from those that matter; None where they are no match."""
+        if self.is_empty:
+            return None
+        place = dict(place)
+        for i, j in self.idle:
+            place["W1", i, j] = self.interval("W1", i, j).nearest(_ZERO)
         values = [place[cell] for cell in self.allocation.cells]
         return values if self.is_witness(values) else None
 
@@ -139,7 +187,8 @@ class ReluSystem:
     def refutes_cell(self, fixed: np.ndarray) -> bool:
         """Whether a single cell has no match because its equations have no solution in it.
 
-        They must be inconsistent, or have just one solution, on the wrong side of a hyperplane.
+        They must be inconsistent, or have just one solution, on the wrong side of a hyperplane or
+        outside its interval.
 
         Parameters
         ----------
@@ -156,6 +205,8 @@ class ReluSystem:
         if not self._determines(active):
             return False
         place = dict(zip(order, solution, strict=True))
+        if any(value not in self.interval(*cell) for cell, value in place.items()):
+            return True
         k, m = self.pairs
         for i in range(k):
             for s in range(m):
@@ -195,7 +246,11 @@ class ReluSystem:
         return rows, right, cells + [("W2", o, i) for o, i in self.second]
 
     def farkas(
-        self, u_basic: np.ndarray, v_basic: np.ndarray, leaving: tuple[int, int, str, int]
+        self,
+        u_basic: np.ndarray,
+        v_basic: np.ndarray,
+        leaving: tuple[int, int, str, int] | None,
+        kappa: Mapping[Cell, int | None] | None = None,
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """The Farkas vector of a basis, solved for over Q (its signs are not checked here).
 
@@ -203,8 +258,12 @@ class ReluSystem:
         ----------
         u_basic, v_basic : ndarray of bool, k×m
             Which unknowns are basic.
-        leaving : (unit, sample, "u" or "v", 1 or -1)
-            The basic unknown whose row shows infeasibility, and the row's sign.
+        leaving : (unit, sample, "u" or "v", 1 or -1), or None
+            The basic unknown whose row shows infeasibility, and the row's sign; None where it is
+            a weight's distance from an end of its interval.
+        kappa : mapping of cell to int or None, optional
+            What Σ_s λ[i, s] x[j, s] is for learnable cells of W1: by default 0, None where a weight
+            rests at an end of its interval and κ follows.
 
         Returns
         -------
@@ -213,7 +272,7 @@ class ReluSystem:
         """
         k, m = self.pairs
         d, W2, X = len(self.G), self.W2, self.X
-        li, ls, kind, sign = leaving
+        li, ls, kind, sign = leaving or (-1, -1, "", 0)
         free = [(i, s) for i in range(k) for s in range(m) if not (u_basic[i, s] or v_basic[i, s])]
         where = {pair: d * m + t for t, pair in enumerate(free)}
         size = d * m + len(free)
@@ -230,7 +289,10 @@ class ReluSystem:
         rows, right = [], []
         for i in range(k):
             for j in self.cells[i]:
-                row, constant = [fmpq(0)] * size, fmpq(0)
+                wanted = (kappa or {}).get(("W1", self.units[i], j), 0)
+                if wanted is None:
+                    continue
+                row, constant = [fmpq(0)] * size, fmpq(-wanted)
                 for s in range(m):
                     form, value = combination(i, s)
                     for t, factor in form.items():
@@ -270,22 +332,30 @@ class ReluSystem:
         d, W2 = len(self.G), self.W2
         if fixed.shape != (k, m) or lam.shape != (k, m) or mu.shape != (d, m):
             return False
+        if self.is_empty:
+            return True
+        total = sum((lam[i, s] * self.c[i, s] for i in range(k) for s in range(m)), _ZERO)
+        total += sum((mu[o, s] * self.G[o, s] for o in range(d) for s in range(m)), _ZERO)
         for i in range(k):
             for j in self.cells[i]:
-                if sum((lam[i, s] * self.X[j, s] for s in range(m)), fmpq(0)) != 0:
+                kappa = sum((lam[i, s] * self.X[j, s] for s in range(m)), _ZERO)
+                most = self.interval("W1", self.units[i], j).most(kappa)
+                if most is None:
                     return False
+                total += most
             for s in range(m):
                 if fixed[i, s] != V_ZERO and lam[i, s] > 0:
                     return False
                 if fixed[i, s] != U_ZERO:
-                    rest = sum((W2[o, i] * mu[o, s] for o in range(d)), fmpq(0))
+                    rest = sum((W2[o, i] * mu[o, s] for o in range(d)), _ZERO)
                     if lam[i, s] + rest < 0:
                         return False
         for o, i in self.second:
-            if sum((mu[o, s] * self.hidden[i, s] for s in range(m)), fmpq(0)) != 0:
+            kappa = sum((mu[o, s] * self.hidden[i, s] for s in range(m)), _ZERO)
+            most = self.interval("W2", o, i).most(-kappa)
+            if most is None:
                 return False
-        total = sum((lam[i, s] * self.c[i, s] for i in range(k) for s in range(m)), fmpq(0))
-        total += sum((mu[o, s] * self.G[o, s] for o in range(d) for s in range(m)), fmpq(0))
+            total += most
         return bool(total < 0)
 
     def linear_farkas(self) -> np.ndarray | None:
@@ -307,7 +377,11 @@ class ReluSystem:
 
 
 def relu_system(
-    allocation: Allocation, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray
+    allocation: Allocation,
+    weights: Mapping[str, np.ndarray],
+    X: np.ndarray,
+    Y: np.ndarray,
+    box: Mapping[Cell, Interval] | None = None,
 ) -> ReluSystem:
     """The exact equations of one instance.
 
@@ -317,6 +391,8 @@ def relu_system(
         Of a `ShallowReLU`, in W1 alone or in W2 alone.
     weights, X, Y : of fmpq
         The student's matrices, the samples, the labels.
+    box : mapping of cell to Interval, optional
+        Where learnable weights must lie; anywhere by default.
 
     Raises
     ------
@@ -355,5 +431,6 @@ def relu_system(
     for cell in second:
         W2[cell] = zero
     return ReluSystem(
-        allocation, weights, X, Y, units, cells, c, Y - W2 @ hidden, hidden, second, idle
-    )
+        allocation, weights, X, Y, units, cells, c, Y - W2 @ hidden, hidden, second, idle,
+        dict(box or {}),
+    )  # fmt: skip

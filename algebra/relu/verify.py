@@ -139,6 +139,8 @@ def _check_instance(problem: Problem, evidence: Mapping[str, Any]) -> int:
     decision = read_decision(evidence, place)
     if decision.verdict != NO_MATCH:
         raise CheckFailed(f"{place}.verdict", "this is no refuted instance")
+    if decision.system.box:
+        raise CheckFailed(f"{place}.box", "an instance without a match in a box may have others")
     if decision.teacher is None:
         raise CheckFailed(f"{place}.teacher", "is missing: labels must come from a teacher")
     system = decision.system

@@ -23,6 +23,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.modular import batched_rank, random_prime
+from algebra.linalg.rational import nearest_double
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.ranks.generic_rank import TARGET_ERROR, deficit_error, generic_rank, network_rank
@@ -200,7 +201,7 @@ class AuditResult(Result):
                 t.theorem: t.says_minimal_but_not for t in self.theorems
             },
             "examples": [e.to_dict() for t in self.theorems for e in t.examples],
-            "error_bound": self.error_bound.numerator / self.error_bound.denominator,
+            "error_bound": nearest_double(self.error_bound),
             "seed": self.seed,
         }
 

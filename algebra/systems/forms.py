@@ -20,7 +20,10 @@ F_2, …, F_T, D by rows:
 ``backward``, feed-forward nets, its mirror image: :math:`W_L = G_L`,
 :math:`G_{l+1} W_l = G_l`, :math:`G_1 X = Y`.
 
-``direct``, any linear net: the labels themselves, without auxiliary unknowns.  Where
+``sums``, nets with a polynomial activation φ, F_k what the units of stage k receive:
+``M_k (φ(F_{k-1}) + B x_k) + c_k = F_k``, ``D φ(F_K) + e = Y``.
+
+``direct``, any net: the labels themselves, without auxiliary unknowns.  Where
 only the encoder, only the decoder or one layer learns, it is already linear.
 
 Mixed allocations (B, W and D together; several layers) need nothing new: a learnable
@@ -35,7 +38,7 @@ from typing import Any, ClassVar
 
 from algebra.errors import InputError
 from algebra.networks.base import Matmul, Network
-from algebra.networks.chain import Chain, ChainNetwork, need_chain
+from algebra.networks.chain import Chain, need_chain
 from algebra.problems.allocation import Allocation
 from algebra.systems.quadratic import beside, stacked
 
@@ -54,19 +57,17 @@ class LiftedForm(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def unknowns(self, network: ChainNetwork) -> Shapes:
+    def unknowns(self, network: Any) -> Shapes:
         """The matrices of auxiliary unknowns: name to shape."""
 
     @abstractmethod
     def equations(
-        self, network: ChainNetwork, student: Matrices, lifted: Matrices, U: Any, Y: Any
+        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
     ) -> Equations:
         """Label and value of each matrix equation, as (left − right)."""
 
     @abstractmethod
-    def values(
-        self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         """The auxiliary matrices of a network with these weights."""
 
     @abstractmethod
@@ -80,13 +81,15 @@ class LiftedForm(ABC):
 class _Direct(LiftedForm):
     name = "direct"
 
-    def unknowns(self, network: ChainNetwork) -> Shapes:
+    def unknowns(self, network: Any) -> Shapes:
         return {}
 
     def equations(
-        self, network: ChainNetwork, student: Matrices, lifted: Matrices, U: Any, Y: Any
+        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
     ) -> Equations:
         chain = network.chain()
+        if chain is None:
+            return [("Y", network.forward(student, U) - Y)]
         if chain.recurrent is None:
             for name in chain.steps:
                 U = student[name] @ U
@@ -98,9 +101,7 @@ class _Direct(LiftedForm):
             U = W @ state
         return [("Y", student[chain.output] @ U - Y)]
 
-    def values(
-        self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         return {}
 
     def size(self, allocation: Allocation) -> int:
@@ -110,11 +111,11 @@ class _Direct(LiftedForm):
 class _B(LiftedForm):
     name = "B"
 
-    def unknowns(self, network: ChainNetwork) -> Shapes:
+    def unknowns(self, network: Any) -> Shapes:
         return {"F": (network.inner_widths[0], network.steps * network.step_inputs)}
 
     def equations(
-        self, network: ChainNetwork, student: Matrices, lifted: Matrices, U: Any, Y: Any
+        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
     ) -> Equations:
         D, W, B = (student[name] for name in network.chain().names)
         F = lifted["F"]
@@ -124,9 +125,7 @@ class _B(LiftedForm):
             (f"D F {network.drive_letter} = Y", D @ (F @ U) - Y),
         ]
 
-    def values(
-        self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         _, W, B = (weights[name] for name in network.chain().names)
         steps = [B]
         for _ in range(network.steps):
@@ -142,11 +141,11 @@ class _B(LiftedForm):
 class _D(LiftedForm):
     name = "D"
 
-    def unknowns(self, network: ChainNetwork) -> Shapes:
+    def unknowns(self, network: Any) -> Shapes:
         return {"F": (network.d, network.inner_widths[0] * network.steps)}
 
     def equations(
-        self, network: ChainNetwork, student: Matrices, lifted: Matrices, U: Any, Y: Any
+        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
     ) -> Equations:
         D, W, B = (student[name] for name in network.chain().names)
         n, b, T = network.inner_widths[0], network.step_inputs, network.steps
@@ -158,9 +157,7 @@ class _D(LiftedForm):
         driven = stacked([B @ U[t * b : (t + 1) * b] for t in range(T)])
         return [("g_D(F) W = F", rows), (f"F (I ⊗ B) {network.drive_letter} = Y", F @ driven - Y)]
 
-    def values(
-        self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         D, W, _ = (weights[name] for name in network.chain().names)
         steps = [D]
         for _ in range(network.steps):
@@ -176,12 +173,12 @@ class _D(LiftedForm):
 class _Forward(LiftedForm):
     name = "forward"
 
-    def unknowns(self, network: ChainNetwork) -> Shapes:
+    def unknowns(self, network: Any) -> Shapes:
         widths = enumerate(network.inner_widths, start=1)
         return {f"F{layer}": (width, network.columns) for layer, width in widths}
 
     def equations(
-        self, network: ChainNetwork, student: Matrices, lifted: Matrices, U: Any, Y: Any
+        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
     ) -> Equations:
         chain, left, symbol, made = network.chain(), U, network.drive_letter, []
         for layer, name in enumerate(chain.steps, start=1):
@@ -190,9 +187,7 @@ class _Forward(LiftedForm):
             left, symbol = F, f"F{layer}"
         return [*made, (f"{chain.output} {symbol} = Y", student[chain.output] @ left - Y)]
 
-    def values(
-        self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         found = {}
         for layer, name in enumerate(network.chain().steps, start=1):
             U = found[f"F{layer}"] = matmul(weights[name], U)
@@ -207,12 +202,12 @@ class _Forward(LiftedForm):
 class _Backward(LiftedForm):
     name = "backward"
 
-    def unknowns(self, network: ChainNetwork) -> Shapes:
+    def unknowns(self, network: Any) -> Shapes:
         widths = (network.step_inputs, *network.inner_widths)
         return {f"G{k}": (network.d, widths[k - 1]) for k in range(len(widths), 0, -1)}
 
     def equations(
-        self, network: ChainNetwork, student: Matrices, lifted: Matrices, U: Any, Y: Any
+        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
     ) -> Equations:
         names = network.chain().names
         right, symbol, made = None, "", []
@@ -223,9 +218,7 @@ class _Backward(LiftedForm):
             right, symbol = G, f"G{layer} "
         return [*made, (f"G1 {network.drive_letter} = Y", lifted["G1"] @ U - Y)]
 
-    def values(
-        self, network: ChainNetwork, weights: Matrices, U: Any, matmul: Matmul
-    ) -> dict[str, Any]:
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
         names = network.chain().names
         right, found = None, {}
         for layer, name in zip(range(len(names), 0, -1), names, strict=True):
@@ -239,6 +232,44 @@ class _Backward(LiftedForm):
         return allocation.network.d * int(sum(columns))
 
 
+class _Sums(LiftedForm):
+    """Of networks with a polynomial activation: what each unit receives is an unknown."""
+
+    name = "sums"
+
+    def unknowns(self, network: Any) -> Shapes:
+        return {
+            f"F{k}": (network.shapes[stage.matrix][0], network.columns)
+            for k, stage in enumerate(network.stages(), start=1)
+        }
+
+    def equations(
+        self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
+    ) -> Equations:
+        made: Equations = []
+
+        def phi(a: Any, layer: int) -> tuple[Any, Any]:
+            F = lifted[f"F{len(made) + 1}"]
+            made.append((f"F{len(made) + 1}", a - F))
+            return network.activation.values(F), None
+
+        labels = network.run(student, U, phi).labels
+        return [*made, ("Y", labels - Y)]
+
+    def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+
+        def phi(a: Any, layer: int) -> tuple[Any, Any]:
+            found[f"F{len(found) + 1}"] = a
+            return network.activation.values(a), None
+
+        network.run(weights, U, phi, matmul)
+        return found
+
+    def size(self, allocation: Allocation) -> int:
+        return sum(rows * columns for rows, columns in self.unknowns(allocation.network).values())
+
+
 def _start(chain: Chain) -> str:
     assert chain.start is not None
     return chain.start
@@ -246,13 +277,15 @@ def _start(chain: Chain) -> str:
 
 DIRECT = _Direct()
 FORMS: dict[str, LiftedForm] = {
-    form.name: form for form in (_B(), _D(), _Forward(), _Backward(), DIRECT)
+    form.name: form for form in (_B(), _D(), _Forward(), _Backward(), _Sums(), DIRECT)
 }
 
 
 def forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
     """The lifted forms that fit a network and allocation; ("direct",) where none helps."""
-    chain = need_chain(network).chain()
+    chain = network.chain()
+    if chain is None:
+        return network.own_forms
     if chain.recurrent:
         lifted = chain.recurrent in allocation.matrices
         return ("B", "D") if lifted else (DIRECT.name,)
@@ -286,8 +319,8 @@ def core_dimension(allocation: Allocation) -> int | None:
     k rows of W that learn have k T b of them in the B form, k columns k T d in the D form;
     the labels fix as many as there are weights.
     """
-    chain = need_chain(allocation.network).chain()
-    if not chain.recurrent or allocation.matrices != (chain.recurrent,):
+    chain = allocation.network.chain()
+    if chain is None or not chain.recurrent or allocation.matrices != (chain.recurrent,):
         return None
     least = min(FORMS[name].size(allocation) for name in ("B", "D"))
     return max(0, least - allocation.size)
@@ -295,5 +328,5 @@ def core_dimension(allocation: Allocation) -> int | None:
 
 def unknown_count(allocation: Allocation, form: str) -> int:
     """Number of unknowns of a form: learnable weights and auxiliary ones."""
-    shapes = FORMS[form].unknowns(need_chain(allocation.network)).values()
+    shapes = FORMS[form].unknowns(allocation.network).values()
     return allocation.size + sum(rows * columns for rows, columns in shapes)

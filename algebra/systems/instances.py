@@ -9,6 +9,7 @@ multiples of 1/8 of modulus at most 3.
 
 from __future__ import annotations
 
+import operator
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,7 +20,6 @@ from flint import fmpq
 
 from algebra.linalg.modular import Residues, matmul
 from algebra.networks.base import Network, Support
-from algebra.networks.chain import need_chain
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
@@ -59,9 +59,18 @@ class ModularInstance:
     def _product(self, a: Residues, b: Residues) -> Residues:
         return matmul(a, b, self.p)
 
+    def _entries(self, weights: Mapping[str, Residues]) -> tuple[Matrices, np.ndarray]:
+        """Weights and samples as arrays of `nmod`."""
+        constant = PrimeField(self.p).constant
+        arrays = [*weights.values(), self.X]
+        *own, X = (np.frompyfunc(constant, 1, 1)(array) for array in arrays)
+        return dict(zip(weights, own, strict=True)), X
+
     @property
     def Y(self) -> Residues:
         """The teacher's labels."""
+        if self.allocation.network.needs_entries:
+            return _residues(self.allocation.network.forward(*self._entries(self.teacher)))
         return self.allocation.network.teach(self.teacher, self.X, self._product) % self.p
 
     def system(self, form: str) -> QuadraticSystem:
@@ -73,10 +82,14 @@ class ModularInstance:
 
         They solve the system where the student is its own teacher.
         """
-        network = need_chain(self.allocation.network)
+        network = self.allocation.network
         values = {f"{n}_{i}_{j}": int(self.weights[n][i, j]) for n, i, j in self.allocation.cells}
-        U = network.drive(self.X) % self.p
-        lifted = FORMS[form].values(network, self.weights, U, self._product)
+        if network.needs_entries:
+            entries, X = self._entries(self.weights)
+            lifted = FORMS[form].values(network, entries, X, operator.matmul)
+        else:
+            U = network.drive(self.X) % self.p
+            lifted = FORMS[form].values(network, self.weights, U, self._product)
         for prefix, array in lifted.items():
             for (i, j), value in np.ndenumerate(array):
                 values[f"{prefix}_{i}_{j}"] = int(value)
@@ -176,6 +189,10 @@ def rational_core(
     form = form or preferred_forms(allocation.network, allocation)[0]
     system = build_system(allocation, student, X, Y, RationalField(), form)
     return eliminate(system, defer=defer)
+
+
+def _residues(entries: np.ndarray) -> Residues:
+    return np.array([int(value) for value in entries.flat], np.int64).reshape(entries.shape)
 
 
 def _drawn(network: Network, entry: Callable[[], Any], dtype: Any) -> Matrices:

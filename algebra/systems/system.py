@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.modular import Residues
-from algebra.networks.chain import need_chain
 from algebra.polynomials.rings import PrimeField, Ring, SymbolicRing, symbol
 from algebra.problems.allocation import Allocation
 from algebra.systems.forms import FORMS, form_of
-from algebra.systems.quadratic import QuadraticMatrix, Quadrics, stacked
+from algebra.systems.quadratic import DegreeAboveTwo, QuadraticMatrix, Quadrics, stacked
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ def build_system(
     -------
     PolynomialSystem
     """
-    network, chosen = need_chain(allocation.network), form_of(allocation, form)
+    network, chosen = allocation.network, form_of(allocation, form)
     names, shapes = _layout(allocation, form)
     generators = ring.generators(names)
     student = {name: _constants(ring, weights[name]) for name in network.shapes}
@@ -172,7 +171,9 @@ def quadratic_system(
     p : int
     form : str
     """
-    network, chosen = need_chain(allocation.network), form_of(allocation, form)
+    network, chosen = allocation.network, form_of(allocation, form)
+    if network.needs_entries:
+        raise DegreeAboveTwo
     names, shapes = _layout(allocation, form)
     unknowns = len(names)
     places = {name: np.full(shape, -1) for name, shape in network.shapes.items()}
@@ -206,7 +207,7 @@ def _as_column(block: QuadraticMatrix) -> QuadraticMatrix:
 
 def _layout(allocation: Allocation, form: str) -> tuple[list[str], dict[str, tuple[int, int]]]:
     """Names of all unknowns, and the shapes of the auxiliary matrices."""
-    shapes = FORMS[form].unknowns(need_chain(allocation.network))
+    shapes = FORMS[form].unknowns(allocation.network)
     names = [f"{name}_{i}_{j}" for name, i, j in allocation.cells]
     for prefix, (rows, columns) in shapes.items():
         names += [f"{prefix}_{i}_{j}" for i in range(rows) for j in range(columns)]

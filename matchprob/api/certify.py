@@ -150,16 +150,12 @@ def decide(
     Returns
     -------
     ReluDecision
-        Its ``certificate()`` is the content of a file that `verify` checks.
+        Its ``certificate()`` is the content of a file that `verify` checks.  Where the problem has
+        constraints, matches are those that obey them.
     """
     from numeric.relu.decide import decide as decide_relu
 
     problem = as_problem(question)
-    if problem.constraints:
-        raise InputError(
-            "`decide` does not know [constraints]: a match it finds may break them, and a proof "
-            "that there is none says nothing of them; take them out of the problem file"
-        )
     with within(positive_seconds(timeout, "timeout")):
         return decide_relu(draw_instance(problem, seed, index), certify=certify)
 

@@ -151,7 +151,7 @@ class DemandOptions:
         """The checked demand on a problem's network."""
         network = problem.network
         refuse(network, "design")
-        if not network.is_linear:
+        if not network.rank_decides:
             raise InputError(
                 f"a {network.title} network has no minimal allocations: every one is free of MP = 0"
             )

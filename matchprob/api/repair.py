@@ -144,7 +144,7 @@ def repair(
     if goal is not None and goal not in _GOALS:
         raise InputError(f"`goal` ({goal!r}) must be positive or maximal")
     allocation, network = problem.allocation, problem.network
-    if not network.is_linear:
+    if not network.rank_decides:
         raise InputError(f"a {network.title} network has no minimal allocations to repair")
     patience = max(count_timeout, _PATIENCE)
     with within(positive_seconds(timeout, "timeout")):

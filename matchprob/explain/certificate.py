@@ -79,6 +79,16 @@ def _explained(found: Certificate, file: str, timeout: float, search: float) -> 
         decided = "one instance without a match that persists nearby (then MP < 1)"
         return Explanation(tuple(known), open_, decided, tuple(commands))
     known = [_reaches(found), "So MP > 0: around a teacher that is itself a student matches exist."]
+    if "regular_minor" in inner:
+        return Explanation(
+            tuple(known),
+            "whether MP = 1: an analytic network has no finite number of complex solutions, so "
+            "neither parity nor a complete count can be used, and each output has weights of its "
+            "own that learn",
+            "an output of which nothing learns (then MP < 1), or a read-out that learns alone "
+            "(then MP = 1)",
+            (estimate,),
+        )
     if found.learnable > found.equations:
         return Explanation(
             tuple(known),
@@ -165,8 +175,15 @@ def _maximal(
             "The learnable weights of each layer solve the linear equations of the target's layer."
         )
         return Explanation((f"MP = 1. {why}",))
+    if "everything_learns" in evidence:
+        return Explanation(("MP = 1: every weight learns, so the teacher itself is a student.",))
     known = [_reaches(found)]
-    if "teacher_reached" in evidence:
+    if "root_count" not in evidence and "teacher_reached" not in evidence:
+        known.append(
+            "MP = 1: only the read-out learns, so the labels are linear in what learns, and the "
+            "linear equations have a solution."
+        )
+    elif "teacher_reached" in evidence:
         known.append(
             "MP = 1: after a change of basis of the hidden units, which changes no label, the "
             "teacher differs from the student in learnable weights only."
@@ -215,6 +232,13 @@ def _intermediate(
             commands.append(
                 (f"matchprob repair {file} --goal maximal", "the fewest moves that make MP = 1")
             )
+    elif "stuck_output" in evidence:
+        known = [
+            _reaches(found),
+            "MP > 0: around a teacher that is itself a student matches exist.",
+            f"MP < 1: nothing of output {evidence['stuck_output']} learns, and its hidden values "
+            "are bounded on a side: a teacher with larger read-out weights is out of its reach.",
+        ]
     elif "no_match" in evidence:
         known = [
             "MP > 0: with positive probability all units of teacher and student are silent.",

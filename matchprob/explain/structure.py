@@ -27,6 +27,8 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
         return Explanation(known, commands=(certify, repair))
     if not found.forms:
         text = "The equations were not written out: they are too many, or depend on the instance."
+        if found.allocation.network.rank_decides:
+            text = "Counting finds no surplus; the generic rank decides whether MP = 0."
         return Explanation((text,), commands=(certify,))
     first = found.forms[0]
     if not first.consistent:

@@ -36,9 +36,8 @@ _SLACK = 1e-15
 
 
 def box_of(instance: Instance) -> dict[Cell, Interval]:
-    """Where each learnable weight of an instance may lie, exactly."""
-    rules = instance.problem.constraints
-    return {c: rules.interval(c, _before(instance, c)) for c in instance.allocation.cells}
+    """Where each learnable weight of an instance may lie; anywhere without constraints."""
+    return instance.box or {cell: Interval() for cell in instance.allocation.cells}
 
 
 def _before(instance: Instance, cell: Cell) -> fmpq:

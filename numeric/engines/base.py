@@ -53,6 +53,9 @@ class EngineInfo:
         Whether ranks and the generic root count are found first: for polynomial systems.
     decides : bool
         Whether an instance may first be settled by one certain real solution, quickly found.
+    constraints : bool
+        Whether its own answers obey the problem's constraints.  Where there is a `plan` they need
+        not: the solutions are held against the constraints afterwards.
     """
 
     name: str
@@ -63,6 +66,7 @@ class EngineInfo:
     default: bool = False
     plans: bool = True
     decides: bool = False
+    constraints: bool = False
 
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():
@@ -247,8 +251,9 @@ def _entry(name: str) -> _Entry:
 
 
 def family_name(network: Network) -> str:
-    """The family of a network as engines name it: "linear", or that of `algebra.families`."""
-    return "linear" if network.is_linear else family_of(network).name
+    """The family whose engines count a network's instances: that of what is solved instead."""
+    lowering = network.lower()
+    return family_of(network if lowering is None else lowering.network).name
 
 
 def engines_for(network: Network) -> tuple[str, ...]:

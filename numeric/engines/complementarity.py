@@ -14,6 +14,7 @@ from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.instances import Instance
+from numeric.relu.boxed import is_bounded
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import DIVIDE
 from numeric.relu.decide import MATCH, NONE, decide
@@ -39,6 +40,9 @@ class ComplementarityEngine:
     A count is the ReLU counterpart of a complete real-root count: every solution is an exact
     witness and the only one of its cell; one on the border of cells counts once.  With more
     weights than equations a match leaves a whole polyhedron: then the count is a lower bound.
+
+    Constraints join the programs of a decision.  A count takes those of all solutions that obey,
+    over Q; where it is no complete one, a decision says whether there is any.
     """
 
     def __init__(self, *, complete: bool = False, most_nodes: int = 400_000) -> None:
@@ -53,9 +57,10 @@ class ComplementarityEngine:
         check_time()
         began = time.perf_counter()
         learns = "W1" in instance.allocation.matrices
-        if self.complete and (not learns or hull_fits(instance)):
+        counted = self.complete and (not learns or hull_fits(instance))
+        if counted:
             real, status, note, solutions = self._solutions(instance)
-        else:
+        if not counted or (status != COMPLETE and not real and is_bounded(instance)):
             found = decide(instance)
             solutions = (found.witness,) if found.witness else ()
             real = {MATCH: 1, NONE: 0}.get(found.verdict)
@@ -75,7 +80,8 @@ class ComplementarityEngine:
         )
 
     def _solutions(self, instance: Instance) -> tuple[int | None, str, str, tuple[Any, ...]]:
-        system = relu_system(instance.allocation, *instance.exact)
+        system = relu_system(instance.allocation, *instance.exact, instance.box)
+        bounded = is_bounded(instance)
         if not system.units:
             decided = decide(instance)
             if decided.verdict == NONE:
@@ -91,11 +97,15 @@ class ComplementarityEngine:
         if found.status != NO_MATCH:
             return None, UNDETERMINED, f"given up after {found.nodes} nodes", ()
         settled = tree.settle(found, all_cells=True)
-        solutions: tuple[Any, ...] = tuple(settled.witnesses)
+        kept = [values for values in settled.witnesses if system.is_witness(values)]
+        solutions: tuple[Any, ...] = tuple(kept)
         if settled.open:
             note = f"a lower bound: {settled.open} cells are open or hold a continuum"
             return len(solutions), UNDETERMINED, note, solutions
-        return len(solutions), COMPLETE, f"leaves: {found.leaves}; solutions exact", solutions
+        note = f"leaves: {found.leaves}; solutions exact"
+        if bounded:
+            note = f"{len(kept)} of {len(settled.witnesses)} real solutions obey; {note}"
+        return len(solutions), COMPLETE, note, solutions
 
 
 def _exact(value: Any) -> Fraction:
@@ -114,6 +124,7 @@ def _doubles(values: Sequence[Any]) -> tuple[float, ...]:
         summary="branch and bound over activation patterns, each answer proved in rationals",
         default=True,
         plans=False,
+        constraints=True,
     )
 )
 def _make(task: Assignment) -> InstanceEngine:

@@ -91,13 +91,10 @@ class InstanceCounter:
         self.timeout = positive_seconds(timeout, "timeout")
         self.certify = certify and problem.distribution.is_continuous
         # The one solution that comes first may not obey.
-        self.complete = complete or bool(problem.constraints)
-        if problem.constraints and (self._lowered is not None or not self.info.plans):
-            raise InputError(
-                f"[constraints] are not obeyed for {problem.network.title} networks (engine "
-                f"{engine!r} does not know them): they are for linear, recurrent and feed-forward "
-                "linear networks"
-            )
+        self.constrained = bool(problem.constraints)
+        self.complete = complete or self.constrained
+        if self.constrained and not (self.info.plans or self.info.constraints):
+            raise InputError(f"engine {engine!r} does not know [constraints]: take another")
         self.root_timeout = positive_seconds(root_timeout, "root_timeout")
         self._plans: dict[Allocation, Plan] = {}
         self._counted: set[Allocation] = set()
@@ -269,7 +266,7 @@ class InstanceCounter:
         self, plan: Plan, instances: Sequence[Instance], counts: Sequence[InstanceCount]
     ) -> list[InstanceCount]:
         """The counts of solutions that obey the problem's constraints."""
-        if not self.problem.constraints:
+        if not self.constrained:
             return list(counts)
         # Loaded here: compiled kernels, which problems without constraints do not need for it.
         from numeric.certification.constraints import ConstrainedCounts, box_of

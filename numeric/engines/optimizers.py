@@ -189,7 +189,7 @@ class OptimizerEngine:
 
     @staticmethod
     def _exact(instance: Instance, loss: ReluLoss, ends: np.ndarray) -> tuple[float, ...] | None:
-        system = relu_system(instance.allocation, *instance.exact)
+        system = relu_system(instance.allocation, *instance.exact, instance.box)
         learns = np.asarray(instance.allocation.masks["W1"]).any(axis=1)
         kept = np.isin(np.flatnonzero(learns), system.units)
         for active in (loss.inputs(ends) > 0)[:, kept]:
@@ -212,6 +212,7 @@ METHODS: dict[str, Callable[[ReluLoss, np.ndarray], np.ndarray]] = {
         complete=False,
         summary="the first paper's method, Adam from 100 starts; a match only with a witness",
         plans=False,
+        constraints=True,
     )
 )
 def _adam(task: Assignment) -> InstanceEngine:
@@ -225,6 +226,7 @@ def _adam(task: Assignment) -> InstanceEngine:
         complete=False,
         summary="damped Gauss-Newton from 100 starts; a match only with a witness",
         plans=False,
+        constraints=True,
     )
 )
 def _levenberg_marquardt(task: Assignment) -> InstanceEngine:

@@ -9,6 +9,9 @@ They have no single polynomial system.  A trial is decided
 * otherwise by realizing the target's layers on the samples, in rationals: a solution, put
   through the whole network, is a match; none proves nothing, and the trial stays
   undetermined.
+
+Under constraints "maximal" settles nothing; the branch and bound takes them in, and a realization
+counts where it obeys.
 """
 
 from __future__ import annotations
@@ -26,8 +29,8 @@ from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.engines.plans import Plan
+from numeric.float_simplex import advisor
 from numeric.instances import Instance
-from numeric.normalization.float_simplex import advisor
 from numeric.normalization.realize import realize_instance
 
 # Linear programs for one instance.
@@ -60,7 +63,7 @@ class ReluExactEngine:
 
     def _verdict(self, allocation: Allocation) -> tuple[str, str]:
         if allocation not in self._verdicts:
-            found = certify(self.problem.with_allocation(allocation))
+            found = certify(self.problem.without_constraints().with_allocation(allocation))
             self._verdicts[allocation] = found.verdict, found.rule
         return self._verdicts[allocation]
 
@@ -76,14 +79,14 @@ class ReluExactEngine:
             note = f"no solution, with probability 1 (minimal: {rule})"
             reason = Reason.SETTLED_MINIMAL
             return InstanceCount(instance.index, 0, 0, COMPLETE, note, reason=reason)
-        if self.certify and verdict == MAXIMAL:
+        if self.certify and verdict == MAXIMAL and not instance.box:
             note = f"certified maximal: {rule}"
             reason = Reason.SETTLED_MAXIMAL
             return InstanceCount(instance.index, 1, None, UNDETERMINED, note, reason=reason)
         if applies_to(instance.allocation):
             weights, X, Y = instance.exact
             match = match_instance(
-                instance.allocation, weights, X, Y, most_nodes=_MOST_NODES,
+                instance.allocation, weights, X, Y, box=instance.box, most_nodes=_MOST_NODES,
                 seconds=time_left(self.timeout), advisor=advisor,
             )  # fmt: skip
             seconds = time.process_time() - start
@@ -103,6 +106,9 @@ class ReluExactEngine:
                 paths=match.nodes, seconds=seconds,
             )  # fmt: skip
         found, note = realize_instance(instance)
+        box = instance.box.items()
+        if found is not None and any(found[n][i, j] not in b for (n, i, j), b in box):
+            found, note = None, "a match in rationals that breaks the constraints"
         seconds = time.process_time() - start
         real = 1 if found is not None else None
         return InstanceCount(
@@ -119,6 +125,7 @@ class ReluExactEngine:
         summary="verdicts, then branch and bound in rationals (one hidden layer)",
         default=True,
         plans=False,
+        constraints=True,
     )
 )
 def _make(task: Assignment) -> InstanceEngine:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.problems.constraints import Interval
 from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
@@ -67,7 +68,7 @@ def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, st
         "match", "no match" or "undetermined".
     """
     scip = _scip()
-    exact = relu_system(instance.allocation, *instance.exact)
+    exact = relu_system(instance.allocation, *instance.exact, instance.box)
     k, m = exact.pairs
     d = len(exact.G)
     model = scip.Model()
@@ -77,9 +78,15 @@ def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, st
     W2, X, c, G = (np.array(a, dtype=object) for a in (exact.W2, exact.X, exact.c, exact.G))
     W2, X, c, G = (to_double(a) for a in (W2, X, c, G))
     hidden = to_double(exact.hidden)
+    if exact.is_empty:
+        return NONE, "an interval of the constraints is empty"
     # lb=None: no bound.  Weights of true witnesses reach 1e4.
-    w = {(i, j): model.addVar(lb=None) for i in range(k) for j in exact.cells[i]}
-    a = {cell: model.addVar(lb=None) for cell in exact.second}
+    w = {
+        (i, j): model.addVar(**_ends(exact.interval("W1", exact.units[i], j)))
+        for i in range(k)
+        for j in exact.cells[i]
+    }
+    a = {cell: model.addVar(**_ends(exact.interval("W2", *cell))) for cell in exact.second}
     u = {(i, s): model.addVar() for i in range(k) for s in range(m)}
     v = {pair: model.addVar() for pair in u}
     for i, s in u:
@@ -115,6 +122,12 @@ def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, st
     return UNDETERMINED, "SCIP: a solution within tolerance, no exact witness near it"
 
 
+def _ends(interval: Interval) -> dict[str, float | None]:
+    """Bounds of a variable."""
+    ends = {"lb": interval.low, "ub": interval.high}
+    return {key: None if e is None else int(e.p) / int(e.q) for key, e in ends.items()}
+
+
 def _scip() -> Any:
     try:
         return importlib.import_module("pyscipopt")
@@ -136,6 +149,7 @@ def _check(resources: Resources) -> None:
         needs=("PySCIPOpt",),
         summary="SCIP on the same equations, independent of our branch and bound",
         plans=False,
+        constraints=True,
     ),
     check=_check,
 )

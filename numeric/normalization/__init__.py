@@ -4,8 +4,6 @@ construct      Scales and shifts in doubles that realize a target network, with 
                bound
 experiment     Appendix E of the second paper: three ways to set normalization parameters,
                compared
-float_simplex  Where a linear program ends, guessed in doubles: the basis that exact arithmetic
-               then checks
 realize        One instance realized layer by layer, in rationals
 scales         Scales of one block in doubles: linear solves, their condition, the best
                approximation

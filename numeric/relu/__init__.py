@@ -1,5 +1,6 @@
 r"""Shallow ReLU instances in floating point: trees that search, programs that bound.
 
+boxed           One instance whose weights must lie in intervals
 cells           The tree of activation cells of one ReLU instance, ready to be searched
 cells_kernel    Branch and bound on activation cells, compiled: a dual simplex warm-started down
                 the tree

@@ -24,6 +24,7 @@ from algebra.relu.equations import ReluSystem, relu_system
 from algebra.relu.leaves import Leaf, covers, is_refuted, refutes
 from algebra.results import Result
 from numeric.instances import Instance, to_rational
+from numeric.relu.boxed import is_bounded, search_boxed
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import KEEP
 from numeric.relu.hull import hull_fits, learning_units
@@ -147,9 +148,13 @@ def decide(
     -----
     A first, cheap tree branches on the pairs (u, v) of `numeric.relu.pairs_kernel`; where it grows
     large, or evidence is asked for, a second one branches on cells with the tighter programs of
-    `numeric.relu.hull`, unless its columns are too many.
+    `numeric.relu.hull`, unless its columns are too many.  Under constraints the first tree alone is
+    searched, with rows for the intervals (`numeric.relu.boxed`).
     """
     began = time.perf_counter()
+    if is_bounded(instance):
+        found = _decide_boxed(instance, certify=certify, most_nodes=most_nodes)
+        return replace(found, seconds=time.perf_counter() - began, teacher=instance.teacher)
     learns = set(instance.allocation.matrices)
     if not isinstance(instance.problem.network, ShallowReLU) or {"W1", "W2"} <= learns:
         relu_system(instance.allocation, *instance.exact)
@@ -166,6 +171,17 @@ def decide(
         if found.verdict == UNDETERMINED:
             found = decide_cells(instance, certify=certify, most_nodes=most_nodes)
     return replace(found, seconds=time.perf_counter() - began, teacher=instance.teacher)
+
+
+def _decide_boxed(instance: Instance, *, certify: bool, most_nodes: int) -> ReluDecision:
+    """Decide under constraints; see `decide` for the parameters."""
+    found = search_boxed(instance, certify=certify, most_nodes=most_nodes)
+    verdict = MATCH if found.witness is not None else NONE if found.is_refuted else UNDETERMINED
+    witness = None if found.witness is None else tuple(found.witness)
+    return ReluDecision(
+        verdict, witness, found.leaves, found.system, found.nodes, found.leaf_count,
+        found.doubtful, found.note,
+    )  # fmt: skip
 
 
 def decide_cells(
@@ -240,7 +256,9 @@ def decide_pairs(
         bases = np.zeros((room, len(basic)), np.int64)
         rows = np.zeros(room, np.int64)
         cost = _costs(pairs)
-        out = search(T, beta, basic, other, pairs, cost, most_nodes, every, fixes, bases, rows)
+        out = search(
+            T, beta, basic, other, pairs, cost, most_nodes, every, False, fixes, bases, rows
+        )
         return (*out, fixes, bases, rows)
 
     status, nodes, leaf_count, doubtful, last, values, fixes, bases, rows = run(_DOUBTFUL, False)

@@ -143,21 +143,28 @@ def _increase(T, cost, other, fixed, r, value):
 
 
 @numba.njit(cache=True)
-def search(T0, beta0, basic0, other0, pairs, weights, most_nodes, every, fixes, bases, rows_out):
+def search(
+    T0, beta0, basic0, other0, pairs, weights, most_nodes, every, keep, fixes, bases, rows_out
+):
     """Depth-first search of the tree of fixings.
 
     Parameters
     ----------
     T0, beta0, basic0, other0
-        From `start_tableau`; unknown t < pairs is u, t + pairs its v.
+        From `start_tableau`; unknown t < pairs is u, t + pairs its v; others, at least 0 too, may
+        follow (distances of weights from the ends of their intervals).
     pairs : int
-    weights : float64[2 pairs]
+    weights : float64[unknowns]
         Cost of each unknown, positive.
     most_nodes : int
     every : bool
         Whether all leaves are recorded, or only those that rounding leaves in doubt.
+    keep : bool
+        Whether a solution, or a program without an end, is recorded as a leaf in doubt and the
+        search goes on; else it ends.
     fixes, bases, rows_out : int8[L, pairs], int64[L, rows], int64[L]
-        Leaves are recorded while there is room; row + 1 with the sign of the refutation.
+        Leaves are recorded while there is room; row + 1 with the sign of the refutation, 0
+        where there is none.
 
     Returns
     -------
@@ -170,9 +177,9 @@ def search(T0, beta0, basic0, other0, pairs, weights, most_nodes, every, fixes, 
     cost = np.empty((depth_room, columns))
     basic = np.empty((depth_room, rows), np.int64)
     other = np.empty((depth_room, columns), np.int64)
-    fixed = np.zeros((depth_room, 2 * pairs), np.bool_)
+    fixed = np.zeros((depth_room, len(weights)), np.bool_)
     second = np.full(depth_room, -1)
-    where = np.full(2 * pairs, -1)
+    where = np.full(len(weights), -1)
     T[0], beta[0], basic[0], other[0] = T0, beta0, basic0, other0
     steps = 50 * (rows + columns) + 1000
     for k in range(columns):
@@ -186,13 +193,14 @@ def search(T0, beta0, basic0, other0, pairs, weights, most_nodes, every, fixes, 
                 cost[0, k] -= weights[basic[0, i]] * T[0, i, k]
         primal_simplex(T[0], beta[0], cost[0], basic[0], other[0], columns, steps)
     while True:
-        if state == 2 or nodes > most_nodes:
+        if nodes > most_nodes or (state == 2 and not keep):
             return LIMIT, nodes, leaves, doubtful + 1, basic[depth], beta[depth]
+        pair = -1
         if state == 0:
             where[:] = -1
             for i in range(rows):
                 where[basic[depth, i]] = i
-            best, pair, left, right = -1.0, -1, 0.0, 0.0
+            best, left, right = -1.0, 0.0, 0.0
             for t in range(pairs):
                 a, c = where[t], where[t + pairs]
                 if a < 0 or c < 0:
@@ -205,8 +213,9 @@ def search(T0, beta0, basic0, other0, pairs, weights, most_nodes, every, fixes, 
                 score = (min(up, 1e6) + 1e-6) * (min(down, 1e6) + 1e-6)
                 if score > best:
                     best, pair, left, right = score, t, up, down
-            if pair < 0:
+            if pair < 0 and not keep:
                 return CANDIDATE, nodes, leaves, doubtful, basic[depth], beta[depth]
+        if pair >= 0:
             first, then = pair, pair + pairs
             if left > right:
                 first, then = then, first
@@ -215,12 +224,14 @@ def search(T0, beta0, basic0, other0, pairs, weights, most_nodes, every, fixes, 
             source, new = depth, first
             depth += 1
         else:
+            if state != 1:
+                row, doubt = -1, 1
             place = leaves if every else doubtful
             if (every or doubt) and place < len(rows_out):
                 for t in range(pairs):
                     fixes[place, t] = 1 * fixed[depth, t] + 2 * fixed[depth, t + pairs]
                 bases[place] = basic[depth]
-                rows_out[place] = (row + 1) if beta[depth, row] < 0 else -(row + 1)
+                rows_out[place] = (row + 1) if row < 0 or beta[depth, row] < 0 else -(row + 1)
             leaves += 1
             doubtful += doubt
             depth -= 1

@@ -1,5 +1,6 @@
 """Exact matching of ReLU normalization networks against verdicts and against enumeration."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,6 +11,7 @@ from scipy.optimize import linprog
 from algebra.errors import InputError
 from algebra.networks.normalization import NormNet
 from algebra.normalization.matching import applies_to, match_instance
+from algebra.problems.constraints import Constraints, Interval
 from algebra.problems.problem import Problem
 from numeric.instances import draw_instance
 
@@ -30,9 +32,15 @@ def answers(case, count=10, **limits):
     return out
 
 
-def by_enumeration(case, index):
+def by_enumeration(case, index, seed=0):
     """Scales of the hidden units only: every pattern's linear program, by HiGHS."""
-    instance = draw_instance(case, 0, index)
+    instance = draw_instance(case, seed, index)
+    bounds = (None, None)
+    if instance.box:
+        ends = [(i.low, i.high) for i in instance.box.values()]
+        if any(i.is_empty for i in instance.box.values()):
+            return "unmatched"
+        bounds = [[None if e is None else float(e.p) / float(e.q) for e in pair] for pair in ends]
     W, X, Y = instance.weights, instance.X, instance.labels
     a, b = W["W1"] @ X, W["b1"]
     w, m = a.shape
@@ -50,7 +58,7 @@ def by_enumeration(case, index):
             row[i] = -sign * a[i, j]
             G.append(row)
             h.append(sign * b[i, 0])
-        found = linprog(np.zeros(w), A_ub=G, b_ub=h, A_eq=A, b_eq=c, bounds=(None, None))
+        found = linprog(np.zeros(w), A_ub=G, b_ub=h, A_eq=A, b_eq=c, bounds=bounds)
         if found.status == 0:
             return "matched"
     return "unmatched"
@@ -63,6 +71,72 @@ def test_agrees_with_enumeration(d, w, m):
     count = 4 if w * m > 6 else 10
     found = [match.status for match in answers(case, count)]
     assert found == [by_enumeration(case, k) for k in range(count)]
+
+
+@pytest.mark.parametrize(("d", "w", "m"), [(1, 3, 2), (2, 4, 1)])
+def test_constraints_agree_with_enumeration(d, w, m):
+    """Hidden scales in intervals: what all patterns' programs with these bounds say together."""
+    seen = set()
+    rules = [{"max_abs": 1.5}, {"max_abs": 5.0, "sign": "keep"}, {"max_change": 1.0}, {"sign": "-"}]
+    for rule in rules:
+        case = problem(NormNet((d, d), (w,), m), ("g1",))
+        case = replace(case, constraints=Constraints(**rule))
+        for k in range(12):
+            instance = draw_instance(case, 1, k)
+            weights, X, Y = instance.exact
+            found = match_instance(case.allocation, weights, X, Y, box=instance.box)
+            assert found.status == by_enumeration(case, k, 1)
+            seen.add(found.status)
+    assert seen == {"matched", "unmatched"}
+
+
+@pytest.mark.parametrize("names", [("g1", "b1"), ("g2", "b2"), EVERYTHING, ("g1", "g2", "b2")])
+def test_matches_that_are_planted_are_found_in_their_boxes(names):
+    """Labels of a student inside its box are matched there, and the match lies there.
+
+    Boxes about another student are mostly empty of matches; what is found in them obeys, too.
+    """
+    rng = np.random.default_rng(5)
+    missed = 0
+    for k in range(12):
+        # Many samples: few other students give the same labels.
+        case = problem(NormNet((1, 1), (2,), 4 if k % 2 else 2), names)
+        weights, X, _ = draw_instance(case, 3, k).exact
+        student = {name: value.copy() for name, value in weights.items()}
+        for name, i, j in case.allocation.cells:
+            student[name][i, j] = fmpq(int(rng.integers(-12, 13)) * 2 + 1, 8)
+        Y = case.network.forward(student, X)
+        if len({str(y) for y in Y[0]}) == 1:
+            continue
+        for width, shift in ((fmpq(1, 100), 0), (fmpq(1), 0), (fmpq(1, 4), 1)):
+            box = {
+                (n, i, j): Interval(student[n][i, j] + shift, student[n][i, j] + shift + width)
+                for n, i, j in case.allocation.cells
+            }
+            found = match_instance(case.allocation, weights, X, Y, box=box)
+            if shift:
+                missed += found.status == "unmatched"
+            else:
+                assert found.status == "matched"
+            if found.status == "matched":
+                assert all(found.weights[n][i, j] in box[n, i, j] for n, i, j in box)
+                assert (case.network.forward(found.weights, X) == Y).all()
+    assert missed
+
+
+def test_an_output_scale_of_one_sign():
+    """Signs of output scales are those that the intervals leave; one pinned at 0 is no match."""
+    case = problem(NormNet((1, 1), (2,), 3), ("g1", "g2", "b1", "b2"))
+    weights, X, Y = draw_instance(case, 0, 0).exact
+    for low, high in ((None, fmpq(-1, 10)), (fmpq(1, 10), None), (fmpq(2), fmpq(2))):
+        box = {("g2", 0, 0): Interval(low, high)}
+        found = match_instance(case.allocation, weights, X, Y, box=box)
+        assert found.status == "matched"
+        assert found.weights["g2"][0, 0] in box["g2", 0, 0]
+    pinned = {("g2", 0, 0): Interval(fmpq(0), fmpq(0))}
+    assert match_instance(case.allocation, weights, X, Y, box=pinned).status == "unmatched"
+    empty = {("b1", 0, 0): Interval(fmpq(1), fmpq(0))}
+    assert match_instance(case.allocation, weights, X, Y, box=empty).status == "unmatched"
 
 
 @pytest.mark.parametrize(

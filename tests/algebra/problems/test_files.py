@@ -87,7 +87,7 @@ def test_wrong_tables_are_named(data, words):
     ("changes", "words"),
     [
         ({"kind": None}, ["no `kind`", "lrnn"]),
-        ({"kind": "rnn"}, ["network.kind ('rnn')", "lrnn"]),
+        ({"kind": "cnn"}, ["network.kind ('cnn')", "lrnn"]),
         ({"kind": ["lrnn"]}, ["network.kind"]),
         ({"n": None, "m": None}, ["lacks n, m"]),
         ({"q": 2}, ["unknown key `q`", "T, b, d"]),

@@ -1,11 +1,15 @@
 """Decision files of ReLU instances: what is accepted and what is not."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from algebra.certificates.checks import FAILED, PROVED, TRUSTED
 from algebra.certificates.reading import TooLarge
 from algebra.errors import InputError
+from algebra.problems.constraints import Constraints
 from algebra.relu.decision import verify_decision
 from algebra.relu.leaves import covers
 from numeric.instances import draw_instance
@@ -30,7 +34,19 @@ def _files() -> dict[str, dict]:
     return files
 
 
+def _boxed() -> dict[str, dict]:
+    case = problem(3, 4, 2, 3, W1=MASK)
+    case = replace(case, constraints=Constraints(max_abs=2.0))
+    files: dict[str, dict] = {}
+    for index in range(60):
+        found = decide(draw_instance(case, 2, index), certify=True)
+        if found.verdict == MATCH or found.leaf_count > 2:
+            files.setdefault(found.verdict, found.certificate())
+    return files
+
+
 FILES = _files()
+BOXED = _boxed()
 
 
 @pytest.mark.parametrize("name", [MATCH, NONE, "tree", "pairs"])
@@ -63,6 +79,39 @@ def test_changed_labels_fail():
     labels = [list(row) for row in data["Y"]]
     labels[0][0] = "12345/7"
     assert not verify_decision({**data, "Y": labels}).holds
+
+
+@pytest.mark.parametrize("name", [MATCH, NONE])
+def test_boxes_are_part_of_the_question(name):
+    """Files with a box hold in that box, and in no other that matters."""
+    data = json.loads(json.dumps(BOXED[name]))
+    assert data["version"] == 2
+    found = verify_decision(data)
+    assert found.holds
+    assert [c.status for c in found.checks if c.place == "box"] == [TRUSTED]
+    # The same evidence without the box: a match stays one, a refutation rests on it.
+    free = {k: v for k, v in data.items() if k != "box"} | {"version": 1}
+    assert verify_decision(free).holds == (name == MATCH)
+    elsewhere = {**data, "box": [["1000", "1001"]] * len(data["box"])}
+    if name == MATCH:
+        assert not verify_decision(elsewhere).holds
+    wide = {**data, "box": [[None, None]] * len(data["box"])}
+    assert verify_decision(wide).holds == (name == MATCH)
+
+
+@pytest.mark.parametrize(
+    "box",
+    [None, [], [["0", "1"]], [["0"]] * 6, [[0, 1]] * 6, [["a", "1"]] * 6, "x", [["1/0", "2"]] * 6],
+    ids=str,
+)
+def test_damaged_boxes_fail(box):
+    """A box that is missing, too short or no numbers: the check fails at it, with a place."""
+    data = {k: v for k, v in BOXED[NONE].items() if k != "box"}
+    if box is not None:
+        data["box"] = box
+    found = verify_decision(data)
+    assert not found.holds
+    assert any(c.status == FAILED and c.place.startswith("box") for c in found.checks)
 
 
 def test_single_cell_is_solved_again():

@@ -31,6 +31,16 @@ def test_certified_and_verified():
     assert verify(certificate).holds
 
 
+def test_an_instance_without_a_match_in_a_box_proves_nothing():
+    """A refuted instance whose question has a box is none for a verdict on all weights."""
+    data = copy.deepcopy(DATA)
+    instance = data["evidence"]["no_match"]
+    instance |= {"version": 2, "box": [["-1", "1"]] * len(instance["cells"])}
+    found = verify(data)
+    assert not found.holds
+    assert any("in a box" in c.text for c in found.checks)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_instances_near_have_no_match_either(seed):
     """What the evidence claims of a neighbourhood, on random instances of it."""

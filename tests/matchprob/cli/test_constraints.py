@@ -75,9 +75,24 @@ def test_wrong_constraints_end_with_status_2(rule, write, capsys):
     assert "constraints" in captured.err
 
 
-def test_relu_networks_refuse_constraints(write, capsys):
-    """No verb that would overlook constraints answers."""
-    path = write(RELU + "[constraints]\nmax_abs = 1.0\n")
-    for words in (("estimate", path, "--trials", 3), ("count", path), ("decide", path)):
-        assert call(*words) == 2
-        assert "does not know [constraints]" in capsys.readouterr().err
+def test_relu_networks_obey_constraints(write, capsys, tmp_path):
+    """Each verb asks for matches in the box; the evidence says so and verifies."""
+    path = write(RELU + "[constraints]\nmax_abs = 0.25\n")
+    free = write(RELU, "free.toml")
+    matched = {}
+    for name in (path, free):
+        assert call("estimate", name, "--trials", 30, "--json") == 0
+        matched[name] = json.loads(capsys.readouterr().out)["matched"]
+    assert matched[path] < matched[free]
+    assert call("count", path, "--instances", 3, "--json") == 0
+    capsys.readouterr()
+    verdicts = set()
+    for index in range(12):
+        proof = tmp_path / f"{index}.json"
+        assert call("decide", path, "--index", index, "--out", proof, "--json") == 0
+        verdicts.add(json.loads(capsys.readouterr().out)["verdict"])
+        assert call("verify", proof) == 0
+        out = capsys.readouterr().out
+        assert "6 of 6" not in out
+        assert "4 of 4 weights bounded" in " ".join(out.split())
+    assert verdicts == {"match", "no match"}

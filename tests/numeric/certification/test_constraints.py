@@ -13,12 +13,12 @@ from algebra.errors import InputError
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
 from algebra.problems.constraints import Constraints, Interval
 from algebra.problems.problem import Distribution, Problem
 from matchprob.api.estimate import compare, count, estimate
 from numeric.certification.constraints import ConstrainedCounts, box_of
 from numeric.counts import InstanceCount, Reason
+from numeric.engines.base import EngineInfo, engine, unregister
 from numeric.engines.counter import InstanceCounter
 from numeric.instances import draw_instance
 from numeric.phcpy.install import find_phcpy
@@ -282,13 +282,73 @@ def test_surplus_weights_keep_their_values_inside():
     assert any("kept fixed" in c.note for c in signs.counts)
 
 
-def test_networks_without_constraints_say_so():
-    """Networks whose engines cannot hold a match against constraints refuse them."""
-    rules = Constraints(max_abs=3.0)
-    relu = Problem(ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [0, 0]]}, constraints=rules)
-    with pytest.raises(InputError, match="does not know"):
-        estimate(relu, 3)
-    net = NormNet(widths=(2, 2), hidden=(2,), m=2, activation="linear")
-    norm = Problem(net, {"g1": [[1], [1]]}, constraints=rules)
-    with pytest.raises(InputError, match="not obeyed for normalization"):
-        InstanceCounter(norm)
+@pytest.mark.parametrize(
+    ("masks", "bound"),
+    [
+        ({"g1": [[1]] * 3, "g2": [[1]] * 2, "b1": [[1], [0], [0]]}, 20.0),
+        ({"g1": [[1]] * 3, "g2": [[1]] * 2, "b2": [[1], [0]]}, 5.0),
+        ({"W1": [[1, 1], [0, 1], [0, 0]], "W2": [[0, 1, 0], [0, 1, 1]]}, 6.0),
+    ],
+    ids=str,
+)
+def test_linear_normalization_networks_obey(masks, bound):
+    """Solved as matrices, constrained as scales, shifts and weights: those solutions inside."""
+    net = NormNet(widths=(2, 2), hidden=(3,), m=3, activation="linear")
+    rules = {"max_abs": bound, "max_change": {next(iter(masks)): bound}}
+    free = count(Problem(net, masks), 25)
+    found = count(Problem(net, masks, constraints=Constraints(**rules)), 25)
+    if free.generic_root_count == 0:
+        assert all(c.outcome == "unmatched" for c in found)
+        return
+    some = none = 0
+    for a, b in zip(free, found, strict=True):
+        instance = draw_instance(Problem(net, masks), 0, a.index)
+        cells = instance.allocation.cells
+        before = np.array([instance.weights[n][i, j] for n, i, j in cells])
+        learns = np.array([n == next(iter(masks)) for n, _, _ in cells])
+        inside = [
+            s
+            for s in np.array(a.solutions).reshape(-1, len(cells))
+            if np.abs(s).max() <= bound and np.abs((s - before)[learns]).max() <= bound
+        ]
+        assert b.status == "complete"
+        assert b.real == len(inside) == len(b.solutions)
+        np.testing.assert_allclose(np.ravel(b.solutions), np.ravel(inside), rtol=1e-8)
+        some += bool(inside)
+        none += len(inside) < len(a.solutions)
+    assert some
+    assert none
+
+
+def test_relu_normalization_networks_obey():
+    """A certified maximal allocation settles nothing under a bound; tighter never matches more."""
+    net = NormNet.square(2, 1, 3, 3)
+    masks = dict.fromkeys(("g1", "g2", "b1", "b2"), "all")
+    free = estimate(Problem(net, masks), 10)
+    assert free.certified == 1
+    before = np.ones(10, bool)
+    for bound in (1e9, 1.0, 0.5, 0.0):
+        found = estimate(Problem(net, masks, constraints=Constraints(max_abs=bound)), 10)
+        assert found.certified is None or bound == 1e9
+        assert found.undetermined == 0
+        matched = np.array([c.outcome == "matched" for c in found.counts])
+        assert (matched <= before).all()
+        assert matched.all() == (bound == 1e9), bound
+        before = matched
+    minimal = Problem(net, {"g1": "all"}, constraints=Constraints(max_abs=1.0))
+    assert estimate(minimal, 3).certified == 0
+
+
+def test_engines_that_overlook_constraints_are_refused():
+    """An engine from outside that answers by itself must say that it obeys them."""
+    problem = Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]}, constraints=Constraints(1.0))
+
+    @engine(EngineInfo("blind", {"linear"}, complete=True, plans=False))
+    def make(assignment):
+        raise AssertionError("never asked")
+
+    try:
+        with pytest.raises(InputError, match=r"'blind' does not know \[constraints\]"):
+            estimate(problem, 3, engine="blind")
+    finally:
+        unregister("blind")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from flint import fmpq
 
-from algebra.normalization.matching import Advice
+from algebra.linalg.rational_lp import Advice
 
 _TINY = 1e-9
 _MOST_PIVOTS = 500
@@ -94,7 +94,7 @@ def _pivot(table: np.ndarray, reduced: np.ndarray, basis: list[int], i: int, c: 
 
 
 def advisor(rows: Sequence[Sequence[fmpq]]) -> Advice:
-    """Guesses for programs with columns of these rows; see `algebra.normalization.matching`."""
+    """Guesses for programs with columns of these rows; see `algebra.linalg.rational_lp`."""
     whole = np.array([[_double(entry) for entry in row] for row in rows])
 
     def advice(

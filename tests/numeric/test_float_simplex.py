@@ -10,8 +10,8 @@ from algebra.linalg.rational_lp import INFEASIBLE, maximize
 from algebra.networks.normalization import NormNet
 from algebra.normalization.matching import match_instance
 from algebra.problems.problem import Problem
+from numeric.float_simplex import advisor, guess_basis
 from numeric.instances import draw_instance
-from numeric.normalization.float_simplex import advisor, guess_basis
 
 
 def rationals(values):

@@ -1,0 +1,185 @@
+"""Verdicts on networks with activations and biases.
+
+Whatever the activation, MP = 0 if and only if the generic rank of the allocation's Jacobian is
+smaller than the network's (`algebra.activations.formal`: the theorem, and how the ranks of analytic
+networks are found modulo a prime).  Not minimal, MP = 1 and MP < 1 are shown as
+`algebra.activations.reach` says.  Networks with a polynomial activation are polynomial systems:
+there the rest is decided as for linear networks, by N, its parity, and a rational witness.
+Analytic ones have no finite count of solutions, and what is left is undecided.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from algebra.activations.formal import why_exact
+from algebra.activations.minors import LARGEST, find_minor
+from algebra.activations.reach import everything_learns, has_full_support, stuck_output
+from algebra.certificates.certificate import (
+    DISCRETE,
+    INTERMEDIATE,
+    MAXIMAL,
+    MINIMAL,
+    UNDECIDED,
+    Certificate,
+)
+from algebra.certificates.family import Effort, Tools
+from algebra.certificates.vanishing import vanishing_certificate
+from algebra.linear.certify import certify_linear
+from algebra.linear.evidence import circuit_reason, rank_evidence
+from algebra.networks.activated import ActivatedNetwork
+from algebra.phases import phase
+from algebra.problems.problem import Problem
+from algebra.problems.reachability import labels_vanish
+from algebra.problems.reduction import lowered
+from algebra.ranks.budgets.cover import budget_violations
+from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells
+from algebra.theorems.statements import what_theorems_say
+from algebra.time_limits import OutOfTime
+
+
+def certify_activated(problem: Problem, effort: Effort) -> Certificate:
+    """Decide what can be decided of an allocation of a network with activations.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a fixed allocation.
+    effort : Effort
+
+    Returns
+    -------
+    Certificate
+    """
+    network = problem.network
+    assert isinstance(network, ActivatedNetwork)
+    reduction = lowered(problem)
+    if reduction is not None:
+        found = certify_linear(reduction.problem, effort)
+        return replace(found, problem=problem)
+    start = time.monotonic()
+    notes = () if problem.distribution.is_continuous else (DISCRETE,)
+    theorems = what_theorems_say(network, problem.allocation)
+    if labels_vanish(network, problem.support):
+        return vanishing_certificate(problem, theorems, notes, effort.seed, 0.0)
+    certified = _Certifier(problem, network, effort).run()
+    return replace(
+        certified,
+        theorems=theorems,
+        notes=(*notes, *certified.notes),
+        seconds=time.monotonic() - start,
+    )
+
+
+class _Certifier:
+    """One verdict, from the ranks on."""
+
+    def __init__(self, problem: Problem, network: ActivatedNetwork, effort: Effort) -> None:
+        self.problem, self.network, self.effort = problem, network, effort
+        seed = effort.seed
+        with phase("generic ranks"):
+            self.whole = network_rank(network, problem.support, seed)
+            self.own = allocation_rank(problem.allocation, problem.support, self.whole.rank, seed)
+        self.evidence: dict[str, Any] = {
+            "network_rank": rank_evidence(problem, self.whole),
+            "allocation_rank": rank_evidence(problem, self.own),
+        }
+
+    def run(self) -> Certificate:
+        problem, network = self.problem, self.network
+        allocation, support, seed = problem.allocation, problem.support, self.effort.seed
+        if everything_learns(allocation, support):
+            self.evidence["everything_learns"] = True
+            rule = "every weight that exists learns: the teacher is a student"
+            return self._conclude(MAXIMAL, rule)
+        proved = self._ranks_proved()
+        if self.own.rank < self.whole.rank:
+            return self._minimal() if proved else self._unproved()
+        if network.affine_in(allocation.matrices):
+            rule = "only the read-out learns, with full rank: a linear system"
+            return self._conclude(MAXIMAL, rule)
+        row = stuck_output(network, allocation, support, seed)
+        if row is not None:
+            if not proved:
+                return self._unproved()
+            self.evidence["stuck_output"] = row
+            rule = f"nothing of output {row} learns, and {network.activation} is bounded on a side"
+            return self._conclude(INTERMEDIATE, rule)
+        if network.activation.is_polynomial:
+            # A trace test and guessed instances know chains only.
+            found = certify_linear(problem, replace(self.effort, tools=Tools()), peers=False)
+            found = replace(found, theorems={}, notes=())
+            if found.verdict == INTERMEDIATE and not has_full_support(problem):
+                # The map is not homogeneous: the witness cannot be scaled into a cube.
+                evidence = {k: v for k, v in found.evidence.items() if k != "no_real_root"}
+                tried = "instances without real solutions: one beyond the reach of bounded laws"
+                rule = f"not minimal, {found.generic_root_count} complex solutions"
+                return replace(
+                    found, verdict=UNDECIDED, rule=rule, evidence=evidence, tried=(tried,)
+                )
+            return found
+        if not proved:
+            return self._unproved()
+        tried = "a number of complex solutions: an analytic network has no finite one"
+        return self._conclude(UNDECIDED, "not minimal, analytic", tried=(tried,))
+
+    def _ranks_proved(self) -> bool:
+        """Whether the ranks are the generic ones; puts regular minors into the evidence."""
+        allocation, support = self.problem.allocation, self.problem.support
+        minimal, exact = self.own.rank < self.whole.rank, bool(why_exact(self.network.activation))
+        cells = all_cells(self.network, support) if minimal else allocation.cells
+        if exact and (minimal or self.network.activation.is_polynomial):
+            return True
+        try:
+            with phase("a regular minor in ball arithmetic"):
+                minor = find_minor(self.network, cells, self.whole.rank, support, self.effort.seed)
+        except OutOfTime:
+            minor = None
+        if minor is not None:
+            self.evidence["regular_minor"] = minor.to_dict()
+        return exact or minor is not None
+
+    def _minimal(self) -> Certificate:
+        allocation, whole = self.problem.allocation, self.whole
+        reasons: tuple[str, ...] = ()
+        try:
+            reasons = tuple(str(v) for v in budget_violations(allocation))
+            if allocation.size < whole.rank:
+                rule = f"{allocation.size} learnable weights, {whole.rank} independent equations"
+                return self._conclude(MINIMAL, rule, Fraction(0), reasons=reasons)
+            if not reasons:
+                reasons = (circuit_reason(allocation, self.problem.support, self.effort.seed),)
+        except OutOfTime:
+            pass
+        rule = f"generic rank {self.own.rank} of {whole.rank}"
+        return self._conclude(MINIMAL, rule, self.own.error, reasons=reasons)
+
+    def _unproved(self) -> Certificate:
+        """Formal ranks of an activation for which they are upper bounds only."""
+        rule = f"rank {self.own.rank} of {self.whole.rank} with formal values, not proved"
+        tried = (
+            f"a regular minor of {self.whole.rank} rows in ball arithmetic: none was found; they "
+            f"are looked for up to {LARGEST} rows"
+        )
+        return self._conclude(UNDECIDED, rule, tried=(tried,))
+
+    def _conclude(
+        self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
+    ) -> Certificate:
+        own: GenericRank = self.own
+        return Certificate(
+            problem=self.problem,
+            verdict=verdict,
+            rule=rule,
+            equations=self.whole.rank,
+            rank=own.rank,
+            prime=own.p,
+            error_bound=self.whole.error if error is None else error,
+            evidence=self.evidence,
+            seed=self.effort.seed,
+            **more,
+        )

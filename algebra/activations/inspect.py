@@ -1,0 +1,109 @@
+"""Inspection of networks with activations: budgets, and the system where it is polynomial."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+
+from algebra.certificates.family import WrittenEquations
+from algebra.linalg.modular import random_prime
+from algebra.linear.inspect import inspect_linear
+from algebra.networks.activated import ActivatedNetwork
+from algebra.networks.limits import plural
+from algebra.phases import phase
+from algebra.polynomials.rings import PrimeField
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.problems.reduction import lowered
+from algebra.ranks.budgets.cover import budget_violations, budgets
+from algebra.systems.elimination import eliminate
+from algebra.systems.forms import unknown_count
+from algebra.systems.inspection import Inspection
+from algebra.systems.instances import modular_instance
+from algebra.systems.system import build_system, symbolic_system
+
+FORM = "sums"
+# Systems of more unknowns are described by their size only.
+LARGEST = 400
+
+
+def inspect_activated(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray],
+    *,
+    seed: int = 0,
+    all_forms: bool = False,
+) -> Inspection:
+    """Structure report of an allocation of a network with activations.
+
+    Parameters
+    ----------
+    allocation : Allocation
+    support : mapping of str to mask
+    seed : int, optional
+        The random point follows from it.
+    all_forms : bool, optional
+        Of a linear activation: eliminate every form.
+
+    Returns
+    -------
+    Inspection
+    """
+    network = allocation.network
+    assert isinstance(network, ActivatedNetwork)
+    reduction = lowered(Problem(network, allocation.masks, support))
+    if reduction is not None:
+        return inspect_linear(reduction.problem.allocation, support, seed=seed, all_forms=all_forms)
+    p = random_prime(random.Random(f"inspect/{seed}"))
+    if network.activation.is_polynomial:
+        words = _system_words(allocation, support, p, seed)
+    else:
+        words = (
+            f"{network.activation} is no polynomial: there is no polynomial system, and a count of "
+            "solutions is a lower bound",
+        )
+    return Inspection(
+        allocation=allocation,
+        prime=p,
+        forms=(),
+        skipped=words,
+        budgets=budgets(allocation),
+        violations=budget_violations(allocation),
+    )
+
+
+def _system_words(
+    allocation: Allocation, support: Mapping[str, np.ndarray], p: int, seed: int
+) -> tuple[str, ...]:
+    """The lifted system and its core at a random instance, in words."""
+    unknowns = unknown_count(allocation, FORM)
+    if unknowns > LARGEST:
+        return (f"{FORM} form: {unknowns} unknowns, more than {LARGEST}: not written out",)
+    instance = modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
+    system = build_system(allocation, instance.weights, instance.X, instance.Y, PrimeField(p), FORM)
+    with phase(f"elimination of the {FORM} form ({unknowns} unknowns)"):
+        core = eliminate(system)
+    degrees = Counter(int(e.total_degree()) for e in system.equations if hasattr(e, "total_degree"))
+    listed = ", ".join(f"{count} of degree {degree}" for degree, count in sorted(degrees.items()))
+    return (
+        f"{FORM} form: {plural(len(system.equations), f'{len(system.equations)} equation')} in "
+        f"{unknowns} unknowns ({allocation.size} weights; the rest is what each unit receives): "
+        f"{listed}",
+        str(core),
+    )
+
+
+def activated_equations(
+    found: Inspection, support: Mapping[str, np.ndarray]
+) -> WrittenEquations | None:
+    """The equations of a network with a polynomial activation, in SymPy."""
+    network = found.allocation.network
+    assert isinstance(network, ActivatedNetwork)
+    if not network.activation.is_polynomial:
+        return None
+    system = symbolic_system(found.allocation, FORM, support)
+    pairs = list(zip(system.labels, system.equations, strict=True))
+    return f"Equations of the {system.form} form", pairs

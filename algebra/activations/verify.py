@@ -1,0 +1,298 @@
+"""Certificates of networks with activations checked again.
+
+* Ranks as for linear networks: the claimed ones are attained at the point given, by our own
+  elimination, the Jacobian compared with forward-mode derivatives; deficits are looked for at
+  new points and primes.  For tanh, sigmoid and softplus these are the generic ranks by the theorem
+  of `algebra.activations.formal`; for other analytic activations they are upper bounds.
+* A regular minor is computed again in ball arithmetic of other precisions: it proves a rank
+  without that theorem.
+* That a read-out cannot follow, or that everything learns, is read off the masks.
+* With a polynomial activation, N and witnesses as for linear networks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from algebra.activations.formal import AX, why_exact
+from algebra.activations.minors import LARGEST, Minor, is_regular
+from algebra.activations.reach import everything_learns, has_full_support, is_one_sided, is_stuck
+from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.certificates.checks import (
+    PROBABLE,
+    PROVED,
+    TRUSTED,
+    CheckFailed,
+    Checklist,
+    Say,
+    Verification,
+    weakest,
+)
+from algebra.certificates.claim import Claim, read_claim
+from algebra.certificates.family import Effort
+from algebra.certificates.fields import Fields, items, whole
+from algebra.linear.evidence import LinearEvidence, read_evidence
+from algebra.linear.verify import Checker, check_claim
+from algebra.networks.activated import ActivatedNetwork
+from algebra.problems.allocation import Cell
+from algebra.problems.problem import Problem
+from algebra.problems.reduction import lowered
+from algebra.ranks.jacobian import all_cells
+from algebra.theorems.statements import what_theorems_say
+
+# None of those that certifying uses.
+_PRECISIONS = (96, 192, 384, 768, 1536)
+
+
+def verify_activated(data: object, effort: Effort) -> Verification:
+    """Check the certificate of a network with activations.
+
+    Parameters
+    ----------
+    data : object
+        The content of ``cert.json``.
+    effort : Effort
+        New points and primes follow from its seed.
+
+    Returns
+    -------
+    Verification
+    """
+    checklist = Checklist()
+
+    def check() -> None:
+        claim = read_claim(data)
+        network = claim.problem.network
+        reduction = lowered(claim.problem)
+        if reduction is not None:
+            check_claim(_about(claim, reduction.problem), checklist, effort)
+            network = reduction.problem.network
+        else:
+            _check(claim, checklist, effort)
+        said = what_theorems_say(network, claim.problem.allocation)
+        claim.check_words(said, checklist.say)
+
+    verdict = data.get("verdict") if isinstance(data, Mapping) else None
+    return checklist.run(str(verdict), check)
+
+
+def _about(claim: Claim, problem: Problem) -> Claim:
+    return replace(claim, problem=problem)
+
+
+def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
+    fields, problem = claim.evidence, claim.problem
+    network = problem.network
+    assert isinstance(network, ActivatedNetwork)
+    if fields.has("labels_vanish"):
+        _check_silence(claim, network, checklist.say)
+        return
+    minor = None
+    if fields.has("regular_minor"):
+        minor = _read_minor(fields.table("regular_minor"), problem)
+    everything = fields.has("everything_learns") and fields.flag("everything_learns")
+    row = fields.whole("stuck_output", 0) if fields.has("stuck_output") else None
+    own = (everything, row is not None)
+    if network.activation.is_polynomial and not any(own) and claim.verdict != UNDECIDED:
+        if minor is not None:
+            raise CheckFailed("evidence.regular_minor", "polynomials need none")
+        if claim.verdict == INTERMEDIATE and not has_full_support(problem):
+            text = "the witness cannot be scaled into the cube of a bounded law"
+            raise CheckFailed("evidence.no_real_root", text)
+        if claim.verdict != MAXIMAL or not network.affine_in(problem.allocation.matrices):
+            check_claim(claim, checklist, effort, peers=False)
+            return
+        if fields.has("root_count"):
+            check_claim(claim, checklist, effort, peers=False)
+            return
+    evidence = read_evidence(fields, problem)
+    _Checker(claim, evidence, checklist, effort, minor, everything, row).run()
+
+
+def _check_silence(claim: Claim, network: ActivatedNetwork, say: Say) -> None:
+    """No path leads to an output from what is not 0: every label is 0, for all weights."""
+    place = "evidence.labels_vanish"
+    if not claim.evidence.flag("labels_vanish"):
+        raise CheckFailed(place, "can only be true")
+    if (claim.verdict, claim.equations, claim.rank) != (MAXIMAL, 0, 0):
+        raise CheckFailed("verdict", "labels that are always 0 make every student match")
+    if claim.prime or claim.error_bound or claim.generic_root_count is not None:
+        raise CheckFailed(place, "prime, error bound and root count have no place here")
+    claim.evidence.finish()
+    alive = _alive_outputs(network, claim.problem)
+    if alive:
+        raise CheckFailed(place, f"outputs {sorted(alive)} are not always 0")
+    say(place, PROVED, "every label is 0: no path leads to it from anything that is not")
+    say("verdict", PROVED, "each student matches")
+
+
+def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
+    """Outputs that are not always 0, going forwards over sets of units."""
+    cells = all_cells(network, problem.support)
+    by_name: dict[str, set[tuple[int, int]]] = {name: set() for name in network.shapes}
+    for name, i, j in cells:
+        by_name[name].add((i, j))
+    alive: set[int] = set()
+    for number, stage in enumerate(network.stages()):
+        if stage.drive is None:
+            sending = set(range(network.input_shape[0])) if number == 0 else alive
+        else:
+            driven = {i for i, _ in by_name[str(network.encoder)]}
+            sending = driven | (alive if number else set())
+        receiving = {i for i, j in by_name[stage.matrix] if j in sending}
+        if stage.bias is not None:
+            receiving |= {i for i, _ in by_name[stage.bias]}
+        if not network.activation.vanishes_at_zero:
+            receiving = set(range(network.shapes[stage.matrix][0]))
+        alive = receiving
+    outputs = {i for i, j in by_name[network.output] if j in alive}
+    if network.output_bias is not None:
+        outputs |= {i for i, _ in by_name[network.output_bias]}
+    return outputs
+
+
+def _read_minor(fields: Fields, problem: Problem) -> Minor:
+    network = problem.network
+    number, rows = fields.whole("number", 0), fields.wholes("rows", 0)
+    cells: list[Cell] = []
+    for k, cell in enumerate(fields.items("columns")):
+        at = f"{fields.at('columns')}[{k}]"
+        parts = items(cell, at)
+        if len(parts) != 3 or not isinstance(parts[0], str):
+            raise CheckFailed(at, "must be a matrix, a row and a column")
+        cells.append((parts[0], whole(parts[1], at, 0), whole(parts[2], at, 0)))
+    fields.finish()
+    if len(set(rows)) != len(rows) or any(row >= network.outputs for row in rows):
+        raise CheckFailed(fields.at("rows"), f"are not different labels of {network.outputs}")
+    if len(rows) > LARGEST:
+        raise CheckFailed(fields.at("rows"), f"are more than {LARGEST}")
+    outside = set(cells) - set(all_cells(network, problem.support))
+    if outside or len(set(cells)) != len(cells) or len(cells) != len(rows):
+        raise CheckFailed(fields.at("columns"), "are not as many different weights that exist")
+    return Minor(number, rows, tuple(cells))
+
+
+class _Checker(Checker):
+    """The checks of one claim; what is not of a polynomial system."""
+
+    def __init__(
+        self,
+        claim: Claim,
+        evidence: LinearEvidence,
+        checklist: Checklist,
+        effort: Effort,
+        minor: Minor | None,
+        everything: bool,
+        row: int | None,
+    ) -> None:
+        super().__init__(claim, evidence, checklist, effort, peers=False)
+        assert isinstance(self.problem.network, ActivatedNetwork)
+        self.network = self.problem.network
+        self.minor, self.everything, self.row = minor, everything, row
+
+    def run(self) -> str:
+        claim, evidence = self.claim, self.evidence
+        for name in ("root_count", "sub_allocation", "no_real_root", "teacher_reached"):
+            if getattr(evidence, name) is not None and claim.verdict != UNDECIDED:
+                raise CheckFailed(f"evidence.{name}", "has no place beside the other evidence")
+        if claim.generic_root_count is not None and evidence.root_count is None:
+            raise CheckFailed("generic_root_count", "no evidence gives it")
+        if self.everything:
+            return self._everything()
+        known, attained = self._ranks()
+        if claim.verdict == MINIMAL:
+            self._nothing_else(("regular_minor",))
+            if not claim.rank < claim.equations:
+                text = f"minimal needs rank {claim.rank} < equations {claim.equations}"
+                raise CheckFailed("verdict", text)
+            self._error_bound(claim.learnable < claim.equations)
+            text = f"rank {claim.rank} < {claim.equations}: MP = 0"
+            self.say("verdict", attained, text)
+            return attained
+        if claim.verdict == UNDECIDED:
+            self._error_bound(True)
+            self.say("verdict", TRUSTED, "undecided: nothing more is claimed")
+            return TRUSTED
+        if claim.rank != claim.equations:
+            text = f"rank {claim.rank} ≠ equations {claim.equations}: minimal, not this"
+            raise CheckFailed("verdict", text)
+        self._error_bound(known == PROVED)
+        if claim.verdict == MAXIMAL:
+            return self._readout(known)
+        return self._stuck(known)
+
+    def _nothing_else(self, allowed: tuple[str, ...]) -> None:
+        given = {"regular_minor": self.minor, "stuck_output": self.row}
+        for name, value in given.items():
+            if value is not None and name not in allowed:
+                text = f"has no place in the certificate of a {self.claim.verdict} allocation"
+                raise CheckFailed(f"evidence.{name}", text)
+
+    def _ranks(self) -> tuple[str, str]:
+        """Statuses of "rank J = ρ" and of "rank J_A is as claimed" (at most, where minimal)."""
+        claim, activation = self.claim, self.network.activation
+        known, attained = self._network_rank(), self._allocation_rank()
+        exact = why_exact(activation)
+        if exact == AX:
+            self.say("rank", PROVED, f"{exact}; so these are the generic ranks")
+        if self.minor is None:
+            if not exact and claim.verdict != UNDECIDED:
+                text = f"is missing: with {activation} formal ranks are upper bounds only"
+                raise CheckFailed("evidence.regular_minor", text)
+            return known, attained
+        place, minor = "evidence.regular_minor", self.minor
+        if len(minor.rows) != claim.equations:
+            raise CheckFailed(place, f"has {len(minor.rows)} rows, not {claim.equations}")
+        if claim.rank == claim.equations:
+            outside = set(minor.columns) - set(self.problem.allocation.cells)
+            if outside:
+                raise CheckFailed(place, f"{min(outside)} does not learn")
+        if not is_regular(self.network, minor, self.problem.support, _PRECISIONS):
+            raise CheckFailed(place, "balls do not show that it is not 0")
+        text = f"regular in ball arithmetic: rank at least {claim.equations}, by no theorem on φ"
+        self.say(place, PROVED, text)
+        if not exact:
+            # At most ρ by new formal points, at least ρ by the minor.
+            known = PROVED if claim.equations == self.network.label_dimension_bound else PROBABLE
+        return known, attained
+
+    def _everything(self) -> str:
+        """From "all weights that exist learn" follows MP = 1."""
+        claim = self.claim
+        if claim.verdict != MAXIMAL or self.row is not None or self.minor is not None:
+            raise CheckFailed("evidence.everything_learns", "has no place beside the rest")
+        self._network_rank()
+        self._allocation_rank()
+        self._error_bound(True)
+        if not everything_learns(self.problem.allocation, self.problem.support):
+            raise CheckFailed("evidence.everything_learns", "a weight that exists does not learn")
+        self.say("verdict", PROVED, "every weight learns, so the teacher is a student: MP = 1")
+        return PROVED
+
+    def _readout(self, known: str) -> str:
+        """From "only the read-out learns" and full rank follows MP = 1."""
+        self._nothing_else(("regular_minor",))
+        if not self.network.affine_in(self.problem.allocation.matrices):
+            raise CheckFailed("verdict", "maximal: neither counted nor linear in what learns")
+        self.say("verdict", known, "the labels are affine in what learns, of full rank: MP = 1")
+        return known
+
+    def _stuck(self, known: str) -> str:
+        """From an output that cannot follow, and full rank, follows 0 < MP < 1."""
+        self._nothing_else(("regular_minor", "stuck_output"))
+        place, row, activation = "evidence.stuck_output", self.row, self.network.activation
+        if row is None:
+            raise CheckFailed(place, "is missing")
+        if row >= self.network.d:
+            raise CheckFailed(place, f"there are {self.network.d} outputs")
+        allocation, support = self.problem.allocation, self.problem.support
+        if not is_one_sided(activation):
+            raise CheckFailed(place, f"{activation} is bounded on no side")
+        if not is_stuck(self.network, allocation, support, row, self.seed):
+            raise CheckFailed(place, f"output {row} learns, or reads silent units only")
+        text = f"nothing of output {row} learns, and {activation} is bounded on a side: MP < 1"
+        self.say(place, PROVED, text)
+        status = weakest(known)
+        self.say("verdict", status, "not minimal, so MP > 0; an output that cannot follow: MP < 1")
+        return status

@@ -1,0 +1,319 @@
+r"""Activation functions: exact polynomials, and four analytic functions with their slopes.
+
+A polynomial with rational coefficients is computed exactly over any ring.  The analytic functions
+are known here by the differential equation they solve, which is all that exact algebra needs:
+
+========== ============================ ======== =================
+name       z = φ(a)                     φ(0)     slope φ'(a)
+========== ============================ ======== =================
+tanh       tanh a                       0        1 − z²
+sigmoid    1/(1 + e^{−a})               1/2      z − z²
+softplus   log(1 + e^a)                 log 2    s, a second value
+erf        erf a                        0        s, a second value
+========== ============================ ======== =================
+
+**Formal values.** `Activation.modular` replaces z (and s) by residues modulo p that depend on a
+and the unit in no way one could guess: equal pre-activations of a unit have equal values, all
+others are independent.  `algebra.activations.formal` proves that ranks found with them are the
+generic ranks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, shown
+
+LINEAR = "linear"
+ANALYTIC = ("tanh", "sigmoid", "softplus", "erf")
+# Those whose slope is a polynomial in their value: its coefficients.
+_SLOPES = {"tanh": (1, 0, -1), "sigmoid": (0, 1, -1)}
+# Values at 0, numerator and denominator, where they are rational.
+_AT_ZERO = {"tanh": (0, 1), "sigmoid": (1, 2), "erf": (0, 1)}
+_SLOPE_AT_ZERO = {"softplus": (1, 2)}
+# A polynomial of higher degree is a slip of the pen.
+_LARGEST_DEGREE = 32
+_LARGEST_COEFFICIENT = 10**12
+
+# Values are told apart by odd constants of 64 bits (those of splitmix64).
+_STEPS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+
+
+@dataclass(frozen=True)
+class Activation:
+    """What each hidden unit does to the sum it receives.
+
+    Parameters
+    ----------
+    name : str
+        "linear", "polynomial" or one of `ANALYTIC`.
+    coefficients : tuple of Fraction
+        c_0, c_1, … of a polynomial; (0, 1) for "linear"; empty for the analytic ones.
+
+    Examples
+    --------
+    >>> Activation.read({"polynomial": [0, 0, 1]}).degree
+    2
+    >>> Activation.read("tanh").plain
+    'tanh'
+    """
+
+    name: str
+    coefficients: tuple[Fraction, ...] = ()
+
+    @classmethod
+    def read(cls, value: Any) -> Activation:
+        """The activation that a problem file names.
+
+        Parameters
+        ----------
+        value : str, mapping or Activation
+            A name, or ``{"polynomial": [c0, c1, …]}`` with whole numbers, fractions as text
+            (``"1/3"``) or decimals.
+
+        Raises
+        ------
+        InputError
+        """
+        if isinstance(value, Activation):
+            return value
+        if isinstance(value, str):
+            if value == LINEAR:
+                return cls(LINEAR, (Fraction(0), Fraction(1)))
+            if value in ANALYTIC:
+                return cls(value)
+        elif isinstance(value, Mapping) and set(value) == {"polynomial"}:
+            return cls("polynomial", _coefficients(value["polynomial"]))
+        names = ", ".join(f'"{name}"' for name in (*ANALYTIC, LINEAR))
+        raise InputError(
+            f"`activation` ({shown(value)}) must be one of {names}, "
+            "or { polynomial = [c0, c1, …] }"
+        )
+
+    @property
+    def plain(self) -> Any:
+        """The activation as it stands in a problem file."""
+        if self.name != "polynomial":
+            return self.name
+        return {
+            "polynomial": [
+                int(c) if c.denominator == 1 else f"{c.numerator}/{c.denominator}"
+                for c in self.coefficients
+            ]
+        }
+
+    @property
+    def is_polynomial(self) -> bool:
+        """Whether labels are polynomials in the weights."""
+        return bool(self.coefficients)
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether it leaves its argument as it is."""
+        return self.coefficients == (Fraction(0), Fraction(1))
+
+    @property
+    def degree(self) -> int:
+        """Degree of the polynomial."""
+        return len(self.coefficients) - 1
+
+    @property
+    def vanishes_at_zero(self) -> bool:
+        """Whether φ(0) = 0."""
+        if self.is_polynomial:
+            return self.coefficients[0] == 0
+        return _AT_ZERO.get(self.name, (1, 1))[0] == 0
+
+    @property
+    def formal_is_exact(self) -> bool:
+        """Whether ranks with formal values are proved to be the generic ranks."""
+        return self.name != "erf"
+
+    @property
+    def bounds(self) -> tuple[int | None, int | None]:
+        """Infimum and supremum of its values, None where it has none; of the analytic ones."""
+        return {
+            "tanh": (-1, 1),
+            "sigmoid": (0, 1),
+            "erf": (-1, 1),
+            "softplus": (0, None),
+        }.get(self.name, (None, None))
+
+    # -- values ----------------------------------------------------------------------
+
+    def values(self, a: Any) -> Any:
+        """Values of an array, in the arithmetic of its entries.
+
+        Parameters
+        ----------
+        a : array
+            Entries from any ring for a polynomial; numbers that know exp, log, tanh, erf for the
+            analytic functions (balls; machine numbers, whoever hands them in).
+        """
+        if self.is_polynomial:
+            return _polynomial(self.coefficients, a)
+        if self.name == "tanh":
+            return np.tanh(a)
+        if self.name == "sigmoid":
+            return _sigmoid(a)
+        if self.name == "softplus":
+            return a / 2 + np.log(2 * np.cosh(a / 2))
+        return _erf(a)
+
+    def slopes(self, a: Any, z: Any) -> Any:
+        """Derivatives at `a`, where the values are `z`; arguments as for `values`."""
+        if self.is_polynomial:
+            return _polynomial(self._derived, a)
+        if self.name in _SLOPES:
+            return _horner(_SLOPES[self.name], z)
+        if self.name == "softplus":
+            return _sigmoid(a)
+        return 2 * np.exp(-a * a) / _root_of_pi(a)
+
+    @property
+    def _derived(self) -> tuple[Fraction, ...]:
+        return tuple(k * c for k, c in enumerate(self.coefficients))[1:]
+
+    def modular(
+        self, a: np.ndarray, layer: int, p: int, seed: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Values and slopes modulo p: those of a polynomial, or formal ones.
+
+        Parameters
+        ----------
+        a : ndarray of int64, shape (units, samples)
+            Pre-activations.
+        layer : int
+            Which weights they come from: units of two layers are different units.
+        p, seed : int
+            Formal values follow from them.
+        """
+        if self.is_polynomial:
+            both = ([_residue(c, p) for c in part] for part in (self.coefficients, self._derived))
+            value, slope = (_horner(coefficients, a, p) for coefficients in both)
+            return value, slope
+        units = np.arange(a.shape[0], dtype=np.uint64)[:, None] + np.uint64(layer << 32)
+        # A sum that is 0 for every choice of weights and samples has the same value everywhere.
+        units = np.where(a == 0, np.uint64(0), units + np.uint64(1))
+        z = _scrambled(a, units, 2 * seed, p)
+        if self.name in _AT_ZERO:
+            z = np.where(a == 0, _residue(Fraction(*_AT_ZERO[self.name]), p), z)
+        if self.name in _SLOPES:
+            return z, _horner([c % p for c in _SLOPES[self.name]], z, p)
+        slope = _scrambled(a, units, 2 * seed + 1, p)
+        if self.name in _SLOPE_AT_ZERO:
+            slope = np.where(a == 0, _residue(Fraction(*_SLOPE_AT_ZERO[self.name]), p), slope)
+        return z, slope
+
+    def __str__(self) -> str:
+        if self.name != "polynomial":
+            return self.name
+        terms = [
+            f"{c}" if k == 0 else ("" if c == 1 else f"{c} ") + ("z" if k == 1 else f"z^{k}")
+            for k, c in enumerate(self.coefficients)
+            if c
+        ]
+        return " + ".join(terms)
+
+
+def _coefficients(value: Any) -> tuple[Fraction, ...]:
+    if isinstance(value, (str, bytes)) or not isinstance(value, (list, tuple)) or len(value) < 2:
+        raise InputError(
+            f"`activation.polynomial` ({shown(value)}) must be a list of two or more coefficients"
+        )
+    found = []
+    for k, c in enumerate(value):
+        try:
+            if isinstance(c, bool):
+                raise ValueError
+            # A decimal is the number its digits say.
+            read = Fraction(c if isinstance(c, (int, Fraction)) else str(c)[:64])
+        except (ValueError, ZeroDivisionError):
+            raise InputError(
+                f"`activation.polynomial[{k}]` ({shown(c)}) must be a rational number"
+            ) from None
+        if max(abs(read.numerator), read.denominator) > _LARGEST_COEFFICIENT:
+            raise InputError(f"`activation.polynomial[{k}]` ({shown(c)}) has too many digits")
+        found.append(read)
+    while found and found[-1] == 0:
+        found.pop()
+    if not 2 <= len(found) <= _LARGEST_DEGREE + 1:
+        raise InputError(
+            f"`activation.polynomial` has degree {len(found) - 1}; "
+            f"it must be 1 to {_LARGEST_DEGREE}"
+        )
+    return tuple(found)
+
+
+def _polynomial(coefficients: Sequence[Fraction], a: Any) -> Any:
+    """A polynomial's values: over residues by theirs, else whole numbers and one division."""
+    p = _modulus(a)
+    if p:
+        return _horner([_residue(c, p) for c in coefficients], a)
+    scale = math.lcm(*(c.denominator for c in coefficients))
+    value = _horner([c.numerator * (scale // c.denominator) for c in coefficients], a)
+    return value if scale == 1 else value / scale
+
+
+def _modulus(a: Any) -> int:
+    """The prime of an array over a field of residues; 0 of all others."""
+    if hasattr(a, "p"):
+        return int(a.p)
+    entry = a.flat[0] if a.size else 0
+    owner: Any = entry if hasattr(entry, "modulus") else getattr(entry, "context", int)()
+    return int(owner.modulus()) if hasattr(owner, "modulus") else 0
+
+
+def _horner(coefficients: Sequence[Any], a: Any, p: int = 0) -> Any:
+    value = a * 0 + coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        value = value * a + c
+        if p:
+            value = value % p
+    return value
+
+
+def _residue(c: Fraction, p: int) -> int:
+    return c.numerator * pow(c.denominator, -1, p) % p
+
+
+def _sigmoid(a: Any) -> Any:
+    return (1 + np.tanh(a / 2)) / 2
+
+
+def _knows_erf(a: Any) -> bool:
+    return a.dtype.kind == "O"
+
+
+def _erf(a: Any) -> Any:
+    if _knows_erf(a):
+        return np.frompyfunc(lambda x: x.erf(), 1, 1)(a)
+    # Machine numbers.
+    from scipy import special
+
+    return special.erf(a)
+
+
+def _root_of_pi(a: Any) -> Any:
+    if _knows_erf(a):
+        return type(a.flat[0]).pi().sqrt() if a.size else 1
+    return np.sqrt(np.pi)
+
+
+def _scrambled(a: np.ndarray, units: np.ndarray, seed: int, p: int) -> np.ndarray:
+    """Residues that follow from pre-activation, unit and seed, and look independent."""
+    first, second, third = (np.uint64(step) for step in _STEPS)
+    with np.errstate(over="ignore"):
+        mixed = np.full(a.shape, seed & (2**64 - 1), np.uint64)
+        for part in (units, a.astype(np.uint64)):
+            mixed = (mixed ^ part) + first
+            mixed = (mixed ^ (mixed >> np.uint64(30))) * second
+            mixed = (mixed ^ (mixed >> np.uint64(27))) * third
+            mixed = mixed ^ (mixed >> np.uint64(31))
+    return (mixed % np.uint64(p)).astype(np.int64)

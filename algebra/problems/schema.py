@@ -1,0 +1,182 @@
+"""What a problem file may say: its tables, their keys and what these mean, as a JSON Schema.
+
+The kinds, sizes, laws, caps and rules are read off the classes that check them, so that an editor
+(which reads ``docs/problem.schema.json``) and the parser (`algebra.problems.files`, whose messages
+use the meanings) know the same keys.  The parser checks more: shapes, structural zeros, sizes that
+go together.
+
+``python -m algebra.problems.schema`` prints it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Collection
+from dataclasses import MISSING, Field, fields
+from typing import Any
+
+from algebra.networks.base import KINDS, Network
+from algebra.problems.constraints import SIGN_WORDS, Constraints
+from algebra.problems.problem import ALL, LAWS, Distribution
+from algebra.problems.random_cells import RandomCells
+
+TABLES = {
+    "network": "the kind of network and its sizes",
+    "learnable": "which weights may learn: an entry for each matrix that does",
+    "support": "structural zeros: the weights that exist, for each sparse matrix",
+    "distribution": "how weights, teacher and inputs are drawn",
+    "constraints": "what a match may look like: bounds and signs of the learnable weights",
+}
+MEANINGS = {
+    "n": "hidden units",
+    "T": "time steps",
+    "b": "inputs a time step",
+    "q": "inputs",
+    "d": "outputs",
+    "m": "samples",
+    "widths": "widths of the hidden layers; of a normalization net all of its target's layers",
+    "hidden": "hidden widths of the frozen network, one for each layer of the target",
+    "activation": "what hidden units do",
+    "budget": "learnable cells",
+    "rows": "only the first rows are used",
+    "columns": "only the first columns are used",
+    "max_per_row": "most cells in a row",
+    "max_per_column": "most cells in a column",
+    "weights": "law of the student's weights",
+    "inputs": "law of the samples",
+    "teacher": "law of the teacher's weights",
+    "max_abs": "every learnable weight within ± this bound",
+    "max_change": "every learnable weight within ± this bound of its value before learning",
+    "sign": "keep (that of the value before learning), + or -",
+}
+_FILE = {"type": "string", "pattern": r"\.(csv|npy)$", "description": "a file beside this one"}
+_CHOICES = {"activation": ("relu", "linear")}
+
+
+def nearest(key: str, known: Collection[str]) -> str:
+    """A hint at the known key that was perhaps meant; "" where none is near.
+
+    Examples
+    --------
+    >>> nearest("learnabel", TABLES)
+    ' (did you mean `learnable`?)'
+    """
+    found = difflib.get_close_matches(str(key), known, 1, 0.7)
+    return f" (did you mean `{found[0]}`?)" if found else ""
+
+
+def problem_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of problem files."""
+    matrices = {"type": "object", "minProperties": 0}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "matchprob problem file",
+        "type": "object",
+        "required": ["network"],
+        "additionalProperties": False,
+        "properties": {
+            "network": {
+                "description": TABLES["network"],
+                "type": "object",
+                "required": ["kind"],
+                "properties": {"kind": {"enum": list(KINDS)}},
+                "oneOf": [_network(cls) for cls in KINDS.values()],
+            },
+            "learnable": {
+                "description": TABLES["learnable"],
+                **matrices,
+                "additionalProperties": {"anyOf": [*_masks(), _random()]},
+            },
+            "support": {
+                "description": TABLES["support"],
+                **matrices,
+                "additionalProperties": {"anyOf": _masks()},
+            },
+            "distribution": _table("distribution", Distribution, {"enum": list(LAWS)}),
+            "constraints": _constraints(),
+        },
+    }
+
+
+def _network(cls: type[Network]) -> dict[str, Any]:
+    own: tuple[Field[Any], ...] = fields(cls)  # type: ignore[arg-type]
+    return {
+        "title": cls.title,
+        "additionalProperties": False,
+        "required": ["kind", *(f.name for f in own if f.default is MISSING)],
+        "properties": {
+            "kind": {"const": cls.kind},
+            **{f.name: {**_size(f.name), "description": MEANINGS[f.name]} for f in own},
+        },
+    }
+
+
+def _size(name: str) -> dict[str, Any]:
+    if name in _CHOICES:
+        return {"enum": list(_CHOICES[name])}
+    whole = {"type": "integer", "minimum": 1}
+    return {"type": "array", "items": whole} if name in ("widths", "hidden") else whole
+
+
+def _masks() -> list[dict[str, Any]]:
+    row = {"type": "array", "items": {"enum": [0, 1]}, "minItems": 1}
+    return [
+        {"type": "array", "items": row, "minItems": 1, "description": "rows of 0 and 1"},
+        {"const": ALL, "description": "every weight of the matrix"},
+        _FILE,
+    ]
+
+
+def _random() -> dict[str, Any]:
+    whole = {"type": "integer", "minimum": 0}
+    inner = {
+        "type": "object",
+        "required": ["budget"],
+        "additionalProperties": False,
+        "properties": {
+            f.name: {**whole, "description": MEANINGS[f.name]} for f in fields(RandomCells)
+        },
+    }
+    return {
+        "type": "object",
+        "required": ["random"],
+        "additionalProperties": False,
+        "properties": {"random": inner},
+        "description": "an allocation drawn anew for each trial",
+    }
+
+
+def _table(name: str, cls: type, value: dict[str, Any]) -> dict[str, Any]:
+    keys = {f.name: {**value, "description": MEANINGS[f.name]} for f in fields(cls)}
+    return {
+        "description": TABLES[name],
+        "type": "object",
+        "additionalProperties": False,
+        "properties": keys,
+    }
+
+
+def _constraints() -> dict[str, Any]:
+    table = _table("constraints", Constraints, {})
+    number = {"type": "number", "minimum": 0}
+    for key, entry in table["properties"].items():
+        single: list[dict[str, Any]]
+        if key == "sign":
+            single = [{"enum": list(SIGN_WORDS)}]
+            items: dict[str, Any] = {"enum": [-1, 0, 1]}
+        else:
+            single, items = [number, {"const": "inf"}], number
+        rows = {"type": "array", "items": {"type": "array", "items": items}}
+        forms = [*single, rows, _FILE]
+        entry["anyOf"] = [*forms, {"type": "object", "additionalProperties": {"anyOf": forms}}]
+    return table
+
+
+def schema_text() -> str:
+    """The schema as it stands in ``docs/problem.schema.json``."""
+    return json.dumps(problem_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    print(schema_text(), end="")

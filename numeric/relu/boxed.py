@@ -1,0 +1,359 @@
+"""One ReLU instance whose weights must lie in intervals: pairs are searched, answers exact.
+
+The tree of `numeric.relu.pairs_kernel` with more unknowns and rows: a bounded weight is the end of
+its interval and a distance p ≥ 0 from it; where both ends are there, p + q is the length between
+them.  Everything else stays: a solution must have an exact witness inside the intervals, and a
+leaf that rounding leaves in doubt, or that shall be evidence, is refuted by a Farkas vector over Q
+(`algebra.relu.equations`), found from the leaf's basis.  What resists is decided over Q altogether
+(`algebra.relu.box_program`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from algebra.problems.allocation import Cell
+from algebra.relu.box_program import BoxProgram, empty_leaf
+from algebra.relu.equations import ReluSystem, relu_system
+from algebra.relu.leaves import Leaf, covers
+from numeric.float_simplex import advisor
+from numeric.instances import Instance
+from numeric.relu.hull import learning_units
+from numeric.relu.pairs_kernel import search, start_tableau
+from numeric.relu.patience import in_time
+from numeric.relu.simplex import CANDIDATE, LIMIT, NO_MATCH
+
+# Ends beyond are left out of the floating program, which only loosens it: rounding rules there.
+_FAR = 10_000
+_ROOM = 256
+# Doubtful leaves looked at over Q.
+_DOUBTFUL = 2_000
+
+
+@dataclass(frozen=True)
+class BoxSearch:
+    """What a search found.
+
+    Attributes
+    ----------
+    system : ReluSystem or None
+        Where it was needed.
+    witness : list of fmpq or None
+    leaves : tuple of Leaf or None
+        Where there is no match: verified refutations, all of them if they were asked for.
+    is_refuted : bool
+        Whether there is no match.
+    nodes, leaf_count, doubtful : int
+    note : str
+    """
+
+    system: ReluSystem | None = None
+    witness: list[Any] | None = None
+    leaves: tuple[Leaf, ...] | None = None
+    is_refuted: bool = False
+    nodes: int = 0
+    leaf_count: int = 0
+    doubtful: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class _Program:
+    """A z = b, z ≥ 0: u, v, then for bounded weights their distances from an end.
+
+    Attributes
+    ----------
+    A, b : ndarray
+    pairs : int
+    ends : list of (cell, 1 or -1)
+        Of each column behind u and v: distance from the lower (1) or the upper end.
+    pinned : set of cell
+        Weights whose interval is a point.
+    """
+
+    A: np.ndarray
+    b: np.ndarray
+    pairs: int
+    ends: list[tuple[Cell, int]]
+    pinned: set[Cell]
+
+
+def is_bounded(instance: Instance) -> bool:
+    """Whether some learnable weight has a bound."""
+    return any(interval.is_bounded for interval in instance.box.values())
+
+
+def search_boxed(instance: Instance, *, certify: bool, most_nodes: int) -> BoxSearch:
+    """Decide an instance under its constraints.
+
+    Parameters
+    ----------
+    instance : Instance
+    certify : bool
+        Whether "no match" comes with verified refutations of all leaves.
+    most_nodes : int
+    """
+    if set(instance.allocation.matrices) == {"W1"}:
+        nowhere = any(interval.is_empty for interval in instance.box.values())
+        if len(learning_units(instance)) and not nowhere:
+            return _Tree(instance, most_nodes).decide(certify)
+    system = relu_system(instance.allocation, *instance.exact, instance.box)
+    root = np.zeros(system.pairs, int)
+    if system.is_empty:
+        note = "an interval of the constraints is empty"
+        return BoxSearch(system, None, (empty_leaf(system, root),), True, 0, 1, note=note)
+    found = BoxProgram(system, advisor).decide(root)
+    blank = BoxSearch(system, nodes=found.nodes, leaf_count=1, note="linear")
+    if found.is_open:
+        return replace(blank, note="a linear program that has not come to an end")
+    refuted = found.witness is None
+    leaves = found.leaves if refuted else None
+    return replace(blank, witness=found.witness, leaves=leaves, is_refuted=refuted)
+
+
+class _Tree:
+    """The tree of pairs of an instance with learnable weights in W1."""
+
+    def __init__(self, instance: Instance, most_nodes: int) -> None:
+        self.instance, self.most_nodes = instance, most_nodes
+        units = learning_units(instance)
+        self.shape = len(units), instance.problem.network.m
+        self.program = _floating(instance, units)
+        p = self.program
+        self.start = start_tableau(p.A, p.b)
+        noise = np.random.default_rng(12345).random(p.A.shape[1])
+        # u and v shall vanish; where a weight lies in its interval matters little.
+        size = np.where(np.arange(p.A.shape[1]) < 2 * p.pairs, 1.0, 1e-3)
+        self.costs = size * (1.0 + 0.1 * noise)
+
+    @cached_property
+    def system(self) -> ReluSystem:
+        """The equations over Q."""
+        return relu_system(self.instance.allocation, *self.instance.exact, self.instance.box)
+
+    @cached_property
+    def exact(self) -> BoxProgram:
+        """The program over Q."""
+        return BoxProgram(self.system, advisor)
+
+    def decide(self, certify: bool) -> BoxSearch:
+        """Search, and answer over Q."""
+        blank = BoxSearch()
+        if self.start[4] > 1e-9 * max(1.0, float(np.abs(self.program.b).max(initial=0.0))):
+            # Dependent equations that seem to contradict each other: only Q can say.
+            blank = replace(blank, leaf_count=1, doubtful=1)
+            return self._over_q(blank, [np.zeros(self.shape, int)], [None], certify)
+        keep, room = False, _ROOM
+        while True:
+            out = self._search(certify, keep, room)
+            status, nodes, leaf_count, doubtful, last, values = out[:6]
+            blank = replace(blank, nodes=blank.nodes + nodes)
+            if nodes > self.most_nodes or (keep and status != NO_MATCH):
+                return replace(blank, note=f"given up after {blank.nodes} nodes")
+            if status == CANDIDATE:
+                witness = self._witness(last, values)
+                if witness is not None:
+                    return replace(blank, system=self.system, witness=witness)
+            recorded = leaf_count if certify else doubtful
+            if status == NO_MATCH and recorded <= room:
+                break
+            # A solution within rounding only, or a program without an end: go on, and look at all
+            # such leaves over Q.
+            keep, room = keep or status != NO_MATCH, max(room, recorded)
+        blank = replace(blank, leaf_count=leaf_count, doubtful=doubtful)
+        if doubtful > _DOUBTFUL:
+            return replace(blank, note=f"leaves that rounding keeps in doubt: {doubtful}")
+        fixes, bases, rows = (a[:recorded] for a in out[6:])
+        sides = [fix.reshape(self.shape).astype(int) for fix in fixes]
+        hints = list(zip(bases, rows, strict=True))
+        return self._over_q(blank, sides, hints, certify)
+
+    def _search(self, every: bool, keep: bool, room: int) -> Any:
+        T, beta, basic, other, _ = self.start
+        pairs = self.program.pairs
+
+        def once(most: int) -> Any:
+            fixes = np.zeros((room, pairs), np.int8)
+            bases = np.zeros((room, len(basic)), np.int64)
+            rows = np.zeros(room, np.int64)
+            out = search(
+                T, beta, basic, other, pairs, self.costs, most, every, keep, fixes, bases, rows
+            )
+            return (*out, fixes, bases, rows)
+
+        return in_time(once, lambda out: out[0] == LIMIT, self.most_nodes)
+
+    def _over_q(
+        self, blank: BoxSearch, sides: list[np.ndarray], hints: list[Any], certify: bool
+    ) -> BoxSearch:
+        """Look at leaves over Q; without `certify` these are the doubtful ones alone."""
+        if sides:
+            blank = replace(blank, system=self.system)
+        leaves: list[Leaf] = []
+        for fixed, hint in zip(sides, hints, strict=True):
+            leaf = None if hint is None or not hint[1] else self._leaf(fixed, *hint)
+            if leaf is not None:
+                leaves.append(leaf)
+                continue
+            found = self.exact.decide(fixed)
+            if found.is_open:
+                return replace(blank, note="a leaf could not be decided over Q")
+            if found.witness is not None:
+                return replace(blank, witness=found.witness)
+            leaves += found.leaves
+        if not certify:
+            note = f"leaves refuted in floating point: {blank.leaf_count - blank.doubtful}"
+            note += f", over Q: {blank.doubtful}" if blank.doubtful else ""
+            return replace(blank, is_refuted=True, note=note)
+        if not covers([leaf.fixed for leaf in leaves]):
+            return replace(blank, note="the leaves do not cover every pattern")
+        note = f"leaves refuted over Q: {len(leaves)}"
+        return replace(blank, is_refuted=True, leaves=tuple(leaves), note=note)
+
+    def _basic(self, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[Cell, set[int]]]:
+        """Which u and v are basic, and which distances of each bounded weight."""
+        p = self.program
+        flags = np.zeros(p.A.shape[1], bool)
+        flags[basis] = True
+        ends: dict[Cell, set[int]] = {cell: set() for cell, _ in p.ends}
+        for column, (cell, side) in enumerate(p.ends, 2 * p.pairs):
+            if flags[column]:
+                ends[cell].add(side)
+        shape = self.shape
+        u, v = flags[: p.pairs].reshape(shape), flags[p.pairs : 2 * p.pairs].reshape(shape)
+        return u, v, ends
+
+    def _witness(self, basis: np.ndarray, values: np.ndarray) -> list[Any] | None:
+        """The exact solution at a vertex, if it is a match."""
+        p = self.program
+        z = np.zeros(p.A.shape[1])
+        z[basis] = values
+        shape = self.shape
+        u, v = z[: p.pairs].reshape(shape), z[p.pairs : 2 * p.pairs].reshape(shape)
+        u_basic, v_basic, basic = self._basic(basis)
+        held: dict[Cell, Any] = {}
+        for cell, side in p.ends:
+            if side not in basic[cell]:
+                interval = self.system.interval(*cell)
+                held[cell] = interval.low if side > 0 else interval.high
+        held |= {cell: self.system.interval(*cell).low for cell in p.pinned}
+        active = u_basic & (~v_basic | (u >= v))
+        return self.system.solve_pattern(active, ~(u_basic | v_basic), held)
+
+    def _leaf(self, fixed: np.ndarray, basis: np.ndarray, row: int) -> Leaf | None:
+        """The Farkas vector of a basis whose row shows that there is no solution, if it is one."""
+        p = self.program
+        u_basic, v_basic, basic = self._basic(basis)
+        leaving, sign = int(basis[abs(row) - 1]), 1 if row > 0 else -1
+        place: tuple[int, int, str, int] | None = None
+        own: tuple[Cell, int] | None = None
+        if leaving < 2 * p.pairs:
+            i, s = divmod(leaving % p.pairs, fixed.shape[1])
+            place = i, s, "u" if leaving < p.pairs else "v", sign
+        else:
+            own = p.ends[leaving - 2 * p.pairs]
+        known: dict[Cell, set[int]] = {}
+        for cell, side in p.ends:
+            known.setdefault(cell, set()).add(side)
+        kappa: dict[Cell, int | None] = dict.fromkeys(p.pinned, None)
+        for cell, sides in known.items():
+            # The vector's product with the column of p is −κ, with that of q κ, each less what
+            # the row p + q = length takes: it is the row's sign for what leaves, 0 for the others.
+            if basic[cell] != sides:
+                kappa[cell] = None
+            else:
+                kappa[cell] = -own[1] * sign if own is not None and own[0] == cell else 0
+        vector = self.system.farkas(u_basic, v_basic, place, kappa)
+        if vector is None or not self.system.is_farkas(fixed, *vector):
+            return None
+        return Leaf(fixed, vector[1], vector[0])
+
+
+def _floating(instance: Instance, units: np.ndarray) -> _Program:
+    """The program in doubles; weights without an end that counts are eliminated."""
+    network = instance.problem.network
+    W1, W2, X, Y = instance.weights["W1"], instance.weights["W2"], instance.X, instance.labels
+    m = network.m
+    pairs = len(units) * m
+    mask = np.asarray(instance.allocation.masks["W1"]) != 0
+    others = np.setdiff1d(np.arange(len(W1)), units)
+    G = Y - W2[:, others] @ np.maximum(W1[others] @ X, 0.0)
+    ends: list[tuple[Cell, int]] = []
+    pinned: set[Cell] = set()
+    ranges: list[tuple[int, float]] = []
+    blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+    for i in units.tolist():
+        c = (W1[i] * ~mask[i]) @ X
+        free: list[int] = []
+        bounded: list[tuple[int, np.ndarray]] = []
+        for j in np.flatnonzero(mask[i]).tolist():
+            cell = ("W1", int(i), j)
+            interval = instance.box[cell]
+            low, high = (_near(end) for end in (interval.low, interval.high))
+            if low is None and high is None:
+                free.append(j)
+            elif low is not None and high is not None:
+                if interval.low == interval.high:
+                    pinned.add(cell)
+                    c = c + low * X[j]
+                    continue
+                # Distances of short intervals in units of their length.
+                unit = min(1.0, high - low) or 1.0
+                c = c + low * X[j]
+                bounded.append((len(ends), unit * X[j]))
+                ranges.append((len(ends), (high - low) / unit))
+                ends += [(cell, 1), (cell, -1)]
+            else:
+                end, side = (low, 1) if low is not None else (high, -1)
+                assert end is not None
+                c = c + end * X[j]
+                bounded.append((len(ends), side * X[j]))
+                ends.append((cell, side))
+        null = np.eye(m)
+        if free:
+            _, sizes, V = np.linalg.svd(X[free])
+            null = V[int((sizes > 1e-10 * max(sizes.max(initial=0.0), 1e-300)).sum()) :]
+        blocks.append((null, null @ c, _columns(bounded, null)))
+    width = 2 * pairs + len(ends)
+    rows: list[np.ndarray] = []
+    right: list[float] = []
+    for t, (null, constants, own) in enumerate(blocks):
+        for r, vector in enumerate(null):
+            row = np.zeros(width)
+            row[t * m : (t + 1) * m] = vector
+            row[pairs + t * m : pairs + (t + 1) * m] = -vector
+            for at, value in zip(own[0].astype(int), own[1 + r], strict=True):
+                row[2 * pairs + at] = -value
+            rows.append(row)
+            right.append(float(constants[r]))
+    for s in range(m):
+        for o in range(network.d):
+            row = np.zeros(width)
+            row[s:pairs:m] = W2[o, units]
+            size = float(np.abs(row).max()) or 1.0
+            rows.append(row / size)
+            right.append(float(G[o, s]) / size)
+    for at, length in ranges:
+        row = np.zeros(width)
+        row[2 * pairs + at] = row[2 * pairs + at + 1] = 1.0
+        rows.append(row)
+        right.append(length)
+    return _Program(np.array(rows), np.array(right), pairs, ends, pinned)
+
+
+def _columns(bounded: list[tuple[int, np.ndarray]], null: np.ndarray) -> np.ndarray:
+    """First the numbers of the distances, then their entries in each row of a unit."""
+    numbers = np.array([[float(at) for at, _ in bounded]])
+    entries = np.array([null @ x for _, x in bounded]).reshape(len(bounded), len(null)).T
+    return np.concatenate([numbers.reshape(1, -1), entries])
+
+
+def _near(end: Any) -> float | None:
+    """An end as a double; None where there is none, or one so far that rounding would rule."""
+    if end is None or abs(end) > _FAR:
+        return None
+    return int(end.p) / int(end.q)

@@ -1,0 +1,135 @@
+"""Activation functions: as they are written, their values, their slopes."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from flint import arb, fmpq, nmod
+from scipy import special
+
+from algebra.errors import InputError
+from algebra.networks.activation import ANALYTIC, Activation
+
+_SQUARE = {"polynomial": [0, 0, 1]}
+_MIXED = {"polynomial": ["1/3", 1, 0, 0.25]}
+
+
+@pytest.mark.parametrize("value", [*ANALYTIC, "linear", _SQUARE, _MIXED])
+def test_what_is_read_is_written_and_read_again(value):
+    """`plain` is what a problem file says, decimals as the numbers their digits say."""
+    found = Activation.read(value)
+    assert Activation.read(found.plain) == found
+    assert hash(found) == hash(Activation.read(value))
+
+
+def test_decimals_are_exact():
+    """0.1 in a file is one tenth."""
+    assert Activation.read({"polynomial": [0, 0.1]}).coefficients == (0, Fraction(1, 10))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("relu", "'relu'"),
+        (3, "3"),
+        (None, "None"),
+        ({"polynomial": [1]}, "two or more"),
+        ({"polynomial": "12"}, "'12'"),
+        ({"polynomial": [1, 0, 0]}, "degree 0"),
+        ({"polynomial": [0, "x"]}, "polynomial[1]"),
+        ({"polynomial": [0, True]}, "True"),
+        ({"polynomial": [0, math.inf]}, "inf"),
+        ({"polynomial": [0, "1/0"]}, "1/0"),
+        ({"polynomial": [0, 10**13]}, "too many digits"),
+        ({"polynomial": [0] * 40 + [1]}, "degree 40"),
+        ({"polynomial": [0, 1], "scale": 2}, "polynomial"),
+    ],
+)
+def test_nonsense_is_refused(value, text):
+    """One line that echoes the value."""
+    with pytest.raises(InputError) as error:
+        Activation.read(value)
+    assert text in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ANALYTIC)
+def test_values_and_slopes_of_machine_numbers(name):
+    """SciPy's functions, and central differences."""
+    reference = {
+        "tanh": np.tanh,
+        "sigmoid": special.expit,
+        "softplus": lambda x: np.logaddexp(0, x),
+        "erf": special.erf,
+    }[name]
+    φ, a = Activation.read(name), np.linspace(-6, 6, 41)[None]
+    z = φ.values(a)
+    np.testing.assert_allclose(z, reference(a), atol=1e-14)
+    step = 1e-6
+    numeric = (reference(a + step) - reference(a - step)) / (2 * step)
+    np.testing.assert_allclose(φ.slopes(a, z), numeric, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ANALYTIC)
+def test_balls_hold_the_machine_numbers(name):
+    """The same functions in ball arithmetic."""
+    φ, points = Activation.read(name), [-2.5, -0.125, 0.5, 3.0]
+    a = np.array([[arb(x) for x in points]], dtype=object)
+    z = φ.values(a)
+    slopes = φ.slopes(a, z)
+    machine = np.array([points])
+    expected = φ.values(machine)
+    for k in range(4):
+        assert abs(float(z[0, k].mid()) - expected[0, k]) < 1e-14
+        assert abs(float(slopes[0, k].mid()) - φ.slopes(machine, expected)[0, k]) < 1e-14
+
+
+@pytest.mark.parametrize("value", [_SQUARE, _MIXED, "linear"])
+def test_polynomials_over_every_ring(value):
+    """Rationals, residues and machine numbers agree."""
+    φ, p = Activation.read(value), 1_000_003
+    exact = φ.values(np.array([[fmpq(3, 4)]], dtype=object))[0, 0]
+    x = Fraction(3, 4)
+    assert Fraction(int(exact.numerator), int(exact.denominator)) == sum(
+        c * x**k for k, c in enumerate(φ.coefficients)
+    )
+    residue = φ.values(np.array([[nmod(3, p) / nmod(4, p)]], dtype=object))[0, 0]
+    assert int(residue) == int(exact.numerator) * pow(int(exact.denominator), -1, p) % p
+    values, slopes = φ.modular(np.array([[3 * pow(4, -1, p) % p]]), 1, p, 0)
+    assert values[0, 0] == int(residue)
+    derivative = sum(k * c * x ** (k - 1) for k, c in enumerate(φ.coefficients) if k)
+    assert slopes[0, 0] == derivative.numerator * pow(derivative.denominator, -1, p) % p
+    assert φ.values(np.array([[0.75]]))[0, 0] == pytest.approx(float(Fraction(str(exact))))
+
+
+@pytest.mark.parametrize("name", ANALYTIC)
+def test_formal_values(name):
+    """Equal sums of a unit have equal values, all others different ones; 0 keeps φ(0)."""
+    φ, p = Activation.read(name), 2_147_483_647
+    a = np.array([[5, 5, 7, 0], [5, 9, 7, 0]])
+    z, slope = φ.modular(a, 1, p, 3)
+    assert z[0, 0] == z[0, 1]
+    assert slope[0, 0] == slope[0, 1]
+    assert len({int(v) for v in (*z[0, :3], *z[1, :3])}) == 5
+    assert z[0, 3] == z[1, 3]
+    assert slope[0, 3] == slope[1, 3]
+    zero = {"tanh": 0, "erf": 0, "sigmoid": pow(2, -1, p)}
+    if name in zero:
+        assert z[0, 3] == zero[name]
+    if name in ("tanh", "sigmoid", "softplus"):
+        assert slope[0, 3] == {"tanh": 1, "sigmoid": pow(4, -1, p), "softplus": pow(2, -1, p)}[name]
+    assert not np.array_equal(z, φ.modular(a, 1, p, 4)[0])
+    assert z.min() >= 0
+    assert z.max() < p
+
+
+@pytest.mark.parametrize("name", ["tanh", "sigmoid"])
+def test_formal_slopes_solve_the_differential_equation(name):
+    """1 − z² and z − z²."""
+    p = 2_147_483_647
+    z, slope = Activation.read(name).modular(np.arange(1, 50).reshape(7, 7), 2, p, 1)
+    right = (1 - z * z) % p if name == "tanh" else (z - z * z % p) % p
+    np.testing.assert_array_equal(slope, right)

@@ -1,0 +1,282 @@
+"""ReLU instances under constraints: against all patterns by brute force; proofs that verify."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from flint import fmpq
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from algebra.linalg.rational_lp import INFEASIBLE, maximize
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.constraints import Constraints
+from algebra.problems.problem import Distribution, Problem
+from algebra.relu.box_program import BoxProgram
+from algebra.relu.decision import verify_decision
+from algebra.relu.equations import relu_system
+from matchprob.api.estimate import count, estimate
+from matchprob.api.question import as_problem
+from numeric.engines.counter import InstanceCounter
+from numeric.instances import Instance, draw_instance
+from numeric.relu.boxed import search_boxed
+from numeric.relu.decide import MATCH, NONE, decide
+
+
+def ends(instance: Instance) -> list[tuple[float, float]]:
+    """The box in doubles."""
+    found = []
+    for cell in instance.allocation.cells:
+        interval = instance.box[cell]
+        low = -np.inf if interval.low is None else float(interval.low.p) / float(interval.low.q)
+        high = np.inf if interval.high is None else float(interval.high.p) / float(interval.high.q)
+        found.append((low, high))
+    return found
+
+
+def by_patterns(instance: Instance) -> bool:
+    """Whether some activation pattern has weights in the box, by one linear program for each.
+
+    Nothing of the project's equations is used: labels are linear in the weights on a pattern.
+    """
+    W1, W2, X, Y = instance.weights["W1"], instance.weights["W2"], instance.X, instance.labels
+    cells, bounds = instance.allocation.cells, ends(instance)
+    if any(low > high for low, high in bounds):
+        return False
+    learns = {i for name, i, _ in cells if name == "W1"}
+    rows = sorted(learns)
+    fixed = W1.copy()
+    for name, i, j in cells:
+        if name == "W1":
+            fixed[i, j] = 0
+    base, m = fixed @ X, X.shape[1]
+    for pattern in itertools.product((0.0, 1.0), repeat=len(rows) * m):
+        P = (base > 0).astype(float)
+        P[rows] = np.array(pattern).reshape(len(rows), m)
+        A = np.zeros((*Y.shape, len(cells)))
+        constant = W2 @ (P * base)
+        for k, (name, i, j) in enumerate(cells):
+            if name == "W1":
+                A[..., k] = np.outer(W2[:, i], P[i] * X[j])
+            else:
+                constant[i] -= W2[i, j] * (P[j] * base[j])
+                A[i, :, k] = P[j] * base[j]
+        A, b = A.reshape(-1, len(cells)), (Y - constant).ravel()
+        best = np.linalg.lstsq(A, b, rcond=None)[0]
+        if np.abs(A @ best - b).max() > 1e-7:
+            continue
+        signs, right = [], []
+        for i, s in itertools.product(rows, range(m)):
+            sign = 1.0 if P[i, s] else -1.0
+            signs.append([-sign * X[j, s] * (i == i2 and n == "W1") for n, i2, j in cells])
+            right.append(sign * base[i, s])
+        found = linprog(
+            np.zeros(len(cells)), A_ub=signs or None, b_ub=right or None, A_eq=A, b_eq=b,
+            bounds=bounds, method="highs",
+        )  # fmt: skip
+        if found.status == 0:
+            return True
+    return False
+
+
+def random_instance(rng: np.random.Generator) -> Instance:
+    """Any tiny net, allocation and constraints."""
+    q, n, d, m = (int(rng.integers(*pair)) for pair in ((1, 4), (1, 4), (1, 3), (1, 4)))
+    if n * m > 6:
+        m = 2
+    name = "W1" if rng.random() < 0.75 else "W2"
+    shape = (n, q) if name == "W1" else (d, n)
+    mask = (rng.random(shape) < rng.uniform(0.3, 1.0)).astype(int)
+    mask.flat[0] |= not mask.any()
+    rules: dict = {}
+    for key in ("max_abs", "max_change"):
+        if rng.random() < 0.5:
+            rules[key] = float(np.round(rng.uniform(0.1, 4.0), 3))
+    if rng.random() < 0.5 or not rules:
+        rules["sign"] = str(rng.choice(["keep", "+", "-"]))
+    if rng.random() < 0.3:
+        # Some cells free, some narrow, some pinned.
+        rules["max_abs"] = {name: rng.choice([0.0, 0.5, 2.0, np.inf], shape).tolist()}
+    net = ShallowReLU(q=q, n=n, d=d, m=m)
+    problem = Problem(net, {name: mask.tolist()}, constraints=Constraints(**rules))
+    return draw_instance(problem, int(rng.integers(10_000)), int(rng.integers(10_000)))
+
+
+def test_five_hundred_tiny_instances_against_all_patterns():
+    """Both answers agree with one linear program for each pattern; every proof verifies."""
+    rng = np.random.default_rng(17)
+    seen = {True: 0, False: 0}
+    for _ in range(500):
+        instance = random_instance(rng)
+        expected = by_patterns(instance)
+        found = decide(instance)
+        assert found.verdict == (MATCH if expected else NONE), instance
+        proof = decide(instance, certify=True)
+        assert proof.verdict == found.verdict
+        checked = verify_decision(json.loads(json.dumps(proof.certificate())))
+        assert checked.holds
+        assert checked.verdict == proof.verdict
+        seen[expected] += 1
+    assert min(seen.values()) > 50
+
+
+def test_the_tree_over_q_alone_agrees():
+    """Linear programs over Q, branched, with no floating point at all: the same answers."""
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        instance = random_instance(rng)
+        system = relu_system(instance.allocation, *instance.exact, instance.box)
+        exact = BoxProgram(system).decide(np.zeros(system.pairs, int))
+        assert not exact.is_open
+        assert (decide(instance).verdict == MATCH) == (exact.witness is not None)
+
+
+def test_vectors_refute_in_their_box_and_in_smaller_ones():
+    """What refutes a leaf in a wider box refutes it in a narrower; without a box it may not."""
+    problem = as_problem("examples/relu_figure.toml")
+    tight = replace(problem, constraints=Constraints(max_abs=2.0))
+    refuted = 0
+    for k in range(6):
+        found = search_boxed(draw_instance(tight, 0, k), certify=True, most_nodes=100_000)
+        assert found.is_refuted
+        system = found.system
+        for leaf in found.leaves:
+            assert system.is_farkas(leaf.fixed, leaf.lam, leaf.mu)
+            free = replace(system, box={})
+            refuted += not free.is_farkas(leaf.fixed, leaf.lam, leaf.mu)
+            narrow = replace(problem, constraints=Constraints(max_abs=0.5))
+            small = replace(system, box=draw_instance(narrow, 0, k).box)
+            assert small.is_farkas(leaf.fixed, leaf.lam, leaf.mu)
+    assert refuted
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    key=st.sampled_from(["max_abs", "max_change"]),
+    bounds=st.tuples(st.floats(0, 5), st.floats(0, 5)),
+    sign=st.sampled_from([None, "keep", "+"]),
+    learns=st.sampled_from(["W1", "W2"]),
+)
+def test_tighter_never_matches_more(key, bounds, sign, learns):
+    """Trial by trial: what matches under tight constraints matches under looser ones."""
+    net = ShallowReLU(q=3, n=3, d=1, m=3)
+    mask = [[1, 1, 0], [0, 1, 0], [0, 0, 1]] if learns == "W1" else [[1, 1, 1]]
+    low, high = sorted(bounds)
+    before = None
+    for rules in ({key: low, "sign": sign}, {key: high, "sign": sign}, {"sign": sign}, {}):
+        problem = Problem(net, {learns: mask}, constraints=Constraints(**rules))
+        found = [decide(draw_instance(problem, 1, k)).verdict for k in range(12)]
+        assert set(found) <= {MATCH, NONE}
+        if before is not None:
+            assert all(b == MATCH for a, b in zip(before, found, strict=True) if a == MATCH)
+        before = found
+
+
+def test_a_huge_bound_is_none():
+    """`max_abs = 1e9` decides and counts as no constraint does."""
+    net = ShallowReLU(q=3, n=3, d=2, m=2)
+    masks = {"W1": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}
+    bound = Problem(net, masks, constraints=Constraints(max_abs=1e9))
+    free = Problem(net, masks)
+    one, other = estimate(free, 120), estimate(bound, 120)
+    assert [c.outcome for c in one.counts] == [c.outcome for c in other.counts]
+    assert 0 < one.matched < 120
+    for a, b in zip(count(free, 15), count(bound, 15), strict=True):
+        assert (a.real, a.status, a.solutions) == (b.real, b.status, b.solutions)
+
+
+def test_counts_are_the_solutions_inside():
+    """A complete count under a bound is that of the solutions without it that lie inside."""
+    net = ShallowReLU(q=3, n=3, d=2, m=2)
+    masks = {"W1": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}
+    free, bound = Problem(net, masks), Problem(net, masks, constraints=Constraints(max_abs=1.0))
+    fewer = 0
+    for a, b in zip(count(free, 40), count(bound, 40), strict=True):
+        if a.status != "complete":
+            continue
+        inside = [s for s in a.solutions if max(map(abs, s)) <= 1.0]
+        assert b.status == "complete"
+        assert list(b.solutions) == inside
+        fewer += len(inside) < len(a.solutions)
+    assert fewer
+
+
+def test_ends_belong_to_the_box():
+    """A bound that the only match meets exactly: Rademacher weights of modulus 1."""
+    law = Distribution("rademacher", "rademacher", "rademacher")
+    net = ShallowReLU(q=1, n=1, d=1, m=1)
+    rules = Constraints(max_abs=1.0)
+    problem = Problem(net, {"W1": [[1]]}, distribution=law, constraints=rules)
+    free = Problem(net, {"W1": [[1]]}, distribution=law)
+    shut = replace(problem, constraints=Constraints(max_abs=1.0 - 2.0**-40))
+    outcomes = {"free": [], "bound": [], "shut": []}
+    for name, question in (("free", free), ("bound", problem), ("shut", shut)):
+        for k in range(60):
+            outcomes[name].append(decide(draw_instance(question, 0, k), certify=True).verdict)
+    assert outcomes["free"] == outcomes["bound"]
+    assert outcomes["shut"].count(MATCH) < outcomes["bound"].count(MATCH)
+
+
+def test_contradictory_constraints_match_nothing():
+    """An empty interval: no match, with a proof that verifies, in counts too."""
+    net = ShallowReLU(q=2, n=2, d=1, m=2)
+    rules = Constraints(max_abs=0.01, max_change=0.01)
+    problem = Problem(net, {"W1": [[1, 1], [0, 0]]}, constraints=rules)
+    instance = draw_instance(problem, 0, 0)
+    assert any(interval.is_empty for interval in instance.box.values())
+    found = decide(instance, certify=True)
+    assert found.verdict == NONE
+    assert verify_decision(found.certificate()).holds
+    assert estimate(problem, 5).unmatched == 5
+
+
+def test_idle_weights_lie_in_their_intervals():
+    """A unit that reaches no output keeps its weights where they may lie."""
+    net = ShallowReLU(q=2, n=3, d=1, m=2)
+    support = {"W2": [[1, 1, 0]]}
+    rules = Constraints(sign="keep", max_change=0.1)
+    problem = Problem(net, {"W1": [[1, 1], [0, 0], [1, 1]]}, support=support, constraints=rules)
+    matched = 0
+    for k in range(200):
+        instance = draw_instance(problem, 0, k)
+        found = decide(instance)
+        if found.verdict == MATCH:
+            matched += 1
+            for cell, value in zip(instance.allocation.cells, found.witness, strict=True):
+                assert value in instance.box[cell]
+            assert verify_decision(found.certificate()).holds
+    assert matched
+
+
+@pytest.mark.parametrize("engine", ["adam", "levenberg-marquardt", "scip"])
+def test_other_engines_obey(engine):
+    """Engines of their own find no match that is none under the constraints."""
+    if engine == "scip":
+        pytest.importorskip("pyscipopt")
+    net = ShallowReLU(q=3, n=3, d=1, m=2)
+    problem = Problem(
+        net, {"W1": [[1, 1, 0], [0, 0, 0], [0, 0, 0]]},
+        constraints=Constraints(max_abs=1.0, sign="keep"),
+    )  # fmt: skip
+    instances = [draw_instance(problem, 2, k) for k in range(12)]
+    ours = [decide(i).verdict for i in instances]
+    with InstanceCounter(problem, engine) as counter:
+        theirs = counter.count_many(instances)
+    for a, b in zip(ours, theirs, strict=True):
+        if b.outcome != "undetermined":
+            assert b.outcome == {MATCH: "matched", NONE: "unmatched"}[a]
+    if engine == "scip":
+        assert all(c.outcome != "undetermined" for c in theirs)
+
+
+def test_programs_may_be_given_up():
+    """A limit of pivots is no answer."""
+    one = fmpq(1)
+    rows = [[one, one, fmpq(0)], [one, fmpq(0), one]]
+    assert maximize(rows, [one, one], most_pivots=0).status == "given up"
+    assert maximize(rows, [-one, one], most_pivots=50).status == INFEASIBLE
