@@ -15,6 +15,7 @@ drawn anew for each trial, as in the paper.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
@@ -36,7 +37,7 @@ from matchprob.io.progress import progress
 from matchprob.report.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.style import heading, new_figure, shared_legend, tidy
 from numeric.profiles.profile import Profile, ProfileResult
-from numeric.training.experiment import TrainResult
+from numeric.training.experiment import Share, TrainResult
 
 # Columns that learn, row by row; N = 1, 3, 41, 72, and out of reach.
 ROWS = {
@@ -113,43 +114,58 @@ def weights(run: Run) -> Reproduction:
     """MP against the largest weight allowed, and what three optimizers find of it."""
     done: list[_Done] = []
     every = cases()
-    finished = True
-    for case in every:
-        trials = max(1, int(run.trials * case.share))
-        with progress(case.name, trials) as advance:
-            found = profile(
-                case.problem, trials=trials, seed=run.seed, engine=case.engine, store=run.store,
-                workers=run.workers, advance=advance,
-            )  # fmt: skip
-        run.say(f"{case.name:<14} {found}")
-        trained: dict[str, TrainResult] = {}
-        finished = not found.is_partial
-        for optimizer in OPTIMIZERS if finished else ():
-            one = train(
-                case.problem, trials, optimizer=optimizer, seed=run.seed, engine=case.engine,
-                store=run.store, workers=run.workers,
-            )  # fmt: skip
-            run.say(f"{case.name:<14} {one}")
-            finished = finished and not one.is_partial
-            if not finished:
-                break
-            trained[optimizer] = one
-        if found.trials:
-            done.append(_Done(case, found, trained))
-        if not finished:
-            break
+    with suppress(KeyboardInterrupt):
+        for case in every:
+            _measure(run, case, done)
     rows = [_row(one) for one in done]
     return Reproduction(
         _draw_sizes(done),
         rows,
         _text(run, done),
-        finished and len(done) == len(every),
+        len(done) == len(every) and len(done[-1].trained) == len(OPTIMIZERS),
         {"training": _draw_training([one for one in done if one.trained])},
     )
 
 
+def _measure(run: Run, case: Case, done: list[_Done]) -> None:
+    """Profile and train one case; what is there of it is put behind those done.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        Where the work was interrupted.
+    """
+    trials = max(1, int(run.trials * case.share))
+    with progress(case.name, trials) as advance:
+        found = profile(
+            case.problem, trials=trials, seed=run.seed, engine=case.engine, store=run.store,
+            workers=run.workers, advance=advance,
+        )  # fmt: skip
+    run.say(f"{case.name:<14} {found}")
+    if found.trials:
+        done.append(_Done(case, found, {}))
+    if found.is_partial:
+        raise KeyboardInterrupt
+    for optimizer in OPTIMIZERS:
+        one = train(
+            case.problem, trials, optimizer=optimizer, seed=run.seed, engine=case.engine,
+            store=run.store, workers=run.workers,
+        )  # fmt: skip
+        run.say(f"{case.name:<14} {one}")
+        if one.is_partial:
+            raise KeyboardInterrupt
+        done[-1].trained[optimizer] = one
+
+
 def _of(found: ProfileResult) -> Profile:
     return found.profiles[0]
+
+
+def _found(done: _Done, optimizer: str) -> Share | None:
+    """What an optimizer finds of the matches that exist; None where that is not known."""
+    trained = done.trained.get(optimizer)
+    share = trained.found_given_exists if trained else None
+    return share if share is not None and share.exists else None
 
 
 def _row(done: _Done) -> dict[str, object]:
@@ -164,12 +180,12 @@ def _row(done: _Done) -> dict[str, object]:
         row[f"within_{name}_high"] = round(point.interval.high, 4)
     row["undetermined"] = own.at(inf).undetermined
     for optimizer in OPTIMIZERS:
-        one = done.trained.get(optimizer)
-        share = one.found_given_exists if one else None
-        known = share is not None and share.estimate is not None
-        row[f"found_{optimizer}"] = round(share.estimate, 4) if known else ""  # type: ignore
-        row[f"found_{optimizer}_low"] = round(share.interval.low, 4) if known else ""  # type: ignore
-        row[f"found_{optimizer}_high"] = round(share.interval.high, 4) if known else ""  # type: ignore
+        one, share = done.trained.get(optimizer), _found(done, optimizer)
+        values: tuple[float | None, ...] = (None,) * 3
+        if share is not None:
+            values = (share.estimate, share.interval.low, share.interval.high)
+        for key, value in zip(("", "_low", "_high"), values, strict=True):
+            row[f"found_{optimizer}{key}"] = "" if value is None else round(value, 4)
         row[f"false_{optimizer}"] = one.false_matches if one else ""
     return row
 
@@ -274,10 +290,9 @@ def _text(run: Run, done: Sequence[_Done]) -> str:
             name = "any weights" if bound == inf else f"within {bound:g}"
             line[name] = f"{sign}{share:.3f} {p.interval}"
         for optimizer in OPTIMIZERS:
-            trained = one.trained.get(optimizer)
-            found = trained.found_given_exists if trained else None
-            known = found is not None and found.estimate is not None
-            line[f"{optimizer} finds"] = f"{found.estimate:.3f} {found.interval}" if known else "–"  # type: ignore[union-attr]
+            found = _found(one, optimizer)
+            text = "–" if found is None else f"{found.estimate:.3f} {found.interval}"
+            line[f"{optimizer} finds"] = text
         table.append(line)
     lines += [markdown_table(table), ""]
     lines.append(
