@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import importlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -70,7 +71,7 @@ def explain_with(explainer: Explainer) -> None:
     _explainers[:] = [explainer]
 
 
-class Result:
+class Result(ABC):
     """What a verb returns.
 
     Attributes
@@ -89,9 +90,9 @@ class Result:
 
     picture: ClassVar[str] = ""
 
+    @abstractmethod
     def facts(self) -> Mapping[str, Any]:
         """What it says, in a few names and values."""
-        raise NotImplementedError
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Its table: columns of equal length; one row of the facts by default."""

@@ -31,6 +31,7 @@ suppress_warnings = [
     "misc.highlighting_failure",  # transcripts are no language
 ]
 nitpicky = False
+smartquotes = False
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
@@ -55,6 +56,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "min_reported_time": 0,
+    "write_computation_times": False,
     "plot_gallery": True,
     "abort_on_example_error": True,
     "image_scrapers": ("matplotlib",),

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from flint import fmpq
 
-from algebra.linalg.rational_lp import Advice
+from algebra.linalg.rational_lp import BasisGuess
 
 _TINY = 1e-9
 _MOST_PIVOTS = 500
@@ -93,11 +93,11 @@ def _pivot(table: np.ndarray, reduced: np.ndarray, basis: list[int], i: int, c: 
     basis[i] = c
 
 
-def advisor(rows: Sequence[Sequence[fmpq]]) -> Advice:
+def guesses(rows: Sequence[Sequence[fmpq]]) -> BasisGuess:
     """Guesses for programs with columns of these rows; see `algebra.linalg.rational_lp`."""
     whole = np.array([[_double(entry) for entry in row] for row in rows])
 
-    def advice(
+    def guess(
         keep: Sequence[int], b: Sequence[fmpq], objective: Sequence[fmpq]
     ) -> list[int] | None:
         if not keep or not len(whole):
@@ -109,7 +109,7 @@ def advisor(rows: Sequence[Sequence[fmpq]]) -> Advice:
                 np.array([_double(v) for v in objective]),
             )
 
-    return advice
+    return guess
 
 
 def _double(value: fmpq) -> float:

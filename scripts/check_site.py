@@ -45,7 +45,7 @@ def read(path: Path) -> _Page:
 def wrong(site: Path) -> tuple[list[str], int, int]:
     """What is wrong; how many links were followed; how many lead elsewhere."""
     told, followed, elsewhere = [], 0, 0
-    for path in sorted(site.rglob("*.html")):
+    for path in sorted(p for p in site.rglob("*.html") if "_static" not in p.parts):
         page, name = read(path), path.relative_to(site)
         for target in page.loaded:
             if urlsplit(target).netloc:

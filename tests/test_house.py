@@ -211,6 +211,7 @@ FLOATS = {
     "algebra/activations/certify.py": SECONDS,
     "algebra/networks/activation.py": "an activation is written once for doubles, balls and jets",
     "algebra/problems/schema.py": "how like two words are",
+    "algebra/ranks/size.py": "what a computation would take, told in GB and hours",
     "algebra/normalization/matching.py": SECONDS,
     "algebra/polynomials/msolve/solver.py": SECONDS,
     "algebra/systems/root_count.py": SECONDS,

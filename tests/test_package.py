@@ -51,7 +51,7 @@ def test_a_requirement_has_the_same_bounds_wherever_it_stands():
 
 
 def test_every_exception_is_explained():
-    """What is not followed of the common advice for packages has a sentence that says why."""
+    """What is not followed of the common guess for packages has a sentence that says why."""
     for reason in PYPROJECT["tool"]["repo-review"]["ignore"].values():
         assert len(reason) > 7
 

@@ -317,7 +317,7 @@ def _least(neurons: Neurons, leaves: Sequence[NeuronLeaf]) -> tuple[Rating | Non
     return min(ratings, default=None), neurons.miss
 
 
-class _Search:
+class _NeuronSearch:
     """Branch and bound at one random point."""
 
     def __init__(
@@ -496,7 +496,7 @@ def fewest_neurons(
             now, _ = _least(neurons, leaves)
             if now is None or (proved is not None and now >= proved):
                 continue
-        search = _Search(neurons, relaxation, ends, cost_ends)
+        search = _NeuronSearch(neurons, relaxation, ends, cost_ends)
         best = search.rated(elements) if best is None else search.rated(best.elements)
         if len(points) == 1:
             best = search.concentrate(best, half)

@@ -190,7 +190,7 @@ def robustness(
     for _ in range(_POINTS):
         p, number = random_prime(rng), rng.randrange(1 << 32)
         point = random_point(network, p, number, support)
-        search = _Search(columns_at(network, point, cells), p, rng)
+        search = _CocircuitSearch(columns_at(network, point, cells), p, rng)
         search.look(cells, ends)
         if search.rank < whole:
             continue
@@ -225,7 +225,7 @@ def _coloops(
     while left and error >= TARGET_ERROR:
         p, number = random_prime(rng), rng.randrange(1 << 32)
         columns = columns_at(network, random_point(network, p, number, support), cells)
-        search = _Search(columns, p, rng)
+        search = _CocircuitSearch(columns, p, rng)
         if search.rank == whole:
             left &= set(search.coloops())
             error *= once
@@ -244,7 +244,7 @@ def _fatal_lines(
     return found
 
 
-class _Search:
+class _CocircuitSearch:
     """Smallest cocircuits of the columns of one matrix modulo p."""
 
     def __init__(self, columns: np.ndarray, p: int, rng: random.Random) -> None:

@@ -22,8 +22,8 @@ from algebra.linalg.rational import column, matrix
 
 _ZERO = fmpq(0)
 # From the rows of a program: from the columns kept, constants and objective to a guessed basis.
-Advice = Callable[[Sequence[int], Sequence[fmpq], Sequence[fmpq]], Sequence[int] | None]
-Advisor = Callable[[Sequence[Sequence[fmpq]]], Advice]
+BasisGuess = Callable[[Sequence[int], Sequence[fmpq], Sequence[fmpq]], Sequence[int] | None]
+GuessMaker = Callable[[Sequence[Sequence[fmpq]]], BasisGuess]
 
 OPTIMAL, INFEASIBLE, UNBOUNDED = "optimal", "infeasible", "unbounded"
 GIVEN_UP = "given up"

@@ -33,6 +33,7 @@ most the number of paths through the hidden units, times these.
 from __future__ import annotations
 
 import operator
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -101,8 +102,9 @@ class Chain:
 class ChainNetwork(Network):
     """A network whose labels are a chain of matrix products: all that follows from `chain`."""
 
+    @abstractmethod
     def chain(self) -> Chain:
-        raise NotImplementedError
+        """The network as a product of matrices."""
 
     @property
     def steps(self) -> int:

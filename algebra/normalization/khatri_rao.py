@@ -128,25 +128,6 @@ def structural_ranks(patterns: np.ndarray) -> np.ndarray:
     return matched.reshape(count, rows).sum(axis=1, dtype=np.int64)
 
 
-def boolean_determinant(pattern: Any) -> int:
-    """The Boolean determinant (Definition 4 of the second paper) of a square 0/1 matrix.
-
-    Returns
-    -------
-    int
-        1 where there is a perfect matching, else 0.
-
-    Examples
-    --------
-    >>> boolean_determinant([[0, 1], [1, 1]]), boolean_determinant([[1, 1], [0, 0]])
-    (1, 0)
-    """
-    pattern = np.asarray(pattern)
-    if pattern.ndim != 2 or pattern.shape[0] != pattern.shape[1]:
-        raise InputError(f"`pattern` {pattern.shape} must be a square matrix")
-    return int(structural_rank(pattern) == len(pattern))
-
-
 def product_patterns(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Zero patterns of Khatri–Rao products of matrices with the patterns left and right."""
     return khatri_rao(np.asarray(left) != 0, np.asarray(right) != 0)

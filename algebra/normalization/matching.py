@@ -36,7 +36,7 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import eliminate_free
-from algebra.linalg.rational_lp import OPTIMAL, Advisor, Optimum, maximize
+from algebra.linalg.rational_lp import OPTIMAL, GuessMaker, Optimum, maximize
 from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
@@ -48,7 +48,7 @@ _ANYWHERE = Interval()
 
 
 @dataclass(frozen=True)
-class Matching:
+class Match:
     """Whether an instance has a match.
 
     Attributes
@@ -87,8 +87,8 @@ def match_instance(
     box: Mapping[Cell, Interval] | None = None,
     most_nodes: int = 1000,
     seconds: float = 60.0,
-    advisor: Advisor | None = None,
-) -> Matching:
+    guesses: GuessMaker | None = None,
+) -> Match:
     """Decide whether scales and shifts exist that give the labels.
 
     Parameters
@@ -104,13 +104,13 @@ def match_instance(
         Linear programs after which the search is given up.
     seconds : float, optional
         Time after which it is.
-    advisor : callable, optional
-        Guesses where linear programs end (`numeric.float_simplex.advisor`); the
+    guesses : callable, optional
+        Guesses where linear programs end (`numeric.float_simplex.guesses`); the
         guesses are checked exactly and only save time.
 
     Returns
     -------
-    Matching
+    Match
     """
     if not applies_to(allocation):
         raise InputError(
@@ -119,11 +119,11 @@ def match_instance(
         )
     box = box or {}
     if any(interval.is_empty for interval in box.values()):
-        return Matching(UNMATCHED, 0)
-    return _Search(allocation, weights, X, Y, box, most_nodes, seconds, advisor).run()
+        return Match(UNMATCHED, 0)
+    return _PatternSearch(allocation, weights, X, Y, box, most_nodes, seconds, guesses).run()
 
 
-class _Search:
+class _PatternSearch:
     """Branch and bound over signs of output scales and over u = 0 or v = 0."""
 
     def __init__(
@@ -135,9 +135,9 @@ class _Search:
         box: Mapping[Cell, Interval],
         most_nodes: int,
         seconds: float,
-        advisor: Advisor | None,
+        guesses: GuessMaker | None,
     ) -> None:
-        self.advisor = advisor
+        self.guesses = guesses
         self.allocation, self.weights, self.X, self.Y = allocation, weights, X, Y
         self.box = box
         self.most, self.nodes = most_nodes, 0
@@ -155,12 +155,12 @@ class _Search:
         self.outputs = len(Y)
         self.tuned = [k for k in range(self.outputs) if self.learns["g2"][k]]
 
-    def run(self) -> Matching:
+    def run(self) -> Match:
         closed = True
         for signs in product((1, -1), repeat=len(self.tuned)):
             found = self._search(signs)
             if found is not None:
-                return Matching(MATCHED, self.nodes, found)
+                return Match(MATCHED, self.nodes, found)
             if self._out_of_reach():
                 closed = False
                 break
@@ -170,7 +170,7 @@ class _Search:
             for k in self.tuned
             if _ZERO in self._interval("g2", k)
         )  # fmt: skip
-        return Matching(UNMATCHED if closed and not constant else OPEN, self.nodes)
+        return Match(UNMATCHED if closed and not constant else OPEN, self.nodes)
 
     def _interval(self, name: str, i: int, j: int = 0) -> Interval:
         return self.box.get((name, i, j), _ANYWHERE)
@@ -272,7 +272,7 @@ class _Search:
             slack += 1
         self.rows, self.constants, self.solved = eliminate_free(rows, constants, start)
         self.width = columns - start
-        self.advice = None if self.advisor is None else self.advisor(self.rows)
+        self.guess = None if self.guesses is None else self.guesses(self.rows)
         return True
 
     def _ends(self, signs: Sequence[int]) -> list[tuple[list[tuple[int, fmpq]], fmpq]] | None:
@@ -353,7 +353,7 @@ class _Search:
         b: Sequence[fmpq],
         objective: Sequence[fmpq],
     ) -> Optimum:
-        basis = None if self.advice is None else self.advice(keep, b, objective)
+        basis = None if self.guess is None else self.guess(keep, b, objective)
         return maximize(A, b, objective, basis=basis)
 
     def _student(self, x: Sequence[fmpq], signs: Sequence[int]) -> dict[str, np.ndarray] | None:

@@ -15,10 +15,10 @@ dk equations in dk unknowns:
 .. math:: (M_i ⊙ (W_i A_i)^T) \mathrm{vecd}(Γ_i) = \mathrm{vec}(W^*_i).
 
 Going on needs every scale found to be nonzero, or M_{i-1} loses rank.  Lemma 3 says that
-they are, with probability 1.  Both are checked here: for one net by its own exact solution
-(`realize_by_depth`), for all generic nets of a size by one point modulo a prime
-(`certify_depth`): the determinants and, by Cramer's rule, the numerators of the scales are
-polynomials; none is the zero polynomial if none vanishes at some point.
+they are, with probability 1.  `realize_by_depth` checks it for one net by its exact solution.
+For all generic nets of a size one point modulo a prime proves it (the tests do): the
+determinants and, by Cramer's rule, the numerators of the scales are polynomials; none is the
+zero polynomial if none vanishes at some point.
 
 Constants: c_1 = β_1 and c_i = Γ_i W_i c_{i-1} + β_i are what L_i adds to its linear part, whose
 entries are bounded by row norms times the radius; c_i is chosen as these bounds for i < s, and
@@ -32,16 +32,14 @@ References
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from flint import fmpq, nmod_mat
+from flint import fmpq
 
-from algebra.errors import InputError, whole_number
-from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.errors import InputError
 from algebra.linalg.rational import Rationals, column, matrix
 from algebra.normalization.dense import norm_bound, rationals
 from algebra.normalization.khatri_rao import khatri_rao
@@ -208,79 +206,3 @@ def _preimage(V: Rationals, b: Rationals) -> Rationals:
     except ZeroDivisionError:
         raise InputError("`V`: its rows are dependent, so the shift cannot be reached") from None
     return V.T @ np.array([weights[i, 0] for i in range(len(b))], dtype=object)
-
-
-@dataclass(frozen=True)
-class DepthCertificate:
-    """Theorem 2 and Lemma 3 for all generic nets of one size.
-
-    Attributes
-    ----------
-    d, k : int
-    p, seed : int
-        The point modulo p at which all determinants and all scales are nonzero; p is 0
-        where none of the points tried shows it.
-    systems : int
-        Linear systems solved there, one a block.
-    """
-
-    d: int
-    k: int
-    p: int
-    seed: int
-    systems: int
-
-    @property
-    def holds(self) -> bool:
-        """Whether generic nets realize every generic target: proved by the point."""
-        return self.p > 0
-
-
-def certify_depth(d: int, k: int, seed: int = 0) -> DepthCertificate:
-    """Check the construction of Theorem 2 for generic matrices of one size.
-
-    Parameters
-    ----------
-    d : int
-        Width of the target.
-    k : int
-        Inputs fed to each layer, 1 ≤ k ≤ d.
-    seed : int, optional
-
-    Returns
-    -------
-    DepthCertificate
-
-    Examples
-    --------
-    >>> certify_depth(4, 2).holds
-    True
-    """
-    d = whole_number(d, "d", 1)
-    k = whole_number(k, "k", 1, d)
-    steps, width = -(-d // k), d * k
-    draws = random.Random(f"depth/{seed}")
-    for _ in range(_MOST_POINTS):
-        p, number = random_prime(draws), draws.randrange(1 << 32)
-        rng = random.Random(f"{p}/{number}")
-        goal = random_residues((d, d), p, rng)
-        M = random_residues((d, width), p, rng)
-        parts = [part.T for part in _parts(goal.T, k, steps)]
-        good = True
-        for i in range(steps - 1, -1, -1):
-            mix, feed = (random_residues((width, size), p, rng) for size in (width, k))
-            K = khatri_rao(M, matmul(mix, feed, p).T) % p
-            system = nmod_mat(width, width, K.ravel().tolist(), p)
-            try:
-                solved = system.solve(nmod_mat(width, 1, parts[i].ravel().tolist(), p))
-            except ZeroDivisionError:
-                good = False
-                break
-            gamma = np.array([int(solved[j, 0]) for j in range(width)], np.int64)
-            if not gamma.all():
-                good = False
-                break
-            M = matmul(M, gamma[:, None] * mix % p, p)
-        if good:
-            return DepthCertificate(d, k, p, number, steps)
-    return DepthCertificate(d, k, 0, 0, steps)

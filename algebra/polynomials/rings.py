@@ -31,17 +31,6 @@ if TYPE_CHECKING:
 
 # The largest prime below 2^31: products of two residues fit in 64 bits, and msolve takes it.
 DEFAULT_PRIME = 2147483647
-# Primes just below 2^31 for repeated, independent checks.
-PRIMES = (
-    2147483647,
-    2147483629,
-    2147483587,
-    2147483579,
-    2147483563,
-    2147483549,
-    2147483543,
-    2147483497,
-)
 
 
 class Ring(Protocol):

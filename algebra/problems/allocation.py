@@ -10,6 +10,7 @@ import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import repeat
 from numbers import Real
 from typing import Any
 
@@ -107,7 +108,8 @@ class Allocation:
     cells: tuple[Cell, ...]
 
     def __post_init__(self) -> None:
-        order = {name: k for k, name in enumerate(self.network.shapes)}
+        shapes = self.network.shapes
+        order = {name: k for k, name in enumerate(shapes)}
         seen: set[Cell] = set()
         for cell in _tuple(self.cells, "cells"):
             try:
@@ -115,7 +117,10 @@ class Allocation:
                 i, j = operator.index(i), operator.index(j)
             except (TypeError, ValueError):
                 raise InputError(f"{shown(cell)} is not a cell (matrix, row, column)") from None
-            rows, columns = _shape(self.network, name)
+            try:
+                rows, columns = shapes[name]
+            except (KeyError, TypeError):
+                rows, columns = _shape(self.network, name)
             if not (0 <= i < rows and 0 <= j < columns):
                 raise InputError(
                     f"cell {name}[{shown(i)}, {shown(j)}] is outside {name} "
@@ -137,11 +142,20 @@ class Allocation:
                 f"`masks` ({shown(masks)}) must map the names of matrices to masks, "
                 'such as {"W": [[1, 0], [0, 1]]}'
             )
+        given = {
+            name: as_mask(value, _shape(network, name), name)
+            for name, value in {**(masks or {}), **more}.items()
+        }
+        # In their order, each once and inside: nothing is left to check, for millions of cells.
         cells: list[Cell] = []
-        for name, value in {**(masks or {}), **more}.items():
-            mask = as_mask(value, _shape(network, name), name)
-            cells += [(name, int(i), int(j)) for i, j in zip(*np.nonzero(mask), strict=True)]
-        return cls(network, tuple(cells))
+        for name in network.shapes:
+            if name in given:
+                i, j = np.nonzero(given[name])
+                cells += zip(repeat(name), i.tolist(), j.tolist(), strict=False)
+        made = object.__new__(cls)
+        object.__setattr__(made, "network", network)
+        object.__setattr__(made, "cells", tuple(cells))
+        return made
 
     @classmethod
     def from_cells(cls, network: Network, cells: Iterable[Cell]) -> Allocation:

@@ -93,7 +93,7 @@ def network_from_dict(data: Mapping[str, Any]) -> Network:
     needed = [f.name for f in fields(cls) if f.default is MISSING]  # type: ignore[arg-type]
     missing = [name for name in needed if name not in data]
     if missing:
-        told = "; ".join(f"{name}: {MEANINGS[name]}" for name in missing)
+        told = "; ".join(f"{name}: {MEANINGS.get(name, name)}" for name in missing)
         raise InputError(f"[network] of kind {kind!r} lacks {', '.join(missing)} ({told})")
     return cls(**{name: data[name] for name in names if name in data})
 

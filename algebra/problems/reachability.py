@@ -22,9 +22,10 @@ def labels_vanish(network: Network, support: Mapping[str, np.ndarray]) -> bool:
     (hidden units of a ReLU net keep no path where there is none).  Conversely an entry
     that is positive there is no constant 0.
     """
-    ones = {}
-    for name in network.shapes:
-        ones[name] = _mask(network, support, name).astype(np.int64).astype(object)
+    masks = {name: _mask(network, support, name) for name in network.shapes}
+    if all(mask.all() for mask in masks.values()):
+        return False
+    ones = {name: mask.astype(np.int64).astype(object) for name, mask in masks.items()}
     X = np.ones(network.input_shape, dtype=np.int64).astype(object)
     return not np.asarray(network.reached(ones, X) != 0).any()
 

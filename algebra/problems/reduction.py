@@ -34,10 +34,6 @@ class Reduction(Protocol):
     def problem(self) -> Problem:
         """The problem solved instead; without learnable weights where they are drawn anew."""
 
-    @property
-    def is_faithful(self) -> bool:
-        """Whether solutions correspond one to one; otherwise some of them are found."""
-
     def allocation(self, allocation: Allocation) -> Allocation:
         """The weights that learn there."""
 
@@ -81,7 +77,6 @@ class Lowered:
 
     original: Problem
     lowering: Lowering
-    is_faithful = True
 
     @cached_property
     def problem(self) -> Problem:
@@ -148,7 +143,6 @@ class KeptFixed:
 
     original: Problem
     part: Allocation
-    is_faithful = False
 
     @cached_property
     def problem(self) -> Problem:

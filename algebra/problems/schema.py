@@ -16,6 +16,7 @@ from collections.abc import Collection
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
+from algebra.networks.activation import ANALYTIC, LINEAR
 from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.problem import ALL, LAWS, Distribution
@@ -38,6 +39,7 @@ MEANINGS = {
     "widths": "widths of the hidden layers; of a normalization net all of its target's layers",
     "hidden": "hidden widths of the frozen network, one for each layer of the target",
     "activation": "what hidden units do",
+    "biases": "whether units have biases; they learn where [learnable] names them",
     "budget": "learnable cells",
     "rows": "only the first rows are used",
     "columns": "only the first columns are used",
@@ -51,7 +53,26 @@ MEANINGS = {
     "sign": "keep (that of the value before learning), + or -",
 }
 _FILE = {"type": "string", "pattern": r"\.(csv|npy)$", "description": "a file beside this one"}
-_CHOICES = {"activation": ("relu", "linear")}
+
+
+_ACTIVATION: dict[str, Any] = {
+    "anyOf": [
+        {"enum": [*ANALYTIC, LINEAR]},
+        {
+            "type": "object",
+            "required": ["polynomial"],
+            "additionalProperties": False,
+            "properties": {
+                "polynomial": {
+                    "description": "coefficients c0, c1, …: numbers, or fractions as text",
+                    "type": "array",
+                    "items": {"type": ["number", "string"]},
+                    "minItems": 2,
+                }
+            },
+        },
+    ]
+}
 
 
 def nearest(key: str, known: Collection[str]) -> str:
@@ -107,16 +128,19 @@ def _network(cls: type[Network]) -> dict[str, Any]:
         "required": ["kind", *(f.name for f in own if f.default is MISSING)],
         "properties": {
             "kind": {"const": cls.kind},
-            **{f.name: {**_size(f.name), "description": MEANINGS[f.name]} for f in own},
+            **{f.name: {**_size(f), "description": MEANINGS[f.name]} for f in own},
         },
     }
 
 
-def _size(name: str) -> dict[str, Any]:
-    if name in _CHOICES:
-        return {"enum": list(_CHOICES[name])}
+def _size(field: Field[Any]) -> dict[str, Any]:
+    if field.name == "biases":
+        return {"type": "boolean"}
+    if field.name == "activation":
+        return _ACTIVATION if field.default in ANALYTIC else {"enum": ["relu", LINEAR]}
     whole = {"type": "integer", "minimum": 1}
-    return {"type": "array", "items": whole} if name in ("widths", "hidden") else whole
+    lists = field.name in ("widths", "hidden")
+    return {"type": "array", "items": whole} if lists else whole
 
 
 def _masks() -> list[dict[str, Any]]:

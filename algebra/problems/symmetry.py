@@ -83,7 +83,7 @@ class SymmetryGroup:
         if self.order > LARGEST_GROUP:
             sizes = " · ".join(f"{axis.size}!" for axis in self.axes)
             raise InputError(
-                f"the symmetry group has {sizes} = {self.order} elements, more than "
+                f"the symmetry group has {sizes} elements, more than "
                 f"{LARGEST_GROUP}: choose a smaller net"
             )
         shapes = network.shapes

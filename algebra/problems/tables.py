@@ -28,12 +28,9 @@ class Edges:
     ----------
     values : mapping of (int, int) to str
         By row (`post`) and column (`pre`); "" where the file has no third column.
-    has_values : bool
-        Whether it has one.
     """
 
     values: Mapping[tuple[int, int], str]
-    has_values: bool
 
     def mask(self, shape: tuple[int, int]) -> list[list[int]]:
         """1 for each edge, 0 elsewhere.
@@ -193,4 +190,4 @@ def _edges(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Edges:
         if at in values:
             raise InputError(f"edge {number}, from {at[1]} onto {at[0]}, is given twice")
         values[at] = row[others[0]] if others else ""
-    return Edges(values, bool(others))
+    return Edges(values)

@@ -39,6 +39,7 @@ from algebra.linalg.modular import (
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.jacobian import Point, all_cells, jacobian, random_point, tangent_factors
+from algebra.ranks.size import check_size
 from algebra.time_limits import check_time
 
 # A probabilistic answer is repeated until its error bound is below this.
@@ -128,6 +129,8 @@ def generic_rank(
             f"(a deficit at a point would be wrong with probability up to {shown(once)}); "
             "choose fewer steps, or an activation of lower degree"
         )
+    # Of very many columns no more than so many are ranked at once: see `rank_at`.
+    check_size(network, min(len(cells), bound + bound // 4 + 16))
     rng = random.Random(f"primes/{seed}")
     best, witness = -1, (0, 0)
     points: list[tuple[int, int]] = []

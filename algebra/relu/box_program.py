@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.linalg.rational_lp import GIVEN_UP, INFEASIBLE, Advisor, maximize
+from algebra.linalg.rational_lp import GIVEN_UP, INFEASIBLE, GuessMaker, maximize
 from algebra.problems.allocation import Cell
 from algebra.relu.equations import FREE, U_ZERO, V_ZERO, ReluSystem
 from algebra.relu.hull_program import halves
@@ -59,11 +59,11 @@ class BoxProgram:
     ----------
     system : ReluSystem
         Its `box` bounds the learnable weights.
-    advisor : callable, optional
+    guesses : callable, optional
         Guesses where programs end; checked exactly.
     """
 
-    def __init__(self, system: ReluSystem, advisor: Advisor | None = None) -> None:
+    def __init__(self, system: ReluSystem, guesses: GuessMaker | None = None) -> None:
         self.system = system
         k, m = system.pairs
         self.cells: list[Cell] = [
@@ -92,7 +92,7 @@ class BoxProgram:
                 at += 2
         self.columns = at
         self._write(ranges)
-        self.advice = None if advisor is None or not self.rows else advisor(self.rows)
+        self.guess = None if guesses is None or not self.rows else guesses(self.rows)
 
     def _write(self, ranges: Sequence[tuple[int, fmpq]]) -> None:
         system = self.system
@@ -144,7 +144,7 @@ class BoxProgram:
         # Small u + v drives products to 0.
         cost = [-_ONE if c < 2 * k * m else _ZERO for c in keep]
         A = [[row[c] for c in keep] for row in self.rows]
-        basis = None if self.advice is None else self.advice(keep, self.right, cost)
+        basis = None if self.guess is None else self.guess(keep, self.right, cost)
         most = 10 + _MOST_WORK // max(1, len(self.rows) * len(keep))
         found = maximize(A, self.right, cost, basis=basis, most_pivots=most)
         if found.status == GIVEN_UP:

@@ -30,7 +30,7 @@ from algebra.ranks.generic_rank import TARGET_ERROR, deficit_error, generic_rank
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.results import Result
 from algebra.theorems.corrected import CORRECTED
-from algebra.theorems.statements import MAXIMAL, MINIMAL, THEOREMS, WORDS, Theorem
+from algebra.theorems.statements import THEOREMS, WORDS, Theorem
 from algebra.time_limits import OutOfTime, check_time, unlimited
 
 # All allocations are taken only up to this number.
@@ -110,16 +110,6 @@ class TheoremAudit:
     def wrong(self) -> int:
         """Of how many allocations it is wrong."""
         return self.says_maximal_but_minimal + self.says_minimal_but_not
-
-    @property
-    def example_maximal(self) -> tuple[Cell, ...] | None:
-        """Cells of an allocation that it calls maximal and that is minimal."""
-        return next((e.cells for e in self.examples if e.says == MAXIMAL), None)
-
-    @property
-    def example_minimal(self) -> tuple[Cell, ...] | None:
-        """Cells of an allocation that it calls minimal and that is not."""
-        return next((e.cells for e in self.examples if e.says == MINIMAL), None)
 
 
 @dataclass(frozen=True, repr=False)

@@ -259,8 +259,3 @@ CORRECTED: dict[str, Theorem] = {
         ),
     )
 }
-
-
-def what_is_true(network: Network, allocation: Allocation) -> dict[str, str]:
-    """What each corrected theorem says of an allocation; see `theorems.what_theorems_say`."""
-    return {name: theorem.says(network, allocation) for name, theorem in CORRECTED.items()}

@@ -52,7 +52,7 @@ WORDS = {1: MAXIMAL, -1: MINIMAL, 0: SILENT}
 Masks = np.ndarray
 Codes = np.ndarray
 Matrices = Callable[[Network], tuple[str, ...]]
-Judge = Callable[[Any, str, Masks], Codes]
+Decide = Callable[[Any, str, Masks], Codes]
 
 _PAPER = "Schlisselberg & Darshan, arXiv 2502.06300"
 
@@ -76,7 +76,7 @@ class Theorem:
     source: str
     any_size: bool = False
     _matrices: Matrices = field(repr=False, default=lambda network: ())
-    _judge: Judge = field(repr=False, default=lambda network, name, masks: np.zeros(len(masks)))
+    _decide: Decide = field(repr=False, default=lambda network, name, masks: np.zeros(len(masks)))
     _gaps: Callable[[Network], list[str]] = field(repr=False, default=lambda network: [])
 
     def matrices(self, network: Network) -> tuple[str, ...]:
@@ -133,7 +133,7 @@ class Theorem:
         ndarray of int8, shape (N,)
             1 maximal, -1 minimal, 0 silent.
         """
-        return np.asarray(self._judge(network, name, masks), np.int8)
+        return np.asarray(self._decide(network, name, masks), np.int8)
 
     def __str__(self) -> str:
         return f"Theorem {self.name}: {self.statement} ({self.source})"
@@ -213,8 +213,8 @@ def _theorem_41(network: LinearFeedForward, name: str, masks: Masks, both: bool)
     return np.where(one & other if both else one | other, 1, -1)
 
 
-def _stated(name: str, statement: str, where: str, matrices: Matrices, judge: Judge) -> Theorem:
-    return Theorem(name, statement, f"{where}, {_PAPER}", False, matrices, judge, _as_in_the_paper)
+def _stated(name: str, statement: str, where: str, matrices: Matrices, decide: Decide) -> Theorem:
+    return Theorem(name, statement, f"{where}, {_PAPER}", False, matrices, decide, _as_in_the_paper)
 
 
 THEOREMS: dict[str, Theorem] = {

@@ -222,7 +222,7 @@ def results() -> str:
         index = "   :no-index:\n" if cls in exported else ""
         parts.append(
             f"```{{eval-rst}}\n.. autoclass:: {cls.__module__}.{cls.__name__}\n"
-            f"   :members:\n{index}```"
+            f"   :members:\n   :exclude-members: facts, columns\n{index}```"
         )
     return "\n\n".join(parts) + "\n"
 

@@ -19,8 +19,22 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
     certify = (f"matchprob certify {file}", "the verdict, with evidence")
     if found.violations:
         most = max(found.violations, key=lambda v: v.excess)
+        allocation = found.allocation
+        # The surplus of one budget is lost; what the others lose may be the same weights.
+        left = allocation.size - most.excess
+        most_labels = allocation.network.label_dimension_bound
+        if left >= most_labels:
+            text = (
+                f"More weights learn than can matter: {most}. That by itself is no defect: "
+                f"{left} that count are enough for {most_labels} equations."
+            )
+            return Explanation(
+                (text,), "whether these are independent", "the generic rank", (certify,)
+            )
         known = (
-            f"MP = 0 by counting: {most}.",
+            f"At most {left} of the {allocation.size} learnable weights count: {most}. MP = 0 if "
+            f"the labels' equations are {most_labels} independent ones, as they are unless "
+            "structural zeros or narrow layers make them fewer.",
             "Some of its weights do what the others do already, and equations elsewhere are left.",
         )
         repair = (f"matchprob repair {file}", "the fewest moves that mend it")

@@ -34,6 +34,7 @@ from matchprob.page.state import PageState, pack
 PATIENCE = 3.0
 # The block triangular form is immediate up to so many unknowns, else a job.
 FEW_UNKNOWNS = 320
+MOST_UNKNOWNS = 4000
 # Pictures of the incidence matrix have at most so many marks.
 MOST_MARKS = 60_000
 # A prime for the structure: which unknowns occur where, not how many solutions there are.
@@ -98,6 +99,8 @@ def blocks_of(problem: Problem, seed: int = 0) -> Data | None:
     if not allocation.size:
         return None
     form = preferred_forms(problem.network, allocation)[0]
+    if unknown_count(allocation, form) > MOST_UNKNOWNS:
+        return None
     instance = modular_instance(
         allocation, _PRIME, seed, problem.support, key="inspect", teacher=True
     )

@@ -113,21 +113,19 @@ def structure(ask: Ask, tell: Tell) -> None:
     """Inspect: the core that elimination leaves, and the blocks where these take long."""
     problem = _problem(ask["problem"])
     allocation = problem.allocation
+    digest = problem.digest
+    if ask.get("blocks") and allocation.network.chain() is not None:
+        # Told before elimination, which may take long.
+        blocks = immediate.blocks_of(problem, ask["seed"])
+        tell({"event": "blocks", "digest": digest, "blocks": blocks})
     found = families.inspect_allocation(allocation, problem.support, seed=ask["seed"])
-    forms = [form.to_dict() for form in found.forms]
-    blocks = None
-    if found.forms and ask.get("blocks"):
-        first = found.forms[0]
-        patterns = first.system.equations.patterns()
-        blocks = immediate.incidence(first.system, first.triangular, patterns)
     tell(
         {
             "event": "structure",
-            "digest": problem.digest,
-            "forms": forms,
+            "digest": digest,
+            "forms": [form.to_dict() for form in found.forms],
             "skipped": list(found.skipped),
             "text": str(found),
-            "blocks": blocks,
         }
     )
 

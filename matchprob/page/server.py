@@ -36,8 +36,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
-from matchprob.page import front
+from matchprob.page import front, immediate
 from matchprob.page.session import Session
+from matchprob.page.state import state_of
 from matchprob.page.studies import Studies
 from matchprob.page.workshop import Event, Workshop
 
@@ -209,10 +210,16 @@ class PageServer:
     def run(self) -> None:
         """Serve until an interrupt or `stop`."""
         self.workshop.start()
+        # The first look loads libraries: it is done before somebody waits for it.
+        threading.Thread(target=self._warm, daemon=True).start()
         try:
             self._server.run(sockets=[self._socket])
         finally:
             self.close()
+
+    def _warm(self) -> None:
+        with contextlib.suppress(InputError):
+            immediate.look(state_of(self.problem, self.name), self.seed)
 
     def stop(self) -> None:
         """End `run`, from another thread."""

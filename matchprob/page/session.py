@@ -106,6 +106,7 @@ class Session:
         # What is known of problems, by their digest: verdicts with their certificates, structure.
         self._verdicts: OrderedDict[str, tuple[Event, Any]] = OrderedDict()
         self._structures: OrderedDict[str, Event] = OrderedDict()
+        self._blocks: OrderedDict[str, Event] = OrderedDict()
         self.results: dict[str, Any] = {}
         self.changed: Callable[[], None] = _nothing
         studies.join(self._from_study)
@@ -212,8 +213,9 @@ class Session:
         self.changed()
         if digest in self._verdicts:
             self._emit(self._verdicts[digest][0])
-        if digest in self._structures:
-            self._emit(self._structures[digest])
+        for known in (self._blocks, self._structures):
+            if digest in known:
+                self._emit(known[digest])
         if is_new or not self._live:
             self._start_live(digest, data)
 
@@ -225,7 +227,7 @@ class Session:
                 self.workshop.run({**ask, "job": "verdict", **QUICK}, self._of_live(digest))
             )
         if digest not in self._structures and self.problem.allocation.size:
-            wanted = looked["blocks"] is None
+            wanted = looked["blocks"] is None and digest not in self._blocks
             self._live.append(
                 self.workshop.run(
                     {**ask, "job": "structure", "blocks": wanted}, self._of_live(digest)
@@ -242,6 +244,8 @@ class Session:
             found = event.pop("found", None)
             if event["event"] == "verdict":
                 self._keep(self._verdicts, digest, (event, found))
+            elif event["event"] == "blocks":
+                self._keep(self._blocks, digest, event)
             elif event["event"] == "structure":
                 self._keep(self._structures, digest, event)
             elif event["event"] == "failed":

@@ -141,9 +141,10 @@ def bounds(counts: Sequence[InstanceCount], confidence: float = 0.95) -> list[di
     finite = sorted(size for size, _ in least if np.isfinite(size))
     if not finite:
         return []
-    places = np.unique(np.linspace(0, len(finite) - 1, _BOUNDS).astype(int))
+    # Sizes spread over decades: the bounds are equally far apart in ratio, the last holds all.
+    grid = np.geomspace(max(finite[0], 1e-12), max(finite[-1], 1e-12), _BOUNDS)
     out = []
-    for bound in dict.fromkeys(finite[k] for k in places):
+    for bound in dict.fromkeys([*(float(f"{g:.3g}") for g in grid[:-1]), finite[-1]]):
         matched = sum(size <= bound for size, _ in least)
         unmatched = sum(size > bound and is_known for size, is_known in least)
         unknown = len(least) - matched - unmatched

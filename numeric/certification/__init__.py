@@ -4,7 +4,8 @@ constraints      Which real solutions certainly obey the constraints, and which 
 enclosures       Intervals around the real solutions of counted instances, each proved to hold one
 krawczyk         Certified roots: Krawczyk's test in double-precision discs, in balls where that
                  fails
+krawczyk_kernel  Krawczyk's test, compiled: one driver for the equations in the weights and the
+                 lifted ones
 krawczyk_balls   Krawczyk's test in balls of any precision, on the exact rational instance
-krawczyk_lifted  Krawczyk's test on the lifted system, for roots with large weights
 pool             Certified, distinct real solutions of one instance, from any approximate ones
 """

@@ -1,4 +1,4 @@
-"""Rigorous arithmetic with complex discs in double precision, for chains.
+"""Rigorous arithmetic with complex discs in double precision, and chains in it.
 
 A disc is a midpoint (two doubles) and a radius that covers every rounding error (Rump's
 midpoint-radius arithmetic).  With unit roundoff u a complex product-sum of k terms computed
@@ -6,6 +6,9 @@ in any order satisfies ``|fl(s) - s| ≤ (2k + 8) u Σ|a||b|`` for the small k m
 k non-negative doubles is below the true one by a factor of at most 1 - k u, so radii are
 multiplied by 1 + (4k + 32) u and a tiny number is added for underflow.  No fast-math options:
 these kernels rely on IEEE rounding.
+
+Throughout `t` is the chain's `numeric.chains.table.ChainTable`, p the discs of a parameter
+vector, learnable cells included, S those of all states one after another, Z what D reads.
 
 References
 ----------
@@ -15,278 +18,205 @@ References
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
 from numeric.chains.chain import IN_M, IN_S0
+from numeric.chains.table import ChainTable
 
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 UNIT = 2.0**-53
 TINY = 1e-290
 
 
-@numba.njit(**OPTIONS)
-def size_up(re, im):
-    """An upper bound of |re + i im|."""
-    return np.sqrt(re * re + im * im) * (1.0 + 8.0 * UNIT) + TINY
+class Discs(NamedTuple):
+    """Discs of a vector, or of matrices row by row.
 
-
-@numba.njit(**OPTIONS)
-def matmul(a, ar, b, br, c, cr, n, k, m, add):
-    """Discs ``C = A B`` (or ``C += A B``): midpoints a, b, c complex, radii ar, br, cr.
-
-    All are flat, row by row.
+    Attributes
+    ----------
+    mid : ndarray of complex
+    rad : ndarray of float, of the same shape
     """
+
+    mid: np.ndarray
+    rad: np.ndarray
+
+
+def make_discs(*shape: int) -> Discs:
+    """Discs of a shape, all 0."""
+    return Discs(np.zeros(shape, complex), np.zeros(shape))
+
+
+@numba.njit(**OPTIONS)
+def since(x, at):
+    """The discs from number `at` on, not copied."""
+    return Discs(x.mid[at:], x.rad[at:])
+
+
+@numba.njit(**OPTIONS)
+def size_up(z):
+    """An upper bound of |z|."""
+    return np.sqrt(z.real * z.real + z.imag * z.imag) * (1.0 + 8.0 * UNIT) + TINY
+
+
+@numba.njit(**OPTIONS)
+def clear(x, count):
+    """The first `count` discs become 0."""
+    for i in range(count):
+        x.mid[i] = 0j
+        x.rad[i] = 0.0
+
+
+@numba.njit(**OPTIONS)
+def matmul_add(a, b, c, n, k, m):
+    """Discs ``C += A B`` of an n×k and a k×m matrix."""
     factor = (2.0 * k + 10.0) * UNIT
     grow = 1.0 + (4.0 * k + 40.0) * UNIT
     for i in range(n):
         for s in range(m):
-            mid = 0j
-            mass = 0.0
-            rad = 0.0
-            if add:
-                mid = c[i * m + s]
-                rad = cr[i * m + s]
-                mass = size_up(mid.real, mid.imag)
+            mid = c.mid[i * m + s]
+            rad = c.rad[i * m + s]
+            mass = size_up(mid)
             for q in range(k):
-                x = a[i * k + q]
-                y = b[q * m + s]
+                x = a.mid[i * k + q]
+                y = b.mid[q * m + s]
                 mid += x * y
-                sx = size_up(x.real, x.imag)
-                sy = size_up(y.real, y.imag)
-                rx = ar[i * k + q]
-                ry = br[q * m + s]
+                sx = size_up(x)
+                sy = size_up(y)
+                rx = a.rad[i * k + q]
+                ry = b.rad[q * m + s]
                 mass += sx * sy
                 rad += sx * ry + rx * (sy + ry)
-            c[i * m + s] = mid
-            cr[i * m + s] = (rad + factor * mass) * grow + TINY
+            c.mid[i * m + s] = mid
+            c.rad[i * m + s] = (rad + factor * mass) * grow + TINY
 
 
 @numba.njit(**OPTIONS)
-def states(o, widths, s_at, m_at, p_at, p, pr, S, Sr, Z, Zr):
-    """Discs of the states and of Z of a chain whose parameters are discs (learnable ones too).
-
-    ``o`` holds K, c, d, m, r, read_all, size, offsets of S_0, D and Y, in this order.
-    """
-    K, c, m = o[0], o[1], o[3]
-    for i in range(widths[0] * c):
-        S[i] = p[o[7] + i]
-        Sr[i] = pr[o[7] + i]
-    for k in range(1, K + 1):
-        matmul(
-            p[m_at[k] :], pr[m_at[k] :], S[s_at[k - 1] :], Sr[s_at[k - 1] :],
-            S[s_at[k] :], Sr[s_at[k] :], widths[k], widths[k - 1], c, False,
-        )  # fmt: skip
-    zs = widths[K] * m
-    if o[5]:
-        for k in range(1, K + 1):
-            matmul(
-                S[s_at[k] :], Sr[s_at[k] :], p[p_at[k] :], pr[p_at[k] :], Z, Zr,
-                widths[k], c, m, k > 1,
-            )  # fmt: skip
-    else:
-        for i in range(zs):
-            Z[i] = S[s_at[K] + i]
-            Zr[i] = Sr[s_at[K] + i]
+def matmul(a, b, c, n, k, m):
+    """Discs ``C = A B``."""
+    clear(c, n * m)
+    matmul_add(a, b, c, n, k, m)
 
 
 @numba.njit(**OPTIONS)
-def residual(o, widths, equations, p, pr, Z, Zr, Y, Yr, f, fr):
-    """Discs of ``D Z - Y`` on the equations; Y, Yr is room for the d×m labels."""
-    d, m, r = o[2], o[3], o[4]
-    matmul(p[o[8] :], pr[o[8] :], Z, Zr, Y, Yr, d, widths[o[0]], m, False)
-    for e in range(r):
-        at = equations[e, 0] * m + equations[e, 1]
-        y = p[o[9] + at]
-        value = Y[at] - y
-        f[e] = value
-        fr[e] = (Yr[at] + pr[o[9] + at] + 4.0 * UNIT * size_up(value.real, value.imag)) * (
-            1.0 + 16.0 * UNIT
-        )
-
-
-@numba.njit(**OPTIONS)
-def _fused(acc, accr, x, xr, y, yr):
-    """Disc ``acc + x y``."""
-    sx = size_up(x.real, x.imag)
-    sy = size_up(y.real, y.imag)
-    out = acc + x * y
-    rad = accr + sx * yr + xr * (sy + yr)
-    rad += 8.0 * UNIT * (sx * sy) + 4.0 * UNIT * size_up(out.real, out.imag)
+def fused(mid, rad, x, i, y, j):
+    """Disc ``acc + x_i y_j`` for acc given by its midpoint and radius."""
+    a, b = x.mid[i], y.mid[j]
+    sx = size_up(a)
+    sy = size_up(b)
+    out = mid + a * b
+    rad += sx * y.rad[j] + x.rad[i] * (sy + y.rad[j])
+    rad += 8.0 * UNIT * (sx * sy) + 4.0 * UNIT * size_up(out)
     return out, rad * (1.0 + 32.0 * UNIT) + TINY
 
 
 @numba.njit(**OPTIONS)
-def jacobian(
-    o, widths, s_at, m_at, p_at, cells, equations, p, pr, S, Sr, Z, Zr, A, Ar, H, Hr, J, Jr
-):  # fmt: skip
-    """Discs of the Jacobian; formulas as in `numeric.chains.lanes.condensed.jacobian`."""
-    K, c, d, m, r = o[0], o[1], o[2], o[3], o[4]
-    wide = 0
-    for k in range(K + 1):
-        wide = max(wide, widths[k])
-    for i in range(d * widths[K]):
-        A[i] = p[o[8] + i]
-        Ar[i] = pr[o[8] + i]
+def minus(x, i, y, j, out, at):
+    """Disc ``x_i - y_j``, into number `at` of `out`."""
+    value = x.mid[i] - y.mid[j]
+    out.mid[at] = value
+    out.rad[at] = (x.rad[i] + y.rad[j] + 4.0 * UNIT * size_up(value)) * (1.0 + 16.0 * UNIT)
+
+
+def room_of_jacobian(t: ChainTable) -> tuple[Discs, Discs]:
+    """Room for the adjoints and for H of `jacobian`."""
+    return (
+        make_discs((t.steps + 1) * t.labels * t.widest),
+        make_discs(max(t.steps, 1) * t.widest * t.samples),
+    )
+
+
+@numba.njit(**OPTIONS)
+def states(t, p, S):
+    """Discs of the states S_0, …, S_K that follow from the parameters."""
+    c = t.columns
+    for i in range(t.widths[0] * c):
+        S.mid[i] = p.mid[t.s0_at + i]
+        S.rad[i] = p.rad[t.s0_at + i]
+    for k in range(1, t.steps + 1):
+        matmul(
+            since(p, t.m_at[k]), since(S, t.s_at[k - 1]), since(S, t.s_at[k]),
+            t.widths[k], t.widths[k - 1], c,
+        )  # fmt: skip
+
+
+@numba.njit(**OPTIONS)
+def read_out(t, p, S, Z):
+    """Discs of Z, the last state or ``Σ_k S_k P_k``."""
+    K = t.steps
+    if t.read_all:
+        clear(Z, t.z_size)
+        for k in range(1, K + 1):
+            at = since(S, t.s_at[k])
+            matmul_add(at, since(p, t.p_at[k]), Z, t.widths[K], t.columns, t.samples)
+    else:
+        for i in range(t.z_size):
+            Z.mid[i] = S.mid[t.s_at[K] + i]
+            Z.rad[i] = S.rad[t.s_at[K] + i]
+
+
+@numba.njit(**OPTIONS)
+def labels(t, p, Z, Y):
+    """Discs of ``D Z``, d×m."""
+    matmul(since(p, t.d_at), Z, Y, t.labels, t.widths[t.steps], t.samples)
+
+
+@numba.njit(**OPTIONS)
+def residual(t, p, Z, Y, f):
+    """Discs of ``D Z - Y`` on the equations; Y is room for the d×m labels."""
+    labels(t, p, Z, Y)
+    for e in range(t.unknowns):
+        at = t.equations[e, 0] * t.samples + t.equations[e, 1]
+        minus(Y, at, p, t.y_at + at, f, e)
+
+
+@numba.njit(**OPTIONS)
+def jacobian(t, p, S, Z, A, H, J):
+    """Discs of the Jacobian, r×r; formulas as in `numeric.chains.lanes.condensed.jacobian`.
+
+    A is room for the adjoints ``D M_K … M_{K-q+1}``, H for ``H_q = Σ_k S_{k-1} P_{k+q}``
+    (`room_of_jacobian`).
+    """
+    K, c, d, m, r = t.steps, t.columns, t.labels, t.samples, t.unknowns
+    wide = t.widest
+    for i in range(d * t.widths[K]):
+        A.mid[i] = p.mid[t.d_at + i]
+        A.rad[i] = p.rad[t.d_at + i]
     for q in range(1, K + 1):
-        at = (q - 1) * d * wide
-        to = q * d * wide
         k = K - q + 1
         matmul(
-            A[at:], Ar[at:], p[m_at[k] :], pr[m_at[k] :], A[to:], Ar[to:],
-            d, widths[k], widths[k - 1], False,
+            since(A, (q - 1) * d * wide), since(p, t.m_at[k]), since(A, q * d * wide),
+            d, t.widths[k], t.widths[k - 1],
         )  # fmt: skip
-    if o[5]:
+    if t.read_all:
         for q in range(K):
-            at = q * wide * m
+            at = since(H, q * wide * m)
+            clear(at, t.widths[0] * m)
             for k in range(1, K - q + 1):
-                matmul(
-                    S[s_at[k - 1] :], Sr[s_at[k - 1] :], p[p_at[k + q] :], pr[p_at[k + q] :],
-                    H[at:], Hr[at:], widths[0], c, m, k > 1,
-                )  # fmt: skip
+                matmul_add(since(S, t.s_at[k - 1]), since(p, t.p_at[k + q]), at, t.widths[0], c, m)
     for e in range(r):
-        a = equations[e, 0]
-        x = equations[e, 1]
+        a = t.equations[e, 0]
+        x = t.equations[e, 1]
         for v in range(r):
-            kind, step, i, j = cells[v, 0], cells[v, 1], cells[v, 2], cells[v, 3]
+            kind, step, i, j = t.cells[v, 0], t.cells[v, 1], t.cells[v, 2], t.cells[v, 3]
             mid = 0j
             rad = 0.0
-            if kind == IN_M:
-                if o[5]:
-                    for q in range(K):
-                        u = q * d * wide + a * widths[K - q] + i
-                        h = q * wide * m + j * m + x
-                        mid, rad = _fused(mid, rad, A[u], Ar[u], H[h], Hr[h])
-                else:
-                    u = (K - step) * d * wide + a * widths[step] + i
-                    h = s_at[step - 1] + j * c + x
-                    mid, rad = _fused(mid, rad, A[u], Ar[u], S[h], Sr[h])
+            if kind == IN_M and t.read_all:
+                for q in range(K):
+                    u = q * d * wide + a * t.widths[K - q] + i
+                    mid, rad = fused(mid, rad, A, u, H, q * wide * m + j * m + x)
+            elif kind == IN_M:
+                u = (K - step) * d * wide + a * t.widths[step] + i
+                mid, rad = fused(mid, rad, A, u, S, t.s_at[step - 1] + j * c + x)
             elif kind == IN_S0:
                 for q in range(1, K + 1):
-                    u = q * d * wide + a * widths[K - q] + i
-                    h = p_at[q] + j * m + x
-                    mid, rad = _fused(mid, rad, A[u], Ar[u], p[h], pr[h])
+                    u = q * d * wide + a * t.widths[K - q] + i
+                    mid, rad = fused(mid, rad, A, u, p, t.p_at[q] + j * m + x)
             elif i == a:
-                mid = Z[j * m + x]
-                rad = Zr[j * m + x]
-            J[e, v] = mid
-            Jr[e, v] = rad
-
-
-@numba.njit(**OPTIONS)
-def approximate_inverse(J, C, work):
-    """Gauss-Jordan inverse of J into C; False where a pivot vanishes.  Not rigorous."""
-    r = len(J)
-    for i in range(r):
-        for j in range(r):
-            work[i, j] = J[i, j]
-            C[i, j] = 0j
-        C[i, i] = 1.0 + 0j
-    for k in range(r):
-        best = -1.0
-        pivot = k
-        for i in range(k, r):
-            size = abs(work[i, k].real) + abs(work[i, k].imag)
-            if size > best:
-                best = size
-                pivot = i
-        if not best > 0.0 or not np.isfinite(best):
-            return False
-        if pivot != k:
-            for j in range(r):
-                x = work[k, j]
-                work[k, j] = work[pivot, j]
-                work[pivot, j] = x
-                x = C[k, j]
-                C[k, j] = C[pivot, j]
-                C[pivot, j] = x
-        inverse = 1.0 / work[k, k]
-        for j in range(k, r):
-            work[k, j] *= inverse
-        for j in range(r):
-            C[k, j] *= inverse
-        for i in range(r):
-            if i == k:
-                continue
-            f = work[i, k]
-            if f.real == 0.0 and f.imag == 0.0:
-                continue
-            for j in range(k, r):
-                work[i, j] -= f * work[k, j]
-            for j in range(r):
-                C[i, j] -= f * C[k, j]
-    return True
-
-
-@numba.njit(**OPTIONS)
-def newton_step(C, f, fr, step):
-    """Upper bounds of ``|C F|`` for F in discs (f, fr), into step."""
-    n = len(f)
-    grow = 1.0 + (8.0 * n + 64.0) * UNIT
-    for v in range(n):
-        total = 0.0
-        delta = 0j
-        mass = 0.0
-        for e in range(n):
-            c = C[v, e]
-            if c.real == 0.0 and c.imag == 0.0:
-                continue
-            delta += c * f[e]
-            size = size_up(c.real, c.imag)
-            total += size * fr[e]
-            mass += size * size_up(f[e].real, f[e].imag)
-        total += size_up(delta.real, delta.imag)
-        total += (2.0 * n + 10.0) * UNIT * mass
-        step[v] = total * grow + TINY
-
-
-@numba.njit(**OPTIONS)
-def contracts(C, J, Jr, rho, step, work, slack, columns):
-    """Whether ``step_i + Σ_j |I - C J|_ij ρ_j < ρ_i`` for every i, J in discs (J, Jr).
-
-    Parameters
-    ----------
-    C, J, Jr : ndarray, shape (n, n)
-    rho, step : ndarray, shape (n,)
-    work, slack, columns : ndarray
-        Room: n complex, (n, n) real, (n, n + 1) int.
-    """
-    n = len(rho)
-    grow = 1.0 + (8.0 * n + 64.0) * UNIT
-    # What a disc of J and the rounding of its products may add, and where J is not zero.
-    for e in range(n):
-        count = 0
-        for j in range(n):
-            y = J[e, j]
-            if y.real != 0.0 or y.imag != 0.0 or Jr[e, j] != 0.0:
-                slack[e, j] = Jr[e, j] + (2.0 * n + 12.0) * UNIT * size_up(y.real, y.imag)
-                columns[e, count] = j
-                count += 1
-        columns[e, n] = count
-        # Only Σ_j slack_ej ρ_j is needed.
-        total = 0.0
-        for q in range(count):
-            total += slack[e, columns[e, q]] * rho[columns[e, q]]
-        slack[e, 0] = total * grow
-    for i in range(n):
-        for j in range(n):
-            work[j] = 0j
-        total = 0.0
-        for e in range(n):
-            c = C[i, e]
-            if c.real == 0.0 and c.imag == 0.0:
-                continue
-            total += size_up(c.real, c.imag) * slack[e, 0]
-            for q in range(columns[e, n]):
-                j = columns[e, q]
-                work[j] += c * J[e, j]
-        total *= grow
-        # The subtraction of 1 on the diagonal rounds once.
-        work[i] -= 1.0
-        total += 4.0 * UNIT * rho[i]
-        for j in range(n):
-            total += size_up(work[j].real, work[j].imag) * rho[j]
-        if not (total * grow + step[i]) * grow < rho[i]:
-            return False
-    return True
+                mid = Z.mid[j * m + x]
+                rad = Z.rad[j * m + x]
+            J.mid[e, v] = mid
+            J.rad[e, v] = rad

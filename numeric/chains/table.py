@@ -24,6 +24,8 @@ class ChainTable(NamedTuple):
         Offsets of S_0, D and Y in a parameter vector.
     states, z_size : int
         Entries of all states S_0, …, S_K together, and of Z.
+    widest : int
+        The largest width.
     widths : ndarray of int, shape (K + 1,)
         Rows of each state.
     s_at : ndarray of int, shape (K + 2,)
@@ -48,6 +50,7 @@ class ChainTable(NamedTuple):
     y_at: int
     states: int
     z_size: int
+    widest: int
     widths: np.ndarray
     s_at: np.ndarray
     m_at: np.ndarray
@@ -63,5 +66,5 @@ def chain_table(chain: Chain) -> ChainTable:
     return ChainTable(
         chain.steps, c, chain.network.d, chain.samples, chain.unknowns, bool(chain.read_all),
         chain.size, chain.s0_at, chain.d_at, chain.y_at, int(s_at[-1]), int(n[-1]) * chain.samples,
-        n, s_at, chain.m_at, chain.p_at, chain.cells, chain.equations,
+        int(n.max()), n, s_at, chain.m_at, chain.p_at, chain.cells, chain.equations,
     )  # fmt: skip

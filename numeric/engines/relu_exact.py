@@ -29,7 +29,7 @@ from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.engines.plans import Plan
-from numeric.float_simplex import advisor
+from numeric.float_simplex import guesses
 from numeric.instances import Instance
 from numeric.normalization.realize import realize_instance
 
@@ -87,7 +87,7 @@ class ReluExactEngine:
             weights, X, Y = instance.exact
             match = match_instance(
                 instance.allocation, weights, X, Y, box=instance.box, most_nodes=_MOST_NODES,
-                seconds=time_left(self.timeout), advisor=advisor,
+                seconds=time_left(self.timeout), guesses=guesses,
             )  # fmt: skip
             seconds = time.process_time() - start
             note = f"{match.nodes} linear programs over activation patterns"

@@ -20,7 +20,7 @@ from algebra.problems.allocation import Cell
 from algebra.relu.box_program import BoxProgram, empty_leaf
 from algebra.relu.equations import ReluSystem, relu_system
 from algebra.relu.leaves import Leaf, covers
-from numeric.float_simplex import advisor
+from numeric.float_simplex import guesses
 from numeric.instances import Instance
 from numeric.relu.hull import learning_units
 from numeric.relu.pairs_kernel import search, start_tableau
@@ -106,7 +106,7 @@ def search_boxed(instance: Instance, *, certify: bool, most_nodes: int) -> BoxSe
     if system.is_empty:
         note = "an interval of the constraints is empty"
         return BoxSearch(system, None, (empty_leaf(system, root),), True, 0, 1, note=note)
-    found = BoxProgram(system, advisor).decide(root)
+    found = BoxProgram(system, guesses).decide(root)
     blank = BoxSearch(system, nodes=found.nodes, leaf_count=1, note="linear")
     if found.is_open:
         return replace(blank, note="a linear program that has not come to an end")
@@ -138,7 +138,7 @@ class _Tree:
     @cached_property
     def exact(self) -> BoxProgram:
         """The program over Q."""
-        return BoxProgram(self.system, advisor)
+        return BoxProgram(self.system, guesses)
 
     def decide(self, certify: bool) -> BoxSearch:
         """Search, and answer over Q."""

@@ -10,7 +10,7 @@ from algebra.linalg.rational_lp import INFEASIBLE, maximize
 from algebra.networks.normalization import NormNet
 from algebra.normalization.matching import match_instance
 from algebra.problems.problem import Problem
-from numeric.float_simplex import advisor, guess_basis
+from numeric.float_simplex import guess_basis, guesses
 from numeric.instances import draw_instance
 
 
@@ -61,12 +61,12 @@ def test_guesses_are_right_on_generic_programs(monkeypatch):
 
 
 def test_matching_with_and_without_advice():
-    """Branch and bound gives the same answers with advice."""
+    """Branch and bound gives the same answers with guess."""
     case = Problem(NormNet.square(2, 1, 3, 2), {"g1": "all", "g2": "all"})
     for k in range(6):
         weights, X, Y = draw_instance(case, 3, k).exact
         plain = match_instance(case.allocation, weights, X, Y)
-        quick = match_instance(case.allocation, weights, X, Y, advisor=advisor)
+        quick = match_instance(case.allocation, weights, X, Y, guesses=guesses)
         assert plain.status == quick.status
 
 

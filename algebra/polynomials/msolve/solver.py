@@ -90,11 +90,6 @@ class QuotientDegree:
     prime: int
     distinct: int | None = None
 
-    @property
-    def is_radical(self) -> bool | None:
-        """Whether all solutions are simple; None where `distinct` was not computed."""
-        return None if self.distinct is None else self.distinct == self.degree
-
 
 def quotient_degree(
     polynomials: Sequence[nmod_mpoly],

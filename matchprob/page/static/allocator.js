@@ -48,6 +48,8 @@ class View {
     this.verdicts = {};
     /** @type {Record<string, any>} */
     this.structures = {};
+    /** @type {Record<string, any>} */
+    this.blocks = {};
     /** @type {Record<string, string>} */
     this.unknowns = {};
     /** @type {Record<string, any>} */
@@ -64,16 +66,22 @@ class View {
     this.isStale = false;
     this.bound = /** @type {number | null} */ (null);
     this.wanted = "";
+    /** @type {Map<HTMLElement, string>} */
+    this.drawn = new Map();
     this.packed = "";
     this.build();
     this.onMessage = (/** @type {any} */ event) => this.receive(event);
     this.onState = () => this.adopt(model.get("state"));
     this.onKey = (/** @type {KeyboardEvent} */ event) => this.key(event);
-    this.onResize = () => this.fitted !== this.fit() && this.state && this.drawGrids();
+    this.onResize = () => this.state && this.fitted !== this.fit() && this.drawGrids();
     model.on("msg:custom", this.onMessage);
     model.on("change:state", this.onState);
     el.addEventListener("keydown", this.onKey);
     window.addEventListener("resize", this.onResize);
+    // Canvases hold the colours they were drawn with.
+    this.scheme = window.matchMedia("(prefers-color-scheme: dark)");
+    this.onScheme = () => { this.drawn.clear(); if (this.state) { this.drawCells(); this.drawKnown(); } };
+    this.scheme.addEventListener("change", this.onScheme);
     const first = model.get("state");
     this.hello(first && first.network ? first : null);
   }
@@ -83,6 +91,7 @@ class View {
     this.model.off("change:state", this.onState);
     this.el.removeEventListener("keydown", this.onKey);
     window.removeEventListener("resize", this.onResize);
+    this.scheme.removeEventListener("change", this.onScheme);
     fill(this.el);
   }
 
@@ -122,6 +131,7 @@ class View {
       isPinned: () => this.pinned !== null,
       command: (what, options) => this.command(what, options),
     });
+    this.others = h("div", { class: "mp-others" });
     this.title = h("p", { class: "mp-title" });
     this.pinCard = h("section", { class: "mp-pin", "aria-label": "Pinned allocation A" });
     this.matrices = h("div", { class: "mp-matrices" });
@@ -142,13 +152,16 @@ class View {
       this.banner,
       h("div", { class: "mp-columns" },
         this.side.element,
-        h("main", { class: "mp-centre" }, this.title, this.pinCard, this.matrices, this.hint, this.legend, this.actions.element),
+        h("main", { class: "mp-centre" }, this.title, this.pinCard, this.matrices, this.hint, this.legend, this.actions.element, this.others),
         h("div", { class: "mp-right", role: "region", "aria-label": "What is known" },
           card("Verdict", this.verdictCard, "verdict"),
           card("Match probability", this.chanceCard, "chance"),
           card("Budgets", this.budgetCard, "budgets"),
           card("Theorems, as stated", this.theoremCard, "theorems"),
           card("Equations", this.blockCard, "blocks"))));
+    // A ring around a weight is for those who go by the keyboard.
+    this.root.addEventListener("keydown", () => this.root.classList.add("mp-keys"), true);
+    this.root.addEventListener("pointerdown", () => this.root.classList.remove("mp-keys"), true);
     fill(this.el, this.root);
   }
 
@@ -177,7 +190,6 @@ class View {
     for (const study of event.studies) this.studies[study.study] = study;
     if (event.pinned) this.pinned = event.pinned;
     this.take(event.state, event.shapes);
-    for (const study of event.studies) this.tellStudy(study);
     if (this.pinned) this.judge();
   }
 
@@ -217,6 +229,7 @@ class View {
   /** Something was painted: to be seen by the host, and looked at. */
   changed() {
     this.marks = {};
+    for (const grid of this.grids) grid.known.lit = new Set();
     this.history.push(this.state);
     this.side.draw(this.history);
     this.actions.draw();
@@ -254,6 +267,7 @@ class View {
     this.looked = event;
     this.bound = null;
     this.judged[event.digest] = event;
+    this.drawStudies();
     this.root.dataset.looked = String(event.seq);
     this.root.dataset.milliseconds = event.milliseconds.toFixed(1);
     this.drawKnown();
@@ -268,6 +282,12 @@ class View {
   /** @param {any} event */
   on_structure(event) {
     this.structures[event.digest] = event;
+    this.drawKnown();
+  }
+
+  /** @param {any} event */
+  on_blocks(event) {
+    this.blocks[event.digest] = event.blocks;
     this.drawKnown();
   }
 
@@ -313,16 +333,23 @@ class View {
   /** @param {any} event */
   on_study(event) {
     this.studies[event.study] = event;
-    this.tellStudy(event);
+    this.drawStudies();
     this.drawChance();
     this.drawPin();
   }
 
-  /** @param {any} event */
-  tellStudy(event) {
-    if (event.what === "estimate" ? event.digest === this.looked?.digest || event.status === "running" : true) {
-      this.actions.tell(event.what, event);
+  /** Studies of what is shown stand in their panels, those of something else in a list. */
+  drawStudies() {
+    const digest = this.looked?.digest;
+    for (const what of ["estimate", "compare"]) {
+      const mine = Object.values(this.studies).filter((s) => s.what === what && s.digests.includes(digest)).at(-1);
+      if (mine) this.actions.tell(what, mine);
+      else this.actions.forget(what);
     }
+    const others = Object.values(this.studies).filter((s) => s.status === "running" && !s.digests.includes(digest));
+    fill(this.others, others.map((study) => h("p", { class: "mp-soft" },
+      `Still running for another allocation: ${study.what}, ${study.trials} of ${study.requested} trials. `,
+      h("button", { type: "button", class: "mp-small", onclick: () => this.send({ verb: "cancel", study: study.study }) }, "Cancel it"))));
   }
 
   /** @param {any} event */
@@ -332,7 +359,7 @@ class View {
       this.side.refuseSize(place.split(".")[1] ?? this.wantedSize ?? "", event.text);
     } else if (event.verb === "parse") this.side.refuseFile(event.text, event.line ?? null);
     else if (event.verb === "act" || event.verb === "study") {
-      this.actions.tell(this.asked ?? place, { status: "failed", text: event.text });
+      this.actions.tell(event.verb === "act" ? place : this.asked, { status: "failed", text: event.text });
     } else this.say(event.text, "error");
     if (event.verb === "look") {
       this.inFlight = false;
@@ -468,9 +495,8 @@ class View {
    * @param {boolean} isRunning
    */
   study(what, isRunning) {
-    const mine = Object.values(this.studies).filter((s) => s.what === what && (!isRunning || s.status === "running"));
-    const own = mine.filter((s) => s.digest === this.looked?.digest || what === "compare");
-    return (own.length ? own : mine).at(-1);
+    return Object.values(this.studies).filter((s) => s.what === what &&
+      s.digests.includes(this.looked?.digest) && (!isRunning || s.status === "running")).at(-1);
   }
 
   /** @param {string} digest */
@@ -519,15 +545,31 @@ class View {
 
   // -- what is drawn -----------------------------------------------------------------------
 
-  /** The side of a cell that fits, in px. */
+  /** The side of a cell, in px: the largest at which all matrices fit, side by side where they can. */
   fit() {
     const shapes = /** @type {[number, number][]} */ (Object.values(this.state?.shapes ?? { W: [1, 1] }));
-    const most = Math.max(...shapes.map(([, columns]) => columns));
-    const tall = Math.max(...shapes.map(([rows]) => rows));
-    const room = (this.matrices.clientWidth || 600) - 84;
-    const size = Math.floor(Math.min(room / most, 560 / tall));
-    this.fitted = Math.max(most > 64 || tall > 64 ? 3 : 7, Math.min(34, size - (size > 12 ? 2 : 1)));
-    return this.fitted;
+    const room = this.matrices.clientWidth || 600;
+    const most = Math.max(...shapes.flat());
+    let size = most <= 4 ? 50 : 34;
+    const least = most > 64 ? 3 : 7;
+    for (; size > least; size--) {
+      const gap = size < 22 ? 1 : 2;
+      let [wide, high, row] = [0, 0, 0];
+      let fits = true;
+      for (const [rows, columns] of shapes) {
+        const width = columns * (size + gap) + 66;
+        fits = fits && width <= room;
+        if (wide && wide + 26 + width > room) {
+          high += row + 18;
+          [wide, row] = [0, 0];
+        }
+        wide += (wide ? 26 : 0) + width;
+        row = Math.max(row, rows * (size + gap) + 66);
+      }
+      if (fits && high + row <= 660) break;
+    }
+    this.fitted = size;
+    return size;
   }
 
   drawGrids() {
@@ -544,7 +586,7 @@ class View {
         pointed: (matrix, k) => this.pointed(matrix, k),
       }));
     fill(this.matrices, this.grids.map((grid) => grid.element));
-    this.looked = null;
+    if (this.looked && !sameShapes(this.looked.shapes, this.state.shapes)) this.looked = null;
     this.drawKnown();
   }
 
@@ -554,6 +596,7 @@ class View {
 
   /** @param {string} matrix @param {number | null} k */
   pointed(matrix, k) {
+    this.pointing = k === null ? null : { matrix, k };
     const grid = this.grids.find((one) => one.name === matrix);
     fill(this.hint, k === null || !grid ? "" : grid.describe(k));
     if (!this.light) return;
@@ -579,21 +622,39 @@ class View {
     const { word } = this.verdict();
     fill(this.title, looked.title, looked.notes.includes("discrete") ? " (discrete law: verdicts are about generic instances)" : "");
     this.knowCells(looked.violations?.[0] ?? null);
-    showVerdict(this.verdictCard, looked, certified, structure, this.unknowns[digest]);
-    showTheorems(this.theoremCard, looked, word);
-    showBudgets(this.budgetCard, looked, (violation) => this.knowCells(violation ?? looked.violations?.[0] ?? null));
-    const blocks = looked.blocks ?? structure?.blocks;
+    const unknown = this.unknowns[digest];
+    showVerdict(this.verdictCard, looked, certified, structure, unknown);
+    this.once(this.theoremCard, `${digest} ${word}`, () => showTheorems(this.theoremCard, looked, word));
+    this.once(this.budgetCard, digest, () => showBudgets(this.budgetCard, looked, (violation) =>
+      this.knowCells(violation ?? looked.violations?.[0] ?? null)));
+    const blocks = looked.blocks ?? this.blocks[digest];
     const waiting = !looked.learnable ? "Nothing learns yet: there are no equations to solve."
-      : structure ? (structure.skipped[0] ?? "There is no one system of equations for all instances.") : "being written out …";
-    this.light = showBlocks(this.blockCard, blocks, waiting, (weights) => {
-      const cells = weights ? learnableCells(this.state) : [];
-      for (const grid of this.grids) {
-        grid.known.lit = new Set((weights ?? []).map((w) => cells[w]).filter((c) => c && c[0] === grid.name).map((c) => c[1]));
-        grid.draw();
-      }
+      : structure ? (structure.skipped[0] ?? "There is no one system of equations for all instances.")
+      : unknown ?? "being written out …";
+    this.once(this.blockCard, `${digest} ${blocks ? "" : waiting}`, () => {
+      this.light = showBlocks(this.blockCard, blocks, waiting, (weights) => {
+        const cells = weights ? learnableCells(this.state) : [];
+        for (const grid of this.grids) {
+          grid.known.lit = new Set((weights ?? []).map((w) => cells[w]).filter((c) => c && c[0] === grid.name).map((c) => c[1]));
+          grid.draw();
+        }
+      });
     });
+    if (this.pointing) this.pointed(this.pointing.matrix, this.pointing.k);
     this.drawChance();
     this.drawPin();
+  }
+
+  /**
+   * Draw a card where what it shows has changed: else whoever is in it would be thrown out.
+   * @param {HTMLElement} card
+   * @param {string} key
+   * @param {() => void} draw
+   */
+  once(card, key, draw) {
+    if (this.drawn.get(card) === key) return;
+    this.drawn.set(card, key);
+    draw();
   }
 
   /** @param {any} violation the budget whose cells are outlined */
@@ -607,6 +668,7 @@ class View {
         known.lowers = unpackBits(looked.what_if.lowers[grid.name], count);
       }
       known.limits = looked.limits?.[grid.name] ?? null;
+      known.lit = grid.known.lit;
       known.marks = this.marks[grid.name] ?? new Map();
       for (const [name, i] of violation?.rows ?? []) {
         if (name === grid.name) for (const k of grid.rowCells(i)) known.outlined.add(k);

@@ -26,7 +26,7 @@ export function showBlocks(card, blocks, waiting, point) {
     return () => undefined;
   }
   const { equations, unknowns } = blocks;
-  const unit = 300 / Math.max(equations, unknowns, 1);
+  const unit = 280 / Math.max(equations, unknowns, 1);
   const cell = Math.min(18, unit);
   const width = unknowns * cell;
   const height = equations * cell;
@@ -59,7 +59,7 @@ export function showBlocks(card, blocks, waiting, point) {
   }, ...rects);
   const frame = h("div", { class: "mp-incidence" }, canvas, drawing);
   frame.style.width = `${width}px`;
-  frame.style.height = `${height}px`;
+  frame.style.aspectRatio = `${Math.max(1, width)} / ${Math.max(1, height)}`;
   const square = blocks.parts.filter((/** @type {any} */ p) => p.kind === "square");
   const largest = Math.max(0, ...square.map((/** @type {any} */ p) => p.rows[1]));
   const off = blocks.parts.filter((/** @type {any} */ p) => p.kind !== "square");

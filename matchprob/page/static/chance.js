@@ -86,7 +86,7 @@ export function showChance(card, verdict, study, host) {
       : null,
     isRunning
       ? h("button", { type: "button", class: "mp-small", onclick: host.cancel }, "Cancel the estimate")
-      : !chance && verdict !== "pending"
+      : !chance
         ? h("button", { type: "button", class: "mp-small", onclick: host.run }, "Estimate with 1,000 trials")
         : null,
     study?.trials ? histogram(study) : null,
@@ -125,14 +125,20 @@ function slider(study, host) {
   const k = Math.min(host.bound ?? last, last);
   const point = points[k];
   const id = "mp-bound";
-  const curve = points.map((/** @type {any} */ p, /** @type {number} */ i) =>
-    `${8 + (304 * i) / Math.max(1, last)},${58 - 50 * (p.estimate ?? 0)}`).join(" ");
+  const x = (/** @type {number} */ i) => 8 + (304 * i) / Math.max(1, last);
+  const y = (/** @type {any} */ p) => 58 - 50 * (p.estimate ?? 0);
+  const curve = points.map((/** @type {any} */ p, /** @type {number} */ i) => `${x(i)},${y(p)}`).join(" ");
+  const band = [
+    ...points.map((/** @type {any} */ p, /** @type {number} */ i) => `${x(i)},${58 - 50 * p.high}`),
+    ...points.map((/** @type {any} */ p, /** @type {number} */ i) => `${x(i)},${58 - 50 * p.low}`).reverse(),
+  ].join(" ");
   return h("div", { class: "mp-bound" },
     h("h4", {}, h("label", { for: id }, "Largest allowed |w|")),
     svg("svg", { viewBox: "0 0 320 62", class: "mp-curve", role: "img", "aria-label": "match probability against the bound" },
       svg("line", { x1: 8, x2: 312, y1: 58, y2: 58, class: "mp-axis" }),
+      svg("polygon", { points: band, class: "mp-band" }),
       svg("polyline", { points: curve, class: "mp-line" }),
-      svg("circle", { cx: 8 + (304 * k) / Math.max(1, last), cy: 58 - 50 * (point.estimate ?? 0), r: 4, class: "mp-point" })),
+      svg("circle", { cx: x(k), cy: y(point), r: 4, class: "mp-point" })),
     h("input", {
       id, type: "range", min: 0, max: last, step: 1, value: k,
       "aria-valuetext": `weights up to ${point.bound.toPrecision(3)}`,

@@ -98,7 +98,7 @@ class Grid {
   touch(k) {
     if (!this.stroke) return;
     if (paint(this.host.state(), this.name, k, this.stroke.brush, this.stroke.value)) {
-      this.draw();
+      this.drawOne(k);
       this.host.painted(false);
     }
   }
@@ -233,6 +233,11 @@ class Grid {
   }
 
   draw() {}
+
+  /** @param {number} k the only weight that changed */
+  drawOne(k) {
+    this.draw();
+  }
 }
 
 /** A grid of elements: each weight can be reached by the keyboard and named by a reader. */
@@ -265,8 +270,15 @@ class CellGrid extends Grid {
         this.cycleLock(k);
       },
     });
-    const side = this.wide ? "2.4em" : "0.9em";
-    this.body.style.gridTemplateColumns = `auto repeat(${this.columns}, ${size}px) minmax(${side}, auto)`;
+    if (this.wide) {
+      this.body.style.gridTemplateColumns = `auto repeat(${this.columns}, ${size}px) minmax(2.4em, auto)`;
+    } else {
+      // Sizes that are known need not be found anew for thousands of cells at every change.
+      this.body.style.gridTemplateColumns = `18px repeat(${this.columns}, ${size}px) 14px`;
+      this.body.style.gridTemplateRows = `11px repeat(${this.rows}, ${size}px) 11px`;
+      this.body.style.width = `${32 + this.columns * (size + 1) + 1}px`;
+      this.body.style.height = `${22 + this.rows * (size + 1) + 1}px`;
+    }
     this.body.style.setProperty("--size", `${size}px`);
     this.rowUse = Array.from({ length: this.rows }, () => h("div", { class: "mp-use", role: "gridcell" }));
     this.columnUse = Array.from({ length: this.columns }, () => h("div", { class: "mp-use mp-below", role: "gridcell" }));
@@ -334,10 +346,9 @@ class CellGrid extends Grid {
 
   /** @param {PointerEvent} event */
   moved(event) {
-    const under = document.elementFromPoint(event.clientX, event.clientY);
-    const cell = under?.closest("[data-k]");
-    if (!cell || !this.body.contains(cell)) return;
-    const k = Number(cell.getAttribute("data-k"));
+    // Strokes do not capture the pointer: the event is told to the cell under it.
+    const k = this.cellOf(event);
+    if (k === null) return;
     if (this.stroke && !(event.buttons & 1)) this.end();
     if (this.stroke) this.touch(k);
     if (k !== this.pointing) {
@@ -355,19 +366,29 @@ class CellGrid extends Grid {
   }
 
   draw() {
-    for (let k = 0; k < this.cells.length; k++) {
-      const looks = this.looks(k);
-      if (this.drawn[k] === looks) continue;
-      this.drawn[k] = looks;
-      const cell = this.cells[k];
-      cell.className = looks;
-      const words = this.describe(k);
-      cell.setAttribute("aria-label", words);
-      cell.setAttribute("aria-selected", String(looks.includes("mp-on")));
-      cell.title = words;
-    }
+    for (let k = 0; k < this.cells.length; k++) this.drawCell(k);
     this.drawUse();
     this.drawCount();
+  }
+
+  /** @param {number} k */
+  drawOne(k) {
+    this.drawCell(k);
+    this.drawUse();
+    this.drawCount();
+  }
+
+  /** @param {number} k */
+  drawCell(k) {
+    const looks = this.looks(k);
+    if (this.drawn[k] === looks) return;
+    this.drawn[k] = looks;
+    const cell = this.cells[k];
+    cell.className = looks;
+    const words = this.describe(k);
+    cell.setAttribute("aria-label", words);
+    cell.setAttribute("aria-selected", String(looks.includes("mp-on")));
+    cell.title = words;
   }
 
   drawUse() {

@@ -6,7 +6,7 @@ import { select } from "./actions.js";
 
 const BRUSHES = [
   ["learn", "Learns", "click or drag: weights that learn"],
-  ["must", "Must learn", "lock: a design and a repair keep it"],
+  ["must", "Must", "lock: it learns in any case; a design and a repair keep it"],
   ["never", "Must not", "lock: a design and a repair avoid it"],
   ["absent", "No weight", "structural zero: there is no such weight"],
 ];
@@ -70,19 +70,20 @@ export function makeSide(host) {
       h("button", { type: "button", "data-copy": form, onclick: () => host.copy(form) },
         { toml: "TOML", python: "Python", command: "command" }[form] ?? "")));
   const element = h("aside", { class: "mp-side", "aria-label": "Problem" },
-    h("h2", {}, "Network"),
-    kindPlace, sizes, trouble,
-    h("h2", {}, "Paint"),
-    brushes,
-    h("div", { class: "mp-buttons" }, undo, redo,
-      h("button", { type: "button", "data-do": "clear", onclick: host.clear }, "Clear"),
-      h("button", { type: "button", "data-do": "pin", onclick: host.pin }, "Pin as A")),
-    h("h2", {}, "File"),
-    name,
-    h("div", { class: "mp-buttons" },
-      h("button", { type: "button", onclick: () => file.click() }, "Open…"), file,
-      h("button", { type: "button", "data-do": "save", onclick: host.save }, "Save")),
-    copies,
+    h("div", {}, h("h2", {}, "Network"), kindPlace, sizes, trouble),
+    h("div", {},
+      h("h2", {}, "Paint"),
+      brushes,
+      h("div", { class: "mp-buttons" }, undo, redo,
+        h("button", { type: "button", "data-do": "clear", onclick: host.clear }, "Clear"),
+        h("button", { type: "button", "data-do": "pin", onclick: host.pin }, "Pin as A"))),
+    h("div", {},
+      h("h2", {}, "File"),
+      name,
+      h("div", { class: "mp-buttons" },
+        h("button", { type: "button", onclick: () => file.click() }, "Open…"), file,
+        h("button", { type: "button", "data-do": "save", onclick: host.save }, "Save")),
+      copies),
     details);
 
   function drawBrushes() {

@@ -50,7 +50,7 @@ export function showVerdict(card, looked, certified, structure, unknown) {
   } else if (certified?.roots_at_least) facts.push(["N", `≥ ${certified.roots_at_least}`]);
   else if (word === "pending" && rank && looked.learnable === rank.equations) facts.push(["N", "…"]);
   const core = structure?.forms?.[0]?.core;
-  if (core) {
+  if (core && !rank?.minimal) {
     facts.push([
       "core",
       core.equations

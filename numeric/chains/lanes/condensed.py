@@ -122,9 +122,7 @@ def jacobian(ws, o, s, z):
     widths, s_at, m_at = chain.widths, chain.s_at, chain.m_at
     p_at, cells, equations = chain.p_at, chain.cells, chain.equations
     K, c, d, m, r = chain.steps, chain.columns, chain.labels, chain.samples, chain.unknowns
-    wide = 0
-    for k in range(K + 1):
-        wide = max(wide, widths[k])
+    wide = chain.widest
     copy(ws, slot.adjoints, slot.now + chain.d_at, d * widths[K])
     for q in range(1, K + 1):
         to = slot.adjoints + q * d * wide

@@ -143,7 +143,7 @@ def make_table(chain: Chain, order: int, lifted: bool = False) -> Table:
     """The table of a chain, for Taylor series of an order."""
     K, d, m, r = chain.steps, chain.network.d, chain.samples, chain.unknowns
     sizes = chain_table(chain)
-    states, z, wide = sizes.states, sizes.z_size, int(chain.widths.max())
+    states, z, wide = sizes.states, sizes.z_size, sizes.widest
     free = states - int(sizes.s_at[1])
     full = r + free if lifted else 0
     rows = {(int(kind), int(k), int(i)) for kind, k, i, _, _ in chain.cells}

@@ -13,7 +13,6 @@ from algebra.errors import InputError
 from algebra.linalg.modular import random_prime
 from algebra.networks.linear import LinearEstimator
 from algebra.normalization.khatri_rao import (
-    boolean_determinant,
     khatri_rao,
     khatri_rao_rank,
     modular_ranks,
@@ -60,9 +59,9 @@ def test_lemma_2(n, m):
 
 
 @given(bits(3, 3))
-def test_boolean_determinant_is_definition_4(pattern):
+def test_full_structural_rank_is_definition_4(pattern):
     """The matching gives what the recursive definition gives."""
-    assert boolean_determinant(pattern) == recursive_determinant(pattern)
+    assert (structural_rank(pattern) == len(pattern)) == bool(recursive_determinant(pattern))
 
 
 @given(bits(3, 4))
@@ -82,7 +81,7 @@ def test_structural_rank_is_the_generic_rank(left, right):
     values |= {s: k**3 + 5 for k, s in enumerate(sorted(sympy.Matrix(B).free_symbols, key=str))}
     determinant = sympy.Matrix(khatri_rao(A, B)).det(method="berkowitz").expand()
     pattern = product_patterns(left, right)
-    assert (determinant != 0) == bool(boolean_determinant(pattern))
+    assert (determinant != 0) == (structural_rank(pattern) == len(pattern))
     assert sympy.Matrix(khatri_rao(A, B)).subs(values).rank() <= structural_rank(pattern)
 
 
@@ -138,7 +137,6 @@ def test_batches_are_cut(monkeypatch):
     [
         lambda: khatri_rao(np.ones((2, 3)), np.ones((2, 4))),
         lambda: khatri_rao_rank(2, 2, 4, left=np.ones((2, 3))),
-        lambda: boolean_determinant(np.ones((2, 3))),
         lambda: width_needed(3, 3, target_rank=4),
     ],
 )

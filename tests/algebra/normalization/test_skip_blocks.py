@@ -4,11 +4,13 @@ import random
 
 import numpy as np
 import pytest
-from flint import fmpq
+from flint import fmpq, nmod_mat
 
 from algebra.errors import InputError
+from algebra.linalg.modular import matmul, random_prime, random_residues
 from algebra.normalization.dense import norm_bound, rationals
-from algebra.normalization.skip_blocks import SkipBlock, certify_depth, realize_by_depth
+from algebra.normalization.khatri_rao import khatri_rao
+from algebra.normalization.skip_blocks import SkipBlock, realize_by_depth
 
 
 def draw(rng, rows, columns):
@@ -51,9 +53,22 @@ def test_outside_the_ball_a_unit_falls_silent():
 @pytest.mark.parametrize(("d", "k"), [(1, 1), (3, 1), (5, 2), (6, 3), (4, 4), (7, 1)])
 def test_generic_for_all_sizes(d, k):
     """Determinants and scales are nonzero at a point modulo a prime: a proof for the size."""
-    found = certify_depth(d, k)
-    assert found.holds
-    assert found.systems == -(-d // k)
+    steps, width = -(-d // k), d * k
+    p = random_prime(random.Random(d))
+    rng = random.Random(f"{p}/{k}")
+    goal = random_residues((d, d), p, rng)
+    M = random_residues((d, width), p, rng)
+    for i in range(steps - 1, -1, -1):
+        # The last part is filled up with columns of 0.
+        part = np.zeros((d, k), np.int64)
+        part[:, : min(k, d - i * k)] = goal[:, i * k : (i + 1) * k]
+        mix, feed = (random_residues((width, size), p, rng) for size in (width, k))
+        K = khatri_rao(M, matmul(mix, feed, p).T) % p
+        system = nmod_mat(width, width, K.ravel().tolist(), p)
+        right = nmod_mat(width, 1, part.ravel().tolist(), p)
+        gamma = np.array([int(v) for v in system.solve(right).entries()], np.int64)
+        assert gamma.all()
+        M = matmul(M, gamma[:, None] * mix % p, p)
 
 
 def test_a_zero_target_block_is_refused():
@@ -79,5 +94,3 @@ def test_sizes_that_do_not_fit():
         SkipBlock.of([[[1, 2]]], [[[1]]], [[1]])
     with pytest.raises(InputError, match="needs 2 layers"):
         realize_by_depth([[1, 2], [3, 4]], [0, 0], draw_block(random.Random(0), 1, 1))
-    with pytest.raises(InputError, match="`k`"):
-        certify_depth(2, 3)

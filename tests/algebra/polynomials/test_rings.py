@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from algebra.polynomials.rings import (
     DEFAULT_PRIME,
-    PRIMES,
     PrimeField,
     RationalField,
     SymbolicRing,
@@ -23,15 +22,6 @@ MATRICES = st.integers(1, 4).flatmap(
         st.lists(st.integers(-3, 3), min_size=columns, max_size=columns), min_size=1, max_size=5
     )
 )
-
-
-def test_the_primes_are_the_largest_below_two_to_the_31():
-    """Prime, distinct, descending, and none left out at the top."""
-    assert PRIMES[0] == DEFAULT_PRIME == 2**31 - 1
-    largest = [2**31]
-    for _ in PRIMES:
-        largest.append(sympy.prevprime(largest[-1]))
-    assert list(PRIMES) == largest[1:]
 
 
 @given(MATRICES)

@@ -58,13 +58,6 @@ def test_restored_values_give_the_same_labels(seed):
         assert (NET.forward(with_values(weights, whole.cells, restored), X) == Y).all()
 
 
-def test_only_lowering_is_faithful():
-    """Fixing surplus weights loses solutions; lowering keeps them all."""
-    whole = Problem(NET, {"g1": "all"})
-    assert lowered(whole).is_faithful
-    assert not KeptFixed(whole, Allocation.from_cells(NET, [("g1", 0, 0)])).is_faithful
-
-
 def test_random_cells_and_constraints():
     """Cells drawn anew leave the lowered problem open; a part keeps its cells' constraints."""
     random_cells = Problem(NET, {"g1": RandomCells(2)})

@@ -66,6 +66,8 @@ def test_genuine_files_are_valid(path):
         ),
         {"network": {"kind": "normnet", "widths": [2, 2], "hidden": [4], "m": 3}},
         {"network": {"kind": "lffn", "q": 2, "widths": [2], "d": 2, "m": 2}},
+        with_network(kind="rnn", activation="erf", biases=True),
+        with_network(kind="rnn", activation={"polynomial": [0, "1/3", 0.5]}),
     ],
     ids=str,
 )
@@ -99,6 +101,9 @@ def test_what_is_right_is_right_for_both(data):
                 "activation": "x",
             }
         },
+        with_network(kind="rnn", activation="relu"),
+        with_network(kind="rnn", activation={"polynomial": [1]}),
+        with_network(kind="rnn", biases=1),
         changed(learnable={"W": [[1, 2], [0, 1]]}),
         changed(learnable={"W": "some"}),
         changed(learnable={"W": {"random": {}}}),

@@ -56,7 +56,7 @@ def test_theorem_41_smallest_counterexample():
     assert both.theorem == "4.1 (both)"
     assert both.says_maximal_but_minimal == 9
     assert both.says_minimal_but_not == 0
-    assert len(both.example_maximal) == 4
+    assert len(next(e.cells for e in both.examples if e.says == "maximal")) == 4
 
 
 def test_theorem_35_where_m_is_less_than_b():

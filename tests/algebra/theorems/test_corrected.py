@@ -11,7 +11,7 @@ from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.surveys.audit import audit
 from algebra.systems.root_count import generic_root_count
-from algebra.theorems.corrected import CORRECTED, rows_of_Tb_suffice, what_is_true
+from algebra.theorems.corrected import CORRECTED, rows_of_Tb_suffice
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_rows_of_tb():
                     seen[word] += 1
                     if word is not None:
                         assert full == word
-                        said = what_is_true(net, allocation)["3.5 corrected"]
+                        said = CORRECTED["3.5 corrected"].says(net, allocation)
                         assert said == ("maximal" if word else "minimal")
                     if full:
                         assert generic_root_count(allocation).value == 1

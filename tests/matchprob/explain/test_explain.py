@@ -10,6 +10,7 @@ from algebra.results import Explanation, Result
 from matchprob.cli import app
 from matchprob.explain import explain
 from matchprob.explain.decision import explain_decision
+from matchprob.explain.structure import explain_structure
 from matchprob.explain.trials import explain_comparison
 from numeric.counts import COMPLETE, UNDETERMINED, CountResult, InstanceCount, Reason
 from numeric.relu.decide import ReluDecision
@@ -194,3 +195,17 @@ def test_json_holds_the_sentences(line, tmp_path, monkeypatch, capsys):
     assert all(isinstance(text, str) for text in sentences)
     tries = [text for text in sentences if text.startswith("Try: ")]
     assert not tries or any(line.split()[1] in text for text in tries)
+
+
+def test_a_surplus_is_no_proof():
+    """All four weights of a net with two equations: over-complete and maximal, never "MP = 0"."""
+    net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    over = mp.inspect(mp.Problem(net, {"W": "all"}))
+    assert over.violations
+    text = " ".join(explain_structure(over).lines())
+    assert "MP = 0" not in text
+    assert "no defect" in text
+    assert mp.certify(mp.Problem(net, {"W": "all"})).verdict == "maximal"
+    wide = mp.LinearEstimator(q=3, d=2, m=2)
+    short = mp.inspect(mp.Problem(wide, {"W": [[0, 0, 1], [1, 1, 1]]}))
+    assert "At most 3 of the 4" in " ".join(explain_structure(short).lines())

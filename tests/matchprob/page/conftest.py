@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -52,7 +53,11 @@ def open_page(browser: Any, served: PageServer) -> Iterator[Callable[..., Any]]:
     """A function that opens a tab; its requests and errors are looked at in the end."""
     contexts, asked, errors = [], [], []
 
+    ports = {served.port}
+
     def open_one(address: str = "", width: int = 1280, height: int = 900, **more: Any) -> Any:
+        if address:
+            ports.add(urlsplit(address).port or 0)
         context = browser.new_context(viewport={"width": width, "height": height}, **more)
         contexts.append(context)
         page = context.new_page()
@@ -63,9 +68,12 @@ def open_page(browser: Any, served: PageServer) -> Iterator[Callable[..., Any]]:
         return page
 
     yield open_one
+    # What a test leaves running would slow down the next.
+    for study in served.studies.snapshots():
+        served.studies.cancel(study["study"])
     for context in contexts:
         context.close()
-    own = f"http://127.0.0.1:{served.port}/"
-    elsewhere = [url for url in asked if not url.startswith((own, "data:"))]
+    own = tuple(f"http://127.0.0.1:{port}/" for port in ports)
+    elsewhere = [url for url in asked if not url.startswith((*own, "data:"))]
     assert elsewhere == []
     assert errors == []

@@ -2,26 +2,415 @@
 
 from __future__ import annotations
 
+import itertools
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright")
+from playwright.sync_api import expect
+
+from matchprob.page.example import first_problem
+from matchprob.page.server import PageServer, running
+
+TOML = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+# Screenshots are kept here, to be looked at.
+ARTEFACTS = Path(os.environ.get("MATCHPROB_ARTEFACTS", "out/page"))
+
 
 def cell(page, matrix, k):
     """A weight, by its number row by row."""
     return page.locator(f"[data-matrix={matrix}] [data-k='{k}']")
 
 
-def shows(page, verdict):
+def shows(page, verdict, side=".mp-verdict"):
     """Wait until the verdict is there."""
-    page.wait_for_selector(f".mp-verdict[data-verdict={verdict}]")
+    page.wait_for_selector(f"{side}[data-verdict={verdict}]")
 
 
-def test_painting_shows_the_verdict(open_page):
-    """The diagonal is intermediate, a row maximal, one weight minimal."""
+def learning(page, matrix="W"):
+    """Which weights the page shows as learning."""
+    cells = page.locator(f"[data-matrix={matrix}] [data-k][aria-selected=true]")
+    return [int(k) for k in cells.evaluate_all("all => all.map(e => e.dataset.k)")]
+
+
+def trials(page):
+    """Trials done, as the page shows them."""
+    shown = page.locator("[data-trials]")
+    return int(shown.get_attribute("data-trials")) if shown.count() else 0
+
+
+def more_trials(page, than=0):
+    """Wait for more trials than there were."""
+    end = time.monotonic() + 20
+    while trials(page) <= than and time.monotonic() < end:
+        page.wait_for_timeout(30)
+    assert trials(page) > than
+    return trials(page)
+
+
+def start_estimate(page, count):
+    """Ask for an estimate."""
+    page.click("[data-action=estimate]")
+    page.fill("[data-option=trials]", str(count))
+    page.click(".mp-go")
+
+
+def load(page, text):
+    """Put a problem file into the editor."""
+    if not page.locator(".mp-file[open]").count():
+        page.click(".mp-file summary")
+        expect(page.locator(".mp-editor")).not_to_have_value("")
+    page.fill(".mp-editor", text)
+    page.click("[data-do=apply]")
+
+
+def test_painting_shows_the_verdict(open_page, record_property):
+    """The diagonal is intermediate, pinned as A; the off-diagonal beside it; a row is maximal."""
     page = open_page()
     cell(page, "W", 0).click()
     shows(page, "minimal")
+    assert "At least 1 more weight must learn" in page.locator(".mp-why").inner_text()
+    waits = []
+    for painted, verdict in ((3, "intermediate"), (0, "minimal"), (2, "maximal")):
+        cell(page, "W", painted).click()
+        start = time.perf_counter()
+        shows(page, verdict)
+        waits.append(round(1000 * (time.perf_counter() - start)))
+        if verdict == "intermediate":
+            page.click("[data-do=pin]")
+            shows(page, "intermediate", "[data-side=A] .mp-chip")
+    record_property("milliseconds from click to verdict", waits)
+    print("milliseconds from click to verdict:", waits)
+    assert "MP = 1" in page.locator(".mp-card-chance").inner_text()
+    shows(page, "maximal", "[data-side=B] .mp-chip")
+    page.click("[data-do=swap]")
+    shows(page, "intermediate")
+    assert learning(page) == [0, 3]
+
+
+def test_budgets_and_theorems(open_page):
+    """A row beyond its budget is red; a theorem that is wrong here is marked."""
+    page = open_page()
+    text = '[network]\nkind = "lrnn"\nn = 6\nT = 2\nb = 3\nd = 3\nm = 5\n'
+    load(page, text + f"[learnable]\nB = {[[1, 1, 1]] * 5 + [[0, 0, 0]]}\n")
+    shows(page, "minimal")
+    assert "14 of 15" in page.locator(".mp-facts").inner_text()
+    wrong = page.locator(".mp-theorems li:has(.mp-wrong)")
+    assert wrong.count() == 1
+    assert "3.2" in wrong.inner_text()
+
+
+def test_blocks_and_cells_light_each_other(open_page):
+    """Who points at a block sees its weights, and the other way round."""
+    page = open_page()
+    cell(page, "W", 0).click()
+    cell(page, "W", 1).click()
+    page.wait_for_selector(".mp-block")
+    cell(page, "W", 0).hover()
+    page.wait_for_selector(".mp-block-lit")
+    page.locator(".mp-block-lit").first.hover()
+    page.wait_for_selector("[data-matrix=W] .mp-lit")
+
+
+def test_keys_paint(open_page):
+    """Arrows move, space paints, l locks, r fills a row, Ctrl+Z undoes."""
+    page = open_page()
+    cell(page, "W", 0).focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("l")
+    assert learning(page) == [0, 3]
+    assert "locked: must learn" in cell(page, "W", 3).get_attribute("aria-label")
+    shows(page, "intermediate")
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    assert learning(page) == []
+    page.keyboard.press("Control+Shift+z")
+    page.keyboard.press("r")
+    assert learning(page) == [0, 2, 3]
+    page.keyboard.press("c")
+    assert learning(page) == [0, 1, 2, 3]
+
+
+def test_a_drag_paints_and_locks_hold(open_page):
+    """A stroke paints every weight on its way; a design keeps to the locks."""
+    page = open_page()
+    load(page, TOML.replace("n = 2", "n = 4"))
+    page.wait_for_selector("[data-matrix=W] [data-k='15']")
+    boxes = [cell(page, "W", k).bounding_box() for k in (0, 3)]
+    page.mouse.move(boxes[0]["x"] + 5, boxes[0]["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(boxes[1]["x"] + 5, boxes[1]["y"] + 5, steps=12)
+    page.mouse.up()
+    assert learning(page) == [0, 1, 2, 3]
+    page.click("[data-do=clear]")
+    cell(page, "W", 6).click(button="right")
+    for k in (0, 5, 10, 15):
+        cell(page, "W", k).click(button="right")
+        cell(page, "W", k).click(button="right")
+    assert learning(page) == [6]
+    page.click("[data-action=design]")
+    page.click(".mp-go")
+    page.wait_for_selector(".mp-told-done")
+    found = learning(page)
+    assert 6 in found
+    assert not {0, 5, 10, 15} & set(found)
+    assert "--must W=must_W.csv" in page.locator(".mp-command").inner_text()
+    page.click("[data-do=undo]")
+    assert learning(page) == [6]
+
+
+def test_an_estimate_streams_and_is_cancelled(open_page):
+    """The interval fills while trials come in; cancel stops it within a second."""
+    page = open_page()
+    cell(page, "W", 0).click()
     cell(page, "W", 3).click()
     shows(page, "intermediate")
-    assert "2 of 2" in page.locator(".mp-facts").inner_text()
-    cell(page, "W", 3).click()
+    start_estimate(page, 400_000)
+    more_trials(page, more_trials(page))
+    start = time.perf_counter()
+    page.click(".mp-cancel")
+    page.wait_for_selector(".mp-told-stopped")
+    waited = time.perf_counter() - start
+    print("seconds from cancel to stopped:", round(waited, 2))
+    assert "(stopped)" in page.locator("[data-trials]").inner_text()
+    assert page.locator(".mp-histogram").count() == 1
+    assert page.locator(".mp-bound input").count() == 1
+    # Within a second on a machine with nothing else to do.
+    assert waited < 5
+
+
+def test_a_reload_restores(open_page, served):
+    """The address holds what is painted; a study that runs is found again."""
+    page = open_page()
+    cell(page, "W", 1).click()
+    cell(page, "W", 2).click()
+    shows(page, "intermediate")
+    page.click("[data-do=pin]")
+    start_estimate(page, 300_000)
+    more_trials(page)
+    page.reload()
+    shows(page, "intermediate")
+    assert learning(page) == [1, 2]
+    assert page.locator("[data-side=A]").count() == 1
+    page.click("[data-action=estimate]")
+    page.wait_for_selector(".mp-cancel")
+    more_trials(page, trials(page))
+    page.click(".mp-cancel")
+    page.wait_for_selector(".mp-told-stopped")
+    assert (served.folder / "page.sqlite").exists()
+
+
+def test_two_tabs(open_page):
+    """Each tab has its own allocation; a study is told to both."""
+    one, two = open_page(), open_page()
+    cell(one, "W", 0).click()
+    cell(two, "W", 0).click()
+    cell(two, "W", 1).click()
+    shows(one, "minimal")
+    shows(two, "maximal")
+    cell(one, "W", 1).click()
+    shows(one, "maximal")
+    assert learning(two) == [0, 1]
+    for page in (one, two):
+        page.click("[data-action=estimate]")
+    start_estimate(one, 50)
+    two.wait_for_selector("text=50 of 50 trials")
+
+
+def test_wrong_input_is_told_where_it_belongs(open_page):
+    """A file that is wrong: below it, with its line; a size: below the sizes; the rest is kept."""
+    page = open_page()
+    cell(page, "W", 0).click()
+    load(page, TOML + "[learnable]\nW = [[1, 0],\n     [0, 2]]\n")
+    expect(page.locator("#mp-toml-error")).not_to_be_empty()
+    words = page.locator("#mp-toml-error").inner_text()
+    assert words.startswith("Line 8: ")
+    assert "[1, 1] is 2" in words
+    load(page, "[network\n")
+    expect(page.locator("#mp-toml-error")).to_contain_text("Line 1:")
+    page.fill("[data-size=n]", "0")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("[data-size=n][aria-invalid=true]")
+    assert "`n` (0)" in page.locator("#mp-size-error").inner_text()
+    page.fill("[data-size=n]", "5000")
+    page.keyboard.press("Tab")
+    expect(page.locator("#mp-size-error")).to_contain_text("5000, and the page draws")
+    assert learning(page) == [0]
+    page.goto(page.url.split("#")[0] + "#nonsense")
+    page.wait_for_selector(".mp-said-warn")
+
+
+def test_saving_stays_in_the_folder(open_page, served):
+    """A file is written where the page was started; another is replaced only when asked."""
+    page = open_page()
+    cell(page, "W", 0).click()
     cell(page, "W", 1).click()
     shows(page, "maximal")
-    assert "MP = 1" in page.locator(".mp-card-chance").inner_text()
+    page.fill(".mp-filename", "row.toml")
+    page.click("[data-do=save]")
+    page.wait_for_selector("text=Saved as row.toml")
+    assert "[1, 1]" in (served.folder / "row.toml").read_text()
+    cell(page, "W", 1).click()
+    page.click("[data-do=save]")
+    page.click("[data-do=replace]")
+    page.wait_for_selector("text=Saved as row.toml")
+    assert "[1, 0]" in (served.folder / "row.toml").read_text()
+    page.fill(".mp-filename", "../out.toml")
+    page.click("[data-do=save]")
+    expect(page.locator(".mp-banner")).to_contain_text("without a folder")
+    page.fill(".mp-filename", "row.toml")
+    assert not (served.folder.parent / "out.toml").exists()
+    cell(page, "W", 1).click()
+    shows(page, "maximal")
+    page.click(".mp-go")
+    page.wait_for_selector(".mp-told-done")
+    page.click("text=Save the certificate")
+    page.wait_for_selector("text=Saved as row.certificate.json")
+    found = json.loads((served.folder / "row.certificate.json").read_text())
+    assert found["verdict"] == "maximal"
+
+
+def test_copies(open_page):
+    """The problem is copied as TOML, as Python, as a command."""
+    page = open_page(permissions=["clipboard-read", "clipboard-write"])
+    cell(page, "W", 0).click()
+    for form, words in (
+        ("toml", "[learnable]"),
+        ("python", "mp.LinearRNN("),
+        ("command", "matchprob certify"),
+    ):
+        page.click(f"[data-copy={form}]")
+        page.wait_for_selector(f"text=Copied as {'TOML' if form == 'toml' else form}")
+        assert words in page.evaluate("navigator.clipboard.readText()")
+        page.click(".mp-close")
+
+
+def test_sixty_four_by_sixty_four(open_page, record_property):
+    """A stroke over a 64 × 64 matrix: every weight is painted, frame times are reported."""
+    page = open_page(height=1100)
+    load(page, TOML.replace("n = 2", "n = 64").replace("d = 1", "d = 4").replace("m = 2", "m = 8"))
+    page.wait_for_selector("[data-matrix=W] [data-k='4095']")
+    session = page.context.new_cdp_session(page)
+    # In processor time: other programs do not count.
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def spent():
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        return {metric["name"]: metric["value"] for metric in metrics}
+
+    page.evaluate(
+        """() => {
+          window.frames_ = [];
+          const tick = (now) => { frames_.push(now); requestAnimationFrame(tick); };
+          requestAnimationFrame(tick);
+        }"""
+    )
+    before = spent()
+    first, last = (cell(page, "W", k).bounding_box() for k in (0, 63))
+    page.mouse.move(first["x"] + 3, first["y"] + 3)
+    page.mouse.down()
+    page.mouse.move(last["x"] + 3, last["y"] + 3, steps=64)
+    page.mouse.up()
+    after = spent()
+    moments = page.evaluate("frames_")
+    gaps = sorted(b - a for a, b in itertools.pairwise(moments))
+    layouts = after["LayoutCount"] - before["LayoutCount"]
+    report = {
+        "frames": len(gaps),
+        "median": round(gaps[len(gaps) // 2], 1),
+        "95 %": round(gaps[int(0.95 * len(gaps))], 1),
+        "processor time a drawn frame": round(
+            1000 * (after["TaskDuration"] - before["TaskDuration"]) / max(1, layouts), 1
+        ),
+    }
+    record_property("milliseconds a frame", report)
+    print("milliseconds a frame:", report)
+    assert learning(page) == list(range(64))
+    page.wait_for_selector("text=row 0 of W has 64 learnable weights")
+
+
+def test_a_canvas_is_painted(open_page):
+    """Above 64 × 64 a matrix is a canvas: strokes and keys paint it all the same."""
+    page = open_page()
+    load(page, TOML.replace("n = 2", "n = 70"))
+    canvas = page.locator("[data-matrix=W] canvas")
+    canvas.wait_for()
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + 40, box["y"] + 40)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 80, box["y"] + 40, steps=3)
+    page.mouse.up()
+    expect(page.locator("[data-matrix=W] .mp-count")).not_to_be_empty()
+    canvas.focus()
+    before = int(page.locator("[data-matrix=W] .mp-count").inner_text().split()[0])
+    assert before >= 5
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Space")
+    expect(page.locator("[data-matrix=W] .mp-count")).to_have_text(f"{before + 1} learn")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nobody_is_shut_out(open_page, scheme):
+    """axe finds no serious violation."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(color_scheme=scheme)
+    cell(page, "W", 0).click()
+    cell(page, "W", 3).click()
+    shows(page, "intermediate")
+    page.click("[data-do=pin]")
+    page.click("[data-action=design]")
+    page.click(".mp-file summary")
+    found = Axe().run(page).response["violations"]
+    serious = [
+        (v["id"], [node["html"][:120] for node in v["nodes"][:3]])
+        for v in found
+        if v["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+@pytest.mark.parametrize("width", [1280, 800])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_screenshots(open_page, width, scheme):
+    """Pictures of the page are kept; nothing reaches beyond its sides."""
+    page = open_page(width=width, color_scheme=scheme)
+    for k in (0, 3):
+        cell(page, "W", k).click()
+    shows(page, "intermediate")
+    page.wait_for_selector(".mp-block")
+    ARTEFACTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=str(ARTEFACTS / f"page-{width}-{scheme}.png"), full_page=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_end_of_the_server_is_told(open_page, tmp_path):
+    """Where the server ends, the page says so; what was painted is in its address."""
+    server = PageServer(first_problem(), folder=tmp_path)
+    with running(server):
+        page = open_page(server.address)
+        cell(page, "W", 2).click()
+        shows(page, "minimal")
+    page.wait_for_selector(".mp-said-error")
+    assert "kept in the address" in page.locator(".mp-banner").inner_text()
+    cell(page, "W", 1).click()
+    assert learning(page) == [1, 2]
+    state = page.url.split("#")[1]
+    again = open_page()
+    again.goto(again.url.split("#")[0] + "#" + state)
+    again.reload()
+    shows(again, "intermediate")
+    assert learning(again) == [1, 2]
+
+
+def test_a_wrong_token_is_refused(open_page, served):
+    """Another token: words, and no page."""
+    page = open_page(f"http://127.0.0.1:{served.port}/{'x' * 24}/")
+    assert "its address is not known here" in page.content()
+    assert page.locator("#allocator").count() == 0

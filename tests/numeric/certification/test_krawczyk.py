@@ -13,14 +13,13 @@ from numeric.certification.krawczyk import (
     FAILED,
     NONREAL,
     REAL,
+    Certified,
     RootPool,
-    _certify,
     certify,
     make_target,
-    tables,
+    prove,
 )
 from numeric.certification.krawczyk_balls import _Test, certify_exact
-from numeric.certification.krawczyk_lifted import certify_lifted
 from numeric.chains.chain import make_chain
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import draw_instance
@@ -47,10 +46,9 @@ def endpoints(case, index=0):
 def one_kind(chain, target, roots, lifted):
     """Certify by the condensed or by the lifted test alone."""
     roots = roots.copy()
-    kind, radii = np.zeros(len(roots), np.int64), np.full(roots.shape, np.inf)
-    test = certify_lifted if lifted else _certify
-    test(*tables(chain), target.middle, target.radius, roots, kind, radii)
-    return kind, roots, radii
+    out = Certified(np.full(len(roots), FAILED), roots, np.full(roots.shape, np.inf))
+    prove(chain, target, out, lifted=lifted)
+    return out.kind, out.roots, out.radii
 
 
 @pytest.mark.parametrize("lifted", [False, True])
