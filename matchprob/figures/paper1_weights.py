@@ -202,8 +202,7 @@ def _draw_sizes(done: Sequence[_Done]) -> Picture:
             own = _of(one.profile)
             points = [own.at(float(b)) for b in bounds]
             low = np.array([p.matched / own.trials for p in points])
-            high = np.array([1 - p.unmatched / own.trials for p in points])
-            open_ = bool((high > low).any())
+            open_ = any(p.undetermined for p in points)
             label = f"{one.case.name}, at least" if open_ else one.case.name
             axes.step(bounds, low, where="post", color=colour, lw=1.2, label=label)
             if not open_:
