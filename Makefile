@@ -5,10 +5,14 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 MARKS := $(if $(LONG),,-m "not long")
 
-.PHONY: demo test lint docs setup clean
+.PHONY: demo serve test lint docs setup clean
 
 demo: setup
 	@OMP_NUM_THREADS=1 $(BIN)/python -m matchprob.demo
+
+# The page: its address is printed, and opened where there is a browser. `make serve P=my.toml`.
+serve: setup
+	@OMP_NUM_THREADS=1 $(BIN)/python -m matchprob serve $(P)
 
 test: setup
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(MARKS)

@@ -53,6 +53,15 @@ class Explanation:
         out += [f"Decided by: {self.decided_by}"] if self.decided_by else []
         return out + [f"Try: {command}   ({text})" for command, text in self.commands]
 
+    def mapped(self, change: Callable[[str], str]) -> Explanation:
+        """The same with every sentence changed; commands stay as they are."""
+        return Explanation(
+            tuple(map(change, self.known)),
+            change(self.open),
+            change(self.decided_by),
+            self.commands,
+        )
+
     def __str__(self) -> str:
         return "\n".join(self.lines())
 

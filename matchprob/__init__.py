@@ -21,22 +21,23 @@ if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate as Certificate
     from algebra.errors import InputError as InputError
     from algebra.networks.feedforward import LinearFeedForward as LinearFeedForward
+    from algebra.networks.ffn import FeedForward as FeedForward
     from algebra.networks.linear import LinearEstimator as LinearEstimator
     from algebra.networks.normalization import NormNet as NormNet
     from algebra.networks.recurrent import LinearRNN as LinearRNN
     from algebra.networks.relu import ShallowReLU as ShallowReLU
+    from algebra.networks.rnn import RNN as RNN
     from algebra.networks.sequence import SequenceRNN as SequenceRNN
     from algebra.problems.allocation import Allocation as Allocation
     from algebra.problems.constraints import Constraints as Constraints
     from algebra.problems.files import load_problem as load_problem
+    from algebra.problems.instance_files import GivenNumbers as GivenNumbers
+    from algebra.problems.instance_files import load_instance as load_instance
     from algebra.problems.problem import Distribution as Distribution
     from algebra.problems.problem import Problem as Problem
     from algebra.problems.random_cells import RandomCells as RandomCells
     from algebra.systems.system import (
         build_system as build_system,
-    )
-    from algebra.systems.system import (
-        symbolic_system as symbolic_system,
     )
     from matchprob.api.certify import (
         certify as certify,
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
         verify as verify,
     )
     from matchprob.api.construct import (
+        DepthConstruction as DepthConstruction,
+    )
+    from matchprob.api.construct import (
         construct as construct,
     )
     from matchprob.api.construct import (
@@ -63,11 +67,14 @@ if TYPE_CHECKING:
         normalization_entries as normalization_entries,
     )
     from matchprob.api.design import design as design
+    from matchprob.api.equations.export import export as export
+    from matchprob.api.equations.symbolic import discriminant as discriminant
+    from matchprob.api.equations.symbolic import eliminate as eliminate
+    from matchprob.api.equations.symbolic import symbolic_system as symbolic_system
     from matchprob.api.estimate import compare as compare
     from matchprob.api.estimate import count as count
     from matchprob.api.estimate import enclosures as enclosures
     from matchprob.api.estimate import estimate as estimate
-    from matchprob.api.export import export as export
     from matchprob.api.identify import identify as identify
     from matchprob.api.profile import profile as profile
     from matchprob.api.repair import repair as repair
@@ -96,20 +103,20 @@ _HOMES = {
     "algebra.certificates.certificate": ("Certificate",),
     "algebra.errors": ("InputError",),
     "algebra.networks.feedforward": ("LinearFeedForward",),
+    "algebra.networks.ffn": ("FeedForward",),
     "algebra.networks.linear": ("LinearEstimator",),
     "algebra.networks.normalization": ("NormNet",),
     "algebra.networks.recurrent": ("LinearRNN",),
     "algebra.networks.relu": ("ShallowReLU",),
+    "algebra.networks.rnn": ("RNN",),
     "algebra.networks.sequence": ("SequenceRNN",),
     "algebra.problems.allocation": ("Allocation",),
     "algebra.problems.constraints": ("Constraints",),
     "algebra.problems.files": ("load_problem",),
     "algebra.problems.problem": ("Distribution", "Problem"),
     "algebra.problems.random_cells": ("RandomCells",),
-    "algebra.systems.system": (
-        "build_system",
-        "symbolic_system",
-    ),
+    "algebra.problems.instance_files": ("GivenNumbers", "load_instance"),
+    "algebra.systems.system": ("build_system",),
     "matchprob.api.certify": (
         "certify",
         "decide",
@@ -120,6 +127,7 @@ _HOMES = {
         "construct",
         "construct_by_depth",
         "construct_by_depth_exactly",
+        "DepthConstruction",
         "normalization_entries",
     ),
     "matchprob.api.design": ("design",),
@@ -129,7 +137,7 @@ _HOMES = {
         "enclosures",
         "estimate",
     ),
-    "matchprob.api.export": ("export",),
+    "matchprob.api.equations.export": ("export",),
     "matchprob.api.identify": ("identify",),
     "matchprob.api.profile": ("profile",),
     "matchprob.api.repair": (
@@ -139,6 +147,11 @@ _HOMES = {
     "matchprob.api.surveys": (
         "atlas",
         "audit",
+    ),
+    "matchprob.api.equations.symbolic": (
+        "discriminant",
+        "eliminate",
+        "symbolic_system",
     ),
     "matchprob.api.train": ("train",),
     "matchprob.page.widget": ("Allocator",),

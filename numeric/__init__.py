@@ -1,6 +1,7 @@
 r"""Floating point, held against `algebra`: instances, tracking, certified roots, engines,
 studies.
 
+activations/    Instances of networks with activations: found in doubles, certified in balls
 adam            Adam's steps
 cap_relaxation  Multipliers for bases under several kinds of caps, from a linear program
 certification/  Krawczyk's test: which approximate roots are roots, and which of them are real

@@ -19,6 +19,7 @@ from algebra.polynomials.parametrization import Box
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.results import Result, data_frame
+from numeric.instances import GivenInstance, Instance, draw_instance
 
 COMPLETE = "complete"
 UNDETERMINED = "undetermined"
@@ -219,6 +220,8 @@ class CountResult(Result):
     requested : int
         Instances asked for; more than there are where the work was interrupted.
     problem : Problem or None
+    given : GivenInstance or None
+        The one instance that was counted, where it is not drawn but one's own.
     """
 
     engine: str
@@ -229,6 +232,7 @@ class CountResult(Result):
     seconds: float = 0.0
     requested: int = 0
     problem: Problem | None = field(default=None, repr=False, compare=False)
+    given: GivenInstance | None = field(default=None, repr=False, compare=False)
 
     picture = "real solutions"
 
@@ -270,9 +274,27 @@ class CountResult(Result):
         """Number of instances without a complete count."""
         return sum(c.status != COMPLETE for c in self.instances)
 
+    def instance(self, count: InstanceCount) -> Instance:
+        """The instance that a count is of: one's own, or drawn again.
+
+        Raises
+        ------
+        InputError
+            Where the result does not say of which problem it is.
+        """
+        if self.given is not None:
+            return self.given
+        if self.problem is None:
+            raise InputError("this result does not say of which problem it is: use `count`'s")
+        return draw_instance(self.problem, self.seed, count.index)
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob count``."""
+        own = {}
+        if self.given is not None:
+            own["labels"] = "the teacher's" if self.given.numbers.has_teacher else "given"
         return {
+            **own,
             "generic_root_count": self.generic_root_count,
             "generic_root_count_source": self.root_count_source,
             "engine": self.engine,
@@ -286,7 +308,9 @@ class CountResult(Result):
         source = f" ({self.root_count_source})" if self.root_count_source else ""
         lines = [
             f"{n} instance{'s' * (n != 1)} counted by {self.engine}, seed {self.seed}, "
-            f"{self.seconds:.2f} s",
+            f"{self.seconds:.2f} s"
+            if self.given is None
+            else f"one's own instance counted by {self.engine}, {self.seconds:.2f} s",
             f"  generic root count  {roots}{source}",
             f"  complete            {n - self.undetermined}",
             f"  undetermined        {self.undetermined}",

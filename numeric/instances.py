@@ -18,8 +18,10 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import whole_number
+from algebra.networks.base import NotKnown
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
+from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import Reduction
 
@@ -72,10 +74,18 @@ class Instance:
         A double is a rational number, so this is the very same instance; Y is the
         teacher's output without rounding.
         """
+        network = self.problem.network
+        if network.equations_are == "analytic":
+            raise NotKnown(network, "labels in rational numbers", "its activation is no polynomial")
         X = to_rational(self.X)
         teacher = {name: to_rational(value) for name, value in self.teacher.items()}
         weights = {name: to_rational(value) for name, value in self.weights.items()}
-        return weights, X, self.problem.network.teach(teacher, X)
+        return weights, X, network.teach(teacher, X)
+
+    @property
+    def given_by(self) -> Mapping[str, np.ndarray] | None:
+        """The teacher's weights as exactly as they are known; None where labels are given."""
+        return self.teacher
 
     @cached_property
     def box(self) -> dict[Cell, Interval]:
@@ -154,6 +164,50 @@ class ReducedInstance(Instance):
         return self.reduction.restore(original.allocation, original.weights, solution)
 
 
+@dataclass(frozen=True)
+class GivenInstance(Instance):
+    """An instance of one's own, rational all the way.
+
+    Attributes
+    ----------
+    numbers : GivenNumbers
+        Weights, samples and labels over Q; `weights` and `X` are these, rounded, and `teacher` is
+        empty where labels are given.
+    """
+
+    numbers: GivenNumbers
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """The labels, rounded."""
+        return to_double(self.numbers.Y)
+
+    @cached_property
+    def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+        """The numbers themselves."""
+        return dict(self.numbers.weights), self.numbers.X, self.numbers.Y
+
+    @property
+    def given_by(self) -> Mapping[str, np.ndarray] | None:
+        """The teacher's weights over Q."""
+        return self.numbers.teacher
+
+
+def given_instance(numbers: GivenNumbers) -> GivenInstance:
+    """The instance with these numbers."""
+    teacher = numbers.teacher or {}
+    return GivenInstance(
+        problem=numbers.problem,
+        allocation=numbers.problem.allocation,
+        seed=0,
+        index=0,
+        weights={name: to_double(value) for name, value in numbers.weights.items()},
+        teacher={name: to_double(value) for name, value in teacher.items()},
+        X=to_double(numbers.X),
+        numbers=numbers,
+    )
+
+
 def reduced(instance: Instance, reduction: Reduction) -> ReducedInstance:
     """The instance of the problem that is solved instead."""
     return ReducedInstance(
@@ -170,10 +224,11 @@ def reduced(instance: Instance, reduction: Reduction) -> ReducedInstance:
 
 
 def to_rational(array: np.ndarray) -> np.ndarray:
-    """The doubles of an array as exact rationals (object array of `flint.fmpq`)."""
+    """Doubles, or rationals, as exact rationals (object array of `flint.fmpq`)."""
     out = np.empty(array.shape, dtype=object)
     for index, value in np.ndenumerate(array):
-        out[index] = fmpq(*float(value).as_integer_ratio())
+        is_exact = isinstance(value, fmpq)
+        out[index] = value if is_exact else fmpq(*float(value).as_integer_ratio())
     return out
 
 

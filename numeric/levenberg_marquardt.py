@@ -7,6 +7,9 @@ References
 ----------
 .. [1] J. J. Moré, "The Levenberg-Marquardt algorithm: implementation and theory", Numerical
    Analysis (Dundee 1977), Lecture Notes in Mathematics 630.
+.. [2] C. Kanzow, N. Yamashita, M. Fukushima, "Levenberg-Marquardt methods with strong local
+   convergence properties for solving nonlinear equations with convex constraints", J. Comput.
+   Appl. Math. 172 (2004).
 """
 
 from __future__ import annotations
@@ -67,6 +70,7 @@ def levenberg_marquardt(
     enough: float | np.ndarray,
     damping: Damping,
     first: bool = False,
+    between: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Runs:
     """Damped Gauss–Newton from many real starts at once.
 
@@ -83,6 +87,9 @@ def levenberg_marquardt(
     damping : Damping
     first : bool, optional
         Whether the first start that is done ends the search of all.
+    between : (ndarray, ndarray), each of shape (r,), optional
+        Lower and upper ends of a box that is not left: steps are projected onto it, and variables
+        that rest at an end and would go beyond are held for a step [2]_.
 
     Returns
     -------
@@ -106,6 +113,12 @@ def levenberg_marquardt(
         slope = (across @ f[run, :, None])[..., 0]
         diagonal = np.einsum("bvv->bv", damped).copy()
         damped[:, each, each] = diagonal * (1.0 + factor[run, None]) + damping.floor
+        if between is not None:
+            low, high = between
+            held = ((w[run] <= low) & (slope > 0)) | ((w[run] >= high) & (slope < 0))
+            damped[held[:, :, None] | held[:, None, :]] = 0.0
+            damped[:, each, each] += held
+            slope[held] = 0.0
         try:
             delta = np.linalg.solve(damped, slope[..., None])[..., 0]
         except np.linalg.LinAlgError:
@@ -113,6 +126,8 @@ def levenberg_marquardt(
                 [np.linalg.lstsq(a, b, rcond=None)[0] for a, b in zip(damped, slope, strict=True)]
             )
         trial = w[run] - delta
+        if between is not None:
+            trial = np.clip(trial, *between)
         with np.errstate(over="ignore", invalid="ignore"):
             new_f, new_J = function(trial, run)
             new_cost = np.einsum("be,be->b", new_f, new_f)

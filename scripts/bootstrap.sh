@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Sets up what is missing, and nothing else: the virtual environment with the package and
 # its test tools, the msolve program (a wheel, without its large dependencies) and, where
-# Debian packages can be installed, phcpy; then kernels are compiled ahead.  Quick when nothing
-# is missing.
+# Debian packages can be installed, phcpy and chromium; then kernels are compiled ahead.  Quick
+# when nothing is missing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 PYTHON=${PYTHON:-python3}
@@ -80,30 +80,46 @@ s = u.find_spec("phcpy"); sys.exit(s is None or s.origin is None)' 2>/dev/null &
     return 1
 }
 
-if ! has_phcpy; then
-    command="apt-get install -y python3-phcpy phcpack"
-    if [ "$(id -u)" -eq 0 ]; then
-        root=""
-    elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-        root="sudo -n"
-    else
-        root="none"
-    fi
-    install_phcpy() {
-        quietly $root env DEBIAN_FRONTEND=noninteractive $command
-    }
-    if ! command -v apt-get >/dev/null; then
-        optional "phcpy is skipped: this is not Debian (its packages: python3-phcpy phcpack)"
-    elif [ "$root" = none ]; then
-        optional "phcpy is skipped, the engine phcpy needs it; as root: $command"
-    elif [ -z "$fresh${CI:-}${RETRY:-}" ]; then
-        say "phcpy is missing, the engine phcpy needs it: $command"
-    else
-        say "installing Debian's python3-phcpy and phcpack"
-        install_phcpy || { quietly $root apt-get update && install_phcpy; } ||
-            optional "phcpy could not be installed ($reason): $command"
-    fi
+# How packages of the system can be installed: "" as root, a command, or "none".
+if [ "$(id -u)" -eq 0 ]; then
+    root=""
+elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    root="sudo -n"
+else
+    root="none"
 fi
+
+# debian NAME WHAT-FOR PACKAGES…: installs Debian packages where that can be done.
+debian() {
+    local name=$1 purpose=$2
+    shift 2
+    local command="apt-get install -y $*"
+    install_it() { quietly $root env DEBIAN_FRONTEND=noninteractive $command; }
+    if ! command -v apt-get >/dev/null; then
+        optional "$name is skipped: this is not Debian (its packages: $*)"
+    elif [ "$root" = none ]; then
+        optional "$name is skipped, $purpose; as root: $command"
+    elif [ -z "$fresh${CI:-}${RETRY:-}" ]; then
+        say "$name is missing, $purpose: $command"
+    else
+        say "installing Debian's $*"
+        install_it || { quietly $root apt-get update && install_it; } ||
+            optional "$name could not be installed ($reason): $command"
+    fi
+}
+
+has_phcpy || debian phcpy "the engine phcpy needs it" python3-phcpy phcpack
+
+# The tests of the page run in a real browser.
+has_browser() {
+    local name
+    for name in chromium chromium-browser google-chrome; do
+        command -v "$name" >/dev/null && return
+    done
+    return 1
+}
+
+has_browser || debian chromium "the tests of the page need it" chromium
 
 # Kernels compile at their first use; here nobody waits for an answer meanwhile.
 if [ -n "$fresh${RETRY:-}" ]; then

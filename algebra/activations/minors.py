@@ -128,7 +128,7 @@ def _entries(
     network: ActivatedNetwork, minor: Minor, weights: Mapping[str, np.ndarray], X: np.ndarray
 ) -> arb_mat:
     """The minor as a matrix of balls."""
-    balls = {name: _balls(value) for name, value in weights.items()}
+    balls = {name: as_balls(value) for name, value in weights.items()}
     φ = network.activation
 
     def phi(a: Any, layer: int) -> tuple[Any, Any]:
@@ -136,7 +136,7 @@ def _entries(
         return z, φ.slopes(a, z)
 
     names = sorted({cell[0] for cell in minor.columns})
-    factors = network.tangents(balls, _balls(X), phi, names, _product)
+    factors = network.tangents(balls, as_balls(X), phi, names, ball_product)
     m = network.columns
     entries = []
     for row in minor.rows:
@@ -150,11 +150,12 @@ def _entries(
     return arb_mat(len(minor.rows), len(minor.columns), entries)
 
 
-def _balls(array: np.ndarray) -> np.ndarray:
+def as_balls(array: np.ndarray) -> np.ndarray:
+    """The entries as balls: rationals and doubles exactly as far as the precision goes."""
     return np.frompyfunc(arb, 1, 1)(array)
 
 
-def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def ball_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Product by python-flint, much faster than entry by entry."""
     left, right = (arb_mat(x.shape[0], x.shape[1], [arb(v) for v in x.flat]) for x in (a, b))
     out = np.empty(a.shape[0] * b.shape[1], dtype=object)

@@ -17,18 +17,18 @@ References
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from math import isfinite, lcm
+from math import lcm
 
 import numpy as np
 
 from algebra.errors import InputError, Unfinished
 from algebra.linalg.modular import random_prime, random_residues
+from algebra.linalg.rational import exact_number
 from algebra.matroids.capped import CappedProblem, Dual, System
 from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
@@ -40,10 +40,6 @@ from algebra.ranks.jacobian import all_cells, columns_at, random_point
 Line = tuple[str, int]
 
 LINES = ("row", "column", "matrix")
-
-
-# Digits of a price's numerator and denominator, and of a whole number in a proof.
-MOST_DIGITS = 1_000
 
 
 class SearchUnfinished(Unfinished):
@@ -79,50 +75,15 @@ def line_name(line: str, key: Line) -> str:
     return key[0] if line == "matrix" else f"{line} {key[1]} of {key[0]}"
 
 
-_NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?(?:/(\d+))?", re.ASCII)
-
-
 def exact_price(value: object) -> Fraction:
-    """A price as an exact rational, of a length that can be computed with.
-
-    Parameters
-    ----------
-    value : Fraction, int, float or str
-        A text is a decimal number, with or without an exponent, or a fraction a/b.
-
-    Raises
-    ------
-    InputError
-        Where it is none of these, not finite, or has more than 1,000 digits: "1e1000000000" is
-        refused before it is written out.
+    """A price as an exact rational; see `algebra.linalg.rational.exact_number`.
 
     Examples
     --------
     >>> exact_price("2.5e-1"), exact_price("1/3"), exact_price(2)
     (Fraction(1, 4), Fraction(1, 3), Fraction(2, 1))
     """
-    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
-        raise InputError(f"{value!r} is no price: give a number, or a text such as '5/2'")
-    if isinstance(value, str):
-        shown = repr(value if len(value) <= 40 else value[:37] + "…")
-        parts = _NUMBER.fullmatch(value.strip())
-        if len(value) > 2 * MOST_DIGITS + 10:
-            raise InputError(f"the price {shown} has more than {MOST_DIGITS} digits")
-        if parts is None or not (parts[2] or parts[3]):
-            raise InputError(f"{shown} is no number")
-        if parts[5] is not None and not (parts[3] is None and parts[4] is None):
-            raise InputError(f"{shown} is no number: a fraction is a/b with whole a and b")
-        if parts[5] is not None and not int(parts[5]):
-            raise InputError(f"{shown} is no number: it divides by 0")
-        if len(parts[4] or "") > 6 or abs(int(parts[4] or 0)) > MOST_DIGITS:
-            raise InputError(f"the price {shown} has more than {MOST_DIGITS} digits")
-        value = value.strip()
-    elif isinstance(value, float) and not isfinite(value):
-        raise InputError(f"the price {value!r} is not finite")
-    exact = Fraction(value)
-    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MOST_DIGITS * 10 // 3:
-        raise InputError(f"a price has more than {MOST_DIGITS} digits")
-    return exact
+    return exact_number(value, "price")
 
 
 @dataclass(frozen=True)

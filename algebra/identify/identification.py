@@ -103,6 +103,7 @@ class Identification(Result):
             "matrix": [name for name, _, _ in cells],
             "row": [i for _, i, _ in cells],
             "column": [j for _, _, j in cells],
+            "weight": [self.problem.names.cell(cell) for cell in cells],
             "determined": [cell in locally for cell in cells],
             "globally_determined": [
                 None if everywhere is None else cell in everywhere for cell in cells

@@ -7,8 +7,10 @@ without rows must be told its width.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,9 @@ from flint import fmpq, fmpq_mat
 from algebra.errors import InputError
 
 Rationals = np.ndarray
+# A number that is given by its digits has at most so many.
+MOST_DIGITS = 1_000
+_NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?(?:/(\d+))?", re.ASCII)
 Rows = Sequence[Sequence[Any]] | Rationals
 
 _ZERO, _ONE = fmpq(0), fmpq(1)
@@ -193,6 +198,51 @@ def eliminate_free(
             rows.append(rest)
             constants.append(reduced[r, columns])
     return rows, constants, solved
+
+
+def exact_number(value: object, noun: str = "number") -> Fraction:
+    """A number as an exact rational, of a length that can be computed with.
+
+    Parameters
+    ----------
+    value : Fraction, int, float or str
+        A text is a decimal number, with or without an exponent, or a fraction a/b.
+    noun : str, optional
+        What it is, for messages.
+
+    Raises
+    ------
+    InputError
+        Where it is none of these, not finite, or has more than 1,000 digits: "1e1000000000" is
+        refused before it is written out.
+
+    Examples
+    --------
+    >>> exact_number("2.5e-1"), exact_number("1/3"), exact_number(2)
+    (Fraction(1, 4), Fraction(1, 3), Fraction(2, 1))
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
+        raise InputError(f"{value!r} is no {noun}: give a number, or a text such as '5/2'")
+    if isinstance(value, str):
+        shown = repr(value if len(value) <= 40 else value[:37] + "…")
+        parts = _NUMBER.fullmatch(value.strip())
+        if len(value) > 2 * MOST_DIGITS + 10:
+            raise InputError(f"the {noun} {shown} has more than {MOST_DIGITS} digits")
+        if parts is None or not (parts[2] or parts[3]):
+            raise InputError(f"{shown} is no number")
+        if parts[5] is not None and not (parts[3] is None and parts[4] is None):
+            raise InputError(f"{shown} is no number: a fraction is a/b with whole a and b")
+        if parts[5] is not None and not int(parts[5]):
+            raise InputError(f"{shown} is no number: it divides by 0")
+        if len(parts[4] or "") > 6 or abs(int(parts[4] or 0)) > MOST_DIGITS:
+            raise InputError(f"the {noun} {shown} has more than {MOST_DIGITS} digits")
+        value = value.strip()
+    elif isinstance(value, float) and not isfinite(value):
+        raise InputError(f"the {noun} {value!r} is not finite")
+    exact = Fraction(value)
+    if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > MOST_DIGITS * 10 // 3:
+        raise InputError(f"a {noun} has more than {MOST_DIGITS} digits")
+    return exact
 
 
 def nearest_double(value: Fraction) -> float:

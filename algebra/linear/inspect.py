@@ -15,16 +15,28 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import random_prime
+from algebra.linalg.modular import Residues, random_prime
+from algebra.linalg.rational import Rationals
+from algebra.networks.chain import need_chain
 from algebra.phases import phase
+from algebra.polynomials.rings import RationalField, SymbolicRing
 from algebra.problems.allocation import Allocation
+from algebra.problems.instance_files import GivenNumbers
 from algebra.ranks.budgets.cover import budget_violations, budgets
+from algebra.systems.core import Core
+from algebra.systems.elimination import eliminate
 from algebra.systems.forms import preferred_forms, unknown_count
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.inspection import BlockSummary, FormReport, Inspection
 from algebra.systems.instances import modular_instance
 from algebra.systems.modular_elimination import eliminate_modular
-from algebra.systems.system import QuadraticSystem, symbolic_system
+from algebra.systems.system import (
+    PolynomialSystem,
+    QuadraticSystem,
+    build_system,
+    quadratic_system,
+    symbolic_system,
+)
 
 # Forms with more unknowns than this are described by their sizes only.
 LARGEST = 4000
@@ -80,7 +92,80 @@ def inspect_linear(
     )
 
 
-def _report(system: QuadraticSystem) -> FormReport:
+def inspect_numbers(numbers: GivenNumbers, *, seed: int = 0, all_forms: bool = False) -> Inspection:
+    """Structure report of one instance: its own equations, eliminated over Q.
+
+    Parameters
+    ----------
+    numbers : GivenNumbers
+        Of a network that is a matrix chain.
+    seed, all_forms : optional
+        As for `inspect_linear`.
+
+    Notes
+    -----
+    Which terms occur is read off modulo a prime that divides no numerator and no denominator of a
+    coefficient: such a prime shows the very terms that there are over Q.
+    """
+    problem = numbers.problem
+    network, allocation = problem.network, problem.allocation
+    need_chain(network)
+    reports: list[FormReport] = []
+    skipped: list[str] = []
+    p = 0
+    for rank, form in enumerate(preferred_forms(network, allocation)):
+        if rank and not all_forms:
+            skipped.append(f"{form} form: its core is larger (ask for it with --all-forms)")
+            continue
+        unknowns = unknown_count(allocation, form)
+        if unknowns > LARGEST:
+            skipped.append(
+                f"{form} form: {unknowns} unknowns, more than {LARGEST}: not written out"
+            )
+            continue
+        with phase(f"elimination of the {form} form ({unknowns} unknowns)"):
+            whole = build_system(
+                allocation, numbers.weights, numbers.X, numbers.Y, RationalField(), form
+            )
+            p, system = _faithful(whole, numbers, form, seed)
+            reports.append(_report(system, eliminate(whole)))
+    return Inspection(
+        allocation=allocation,
+        prime=p,
+        forms=tuple(reports),
+        skipped=tuple(skipped),
+        budgets=budgets(allocation),
+        violations=(),
+        labels="the teacher's" if numbers.has_teacher else "given",
+    )
+
+
+def _faithful(
+    whole: PolynomialSystem, numbers: GivenNumbers, form: str, seed: int
+) -> tuple[int, QuadraticSystem]:
+    """The system modulo a prime that keeps every term."""
+    terms = sum(len(e.monoms()) if hasattr(e, "monoms") else e != 0 for e in whole.equations)
+    rng = random.Random(f"inspect/{seed}")
+    while True:
+        p = random_prime(rng)
+        try:
+            weights = {name: _residues(value, p) for name, value in numbers.weights.items()}
+            X, Y = _residues(numbers.X, p), _residues(numbers.Y, p)
+        except ValueError:  # it divides a denominator
+            continue
+        system = quadratic_system(numbers.problem.allocation, weights, X, Y, p, form)
+        if int(system.equations.terms) == terms:
+            return p, system
+
+
+def _residues(values: Rationals, p: int) -> Residues:
+    out = np.empty(values.shape, np.int64)
+    for at, value in np.ndenumerate(values):
+        out[at] = int(value.p) * pow(int(value.q), -1, p) % p
+    return out
+
+
+def _report(system: QuadraticSystem, core: Core | None = None) -> FormReport:
     system = system.without_identities()
     equations, unknowns = system.equations, len(system.unknowns)
     triangular = block_triangular_form(equations.patterns(), unknowns)
@@ -94,7 +179,7 @@ def _report(system: QuadraticSystem) -> FormReport:
     for block in triangular.blocks:
         size, straight = len(block.equations), int(linear[list(block.equations)].sum())
         blocks.append(BlockSummary(size, straight, size - straight))
-    core = eliminate_modular(system)
+    core = core or eliminate_modular(system)
     core_triangular = block_triangular_form(core.patterns, len(core.unknowns))
     terms, possible = core.density
     return FormReport(
@@ -127,9 +212,18 @@ def _sizes(part: Any) -> tuple[int, int]:
 def linear_equations(
     found: Inspection, support: Mapping[str, np.ndarray]
 ) -> tuple[str, list[tuple[str, Any]]] | None:
-    """The equations of the first form of a report, in SymPy."""
+    """The equations of the first form of a report, in SymPy: symbols for all data."""
     if not found.forms:
         return None
     system = symbolic_system(found.allocation, found.forms[0].form, support)
     pairs = list(zip(system.labels, system.equations, strict=True))
     return f"Equations of the {system.form} form", pairs
+
+
+def numbers_equations(numbers: GivenNumbers, form: str) -> tuple[str, list[tuple[str, Any]]]:
+    """The equations of one instance in one form, in SymPy."""
+    system = build_system(
+        numbers.problem.allocation, numbers.weights, numbers.X, numbers.Y, SymbolicRing(), form
+    )
+    pairs = list(zip(system.labels, system.equations, strict=True))
+    return f"Equations of the {form} form, for the instance", pairs

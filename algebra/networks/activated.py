@@ -112,7 +112,6 @@ class ActivatedNetwork(Network):
         The read-out matrix D.
     """
 
-    is_linear: ClassVar[bool] = False
     needs_entries: ClassVar[bool] = True
     encoder: ClassVar[str | None] = None
 
@@ -155,6 +154,20 @@ class ActivatedNetwork(Network):
         if not self.biases:
             del plain["biases"]
         return plain
+
+    @property
+    def is_linear(self) -> bool:  # type: ignore[override]
+        """Whether it is a linear network by another name."""
+        return bool(self.activation.is_linear) and not self.biases
+
+    @property
+    def equations_are(self) -> str:
+        """ "polynomial" or "analytic"."""
+        return "polynomial" if self.activation.is_polynomial else "analytic"
+
+    @property
+    def ranks_are_exact(self) -> bool:
+        return self.activation.is_polynomial or self.activation.formal_is_exact
 
     @property
     def rank_decides(self) -> bool:

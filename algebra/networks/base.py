@@ -195,6 +195,16 @@ class Network(ABC):
         return self.m
 
     @property
+    def equations_are(self) -> str:
+        """What sort of equations a family leads to, where it depends on the network; else ""."""
+        return ""
+
+    @property
+    def ranks_are_exact(self) -> bool:
+        """Whether ranks at points modulo primes are proved to tend to the generic ranks."""
+        return True
+
+    @property
     def rank_decides(self) -> bool:
         """Whether MP = 0 if and only if the allocation's Jacobian lacks rank.
 

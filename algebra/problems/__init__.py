@@ -2,10 +2,12 @@ r"""A network, what learns in it, structural zeros and laws: the problem, its fi
 symmetries.
 
 allocation    Allocations: which cells of which weight matrices may learn
+names         Names of units: neurons, inputs and outputs, as a person calls them
 problem       A question: a network, what learns in it, its structural zeros, laws, constraints
 tables        Matrices and edge lists in text files, as spreadsheets and NumPy write them
 schema        What a problem file may say, as a JSON Schema; what its keys mean
 files         Problem files: TOML, with matrices in CSV or NPY files beside it
+instance_files  One's own instance: weights, samples and a teacher or labels, as rationals
 constraints   Bounds, largest changes and signs: what the weights of a match must obey
 random_cells  Random allocations: 0/1 matrices drawn uniformly under row and column caps
 reachability  Paths through the weights that exist: whether any input reaches an output

@@ -33,10 +33,11 @@ import numpy as np
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
+from algebra.problems.names import Names
 from algebra.problems.problem import ALL, Distribution, Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.problems.schema import MEANINGS, TABLES, nearest
-from algebra.problems.tables import Edges, number, read_rows
+from algebra.problems.tables import Edges, Rows, number, read_rows
 
 
 def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
@@ -46,7 +47,7 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     ----------
     data : mapping
         Tables ``network``, ``learnable`` and, optionally, ``support``, ``distribution``,
-        ``constraints``.
+        ``constraints``, ``names``.
     folder : Path, optional
         Where matrices given by file name lie.
 
@@ -62,9 +63,10 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
         if not isinstance(data[table], Mapping):
             raise InputError(f"`{table}` ({shown(data[table])}) must be a table: write [{table}]")
     network = network_from_dict(data["network"])
+    names = Names(network, data.get("names", {}))
     support, learnable = (
         {
-            name: _mask(_matrix(value, f"{table}.{one_line(name)}", folder), network, name, table)
+            name: _mask(_matrix(value, f"{table}.{one_line(name)}", folder), names, name, table)
             for name, value in data.get(table, {}).items()
         }
         for table in ("support", "learnable")
@@ -77,7 +79,7 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     rules = data.get("constraints", {})
     _no_unknown(rules, {f.name for f in fields(Constraints)}, "[constraints]", "key")
     constraints = Constraints(**{key: _rule(value, key, folder) for key, value in rules.items()})
-    return Problem(network, learnable, support, Distribution(**laws), constraints)
+    return Problem(network, learnable, support, Distribution(**laws), constraints, names)
 
 
 def network_from_dict(data: Mapping[str, Any]) -> Network:
@@ -114,7 +116,7 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
         message begins with the file's name.
     """
     path = Path(path)
-    where = _path(path)
+    where = path_text(path)
     try:
         # utf-8-sig: some editors put a byte order mark first.
         data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -138,7 +140,7 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
     return problem
 
 
-def _path(path: Path) -> str:
+def path_text(path: Path) -> str:
     """A path as it stands in a message: whole, but on one line."""
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
 
@@ -173,17 +175,20 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
     return value
 
 
-def _mask(value: Any, network: Network, name: str, table: str) -> Any:
-    """An edge list as the mask of its matrix; anything else as it is."""
-    if not isinstance(value, Edges):
+def _mask(value: Any, names: Names, name: str, table: str) -> Any:
+    """An edge list or a file's named rows as the mask of the matrix; anything else as it is."""
+    if not isinstance(value, (Edges, Rows)):
         return value
+    network = names.network
     if name not in network.shapes:
         raise InputError(
             f"{table}.{one_line(name)}: there is no matrix of this name in a {network.title}; it "
             "has " + ", ".join(network.shapes)
         )
     try:
-        return value.mask(network.shapes[name])
+        if isinstance(value, Edges):
+            return value.mask(names, name)
+        return [[_entry(cell) for cell in row] for row in value.arranged(names, name)]
     except InputError as error:
         raise InputError(f"{table}.{name}: {error}") from None
 
@@ -215,18 +220,18 @@ def _matrix_file(text: str, name: str, folder: Path, what: str, entry: Callable[
     try:
         if path.suffix == ".csv":
             rows = read_rows(path)
-            if isinstance(rows, Edges):
+            if isinstance(rows, Edges) or entry is _entry:
                 return rows
             return [[entry(cell) for cell in row] for row in rows]
         with path.open("rb") as binary:
             return np.lib.format.read_array(binary, allow_pickle=False)
     except FileNotFoundError:
-        raise InputError(f"`{name}` names {_path(path)}, which does not exist") from None
+        raise InputError(f"`{name}` names {path_text(path)}, which does not exist") from None
     except Exception as error:
         # A damaged .npy header raises nearly anything: SyntaxError, TypeError, MemoryError, …
         reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
         raise InputError(
-            f"`{name}`: {_path(path)} cannot be read as a matrix: {one_line(reason)}"
+            f"`{name}`: {path_text(path)} cannot be read as a matrix: {one_line(reason)}"
         ) from None
 
 

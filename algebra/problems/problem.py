@@ -19,6 +19,7 @@ from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.constraints import Constraints
+from algebra.problems.names import Names, graph_cells, is_graph
 from algebra.problems.random_cells import RandomCells
 
 # Instead of a mask: every weight of the matrix that exists.
@@ -65,6 +66,8 @@ class Problem:
     distribution : Distribution, optional
     constraints : Constraints, optional
         What the learnable weights of a match must obey.
+    names : mapping of str to sequence of str, optional
+        Names of units, see `algebra.problems.names.Names`.  They change no result.
 
     Examples
     --------
@@ -79,9 +82,17 @@ class Problem:
     support: Mapping[str, Any] = field(default_factory=dict)
     distribution: Distribution = field(default_factory=Distribution)
     constraints: Constraints = field(default_factory=Constraints)
+    names: Any = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         shapes = self.network.shapes
+        names = self.names
+        if not isinstance(names, Names):
+            names = Names(self.network, names)
+        elif names.network != self.network:
+            # Of the problem that this one is solved instead of.
+            names = Names(self.network)
+        object.__setattr__(self, "names", names)
         if not isinstance(self.distribution, Distribution):
             raise InputError(f"`distribution` ({shown(self.distribution)}) must be a Distribution")
         if not isinstance(self.constraints, Constraints):
@@ -100,7 +111,7 @@ class Problem:
                         + ", ".join(shapes)
                     )
         support = {
-            name: as_mask(value, shapes[name], f"support.{name}")
+            name: as_mask(self._drawn(value, name), shapes[name], f"support.{name}")
             for name, value in self.support.items()
         }
         learnable: dict[str, Any] = {}
@@ -114,7 +125,7 @@ class Problem:
                 continue
             if isinstance(value, str) and value == ALL:
                 value = support.get(name, np.ones(shapes[name], np.int8)).copy()
-            mask = as_mask(value, shapes[name], f"learnable.{name}")
+            mask = as_mask(self._drawn(value, name), shapes[name], f"learnable.{name}")
             if name in support and (mask > support[name]).any():
                 i, j = np.argwhere(mask > support[name])[0]
                 raise InputError(
@@ -133,6 +144,10 @@ class Problem:
         }
         constraints = self.constraints.on(self.network, masks, fixed=bool(learnable))
         object.__setattr__(self, "constraints", constraints)
+
+    def _drawn(self, value: Any, matrix: str) -> Any:
+        """A graph as the mask of its edges; anything else as it is."""
+        return graph_cells(value, matrix, self.names) if is_graph(value) else value
 
     @classmethod
     def of(cls, allocation: Allocation, **more: Any) -> Problem:
@@ -180,6 +195,7 @@ class Problem:
             support=self.support,
             distribution=self.distribution,
             constraints=self.constraints.restricted(allocation),
+            names=self.names,
         )
 
     def without_constraints(self) -> Problem:
@@ -214,7 +230,10 @@ class Problem:
     def to_toml(self) -> str:
         """The text of a problem file that reads back as this problem."""
         lines: list[str] = []
-        for table, entries in self.to_dict().items():
+        tables = self.to_dict()
+        if self.names:
+            tables["names"] = self.names.to_dict()
+        for table, entries in tables.items():
             lines.append(f"[{table}]")
             lines += [f"{key} = {_toml(value)}" for key, value in entries.items()]
             lines.append("")

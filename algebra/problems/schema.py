@@ -28,6 +28,7 @@ TABLES = {
     "support": "structural zeros: the weights that exist, for each sparse matrix",
     "distribution": "how weights, teacher and inputs are drawn",
     "constraints": "what a match may look like: bounds and signs of the learnable weights",
+    "names": "what units are called: neurons (or layer1, layer2, …), inputs, outputs",
 }
 MEANINGS = {
     "n": "hidden units",
@@ -116,6 +117,16 @@ def problem_schema() -> dict[str, Any]:
             },
             "distribution": _table("distribution", Distribution, {"enum": list(LAWS)}),
             "constraints": _constraints(),
+            "names": {
+                "description": TABLES["names"],
+                "type": "object",
+                "propertyNames": {"pattern": "^(neurons|layer[0-9]+|inputs|outputs)$"},
+                "additionalProperties": {
+                    "type": "array",
+                    "items": {"type": "string", "pattern": "[^0-9]"},
+                    "uniqueItems": True,
+                },
+            },
         },
     }
 

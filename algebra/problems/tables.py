@@ -3,19 +3,20 @@
 A matrix is one line a row, its entries between commas, semicolons, tabs or blanks (`np.savetxt`);
 a first line of column names and a first column of row names are left out.  An edge list has a
 header with the columns ``pre`` and ``post`` and, of costs, ``cost``: the synapse from unit `pre`
-onto unit `post` is row `post`, column `pre`.
+onto unit `post` is row `post`, column `pre`; units are numbers, or names of the problem's [names].
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from algebra.errors import InputError, one_line, shown
+from algebra.problems.names import Names
 
 _PRE, _POST, _COST = "pre", "post", "cost"
 
@@ -26,42 +27,93 @@ class Edges:
 
     Attributes
     ----------
-    values : mapping of (int, int) to str
-        By row (`post`) and column (`pre`); "" where the file has no third column.
+    edges : tuple of (str, str, str)
+        `post` and `pre`, each a name or a number, and the cost; "" where the file has no third
+        column.
     """
 
-    values: Mapping[tuple[int, int], str]
+    edges: tuple[tuple[str, str, str], ...]
 
-    def mask(self, shape: tuple[int, int]) -> list[list[int]]:
-        """1 for each edge, 0 elsewhere.
+    def cells(self, names: Names, matrix: str) -> dict[tuple[int, int], str]:
+        """The third column by row (`post`) and column (`pre`).
 
         Raises
         ------
         InputError
-            Where an edge lies outside.
+            Where a unit is none of the matrix's, or an edge is given twice.
         """
-        self.check(shape)
-        out = [[0] * shape[1] for _ in range(shape[0])]
-        for i, j in self.values:
+        found: dict[tuple[int, int], str] = {}
+        for number, (post, pre, text) in enumerate(self.edges, 1):
+            try:
+                at = names.index(matrix, 0, post), names.index(matrix, 1, pre)
+            except InputError as error:
+                raise InputError(f"edge {number}, from {pre} onto {post}: {error}") from None
+            if at in found:
+                raise InputError(f"edge {number}, from {pre} onto {post}, is given twice")
+            found[at] = text
+        return found
+
+    def mask(self, names: Names, matrix: str) -> list[list[int]]:
+        """1 for each edge, 0 elsewhere; see `cells`."""
+        rows, columns = names.network.shapes[matrix]
+        out = [[0] * columns for _ in range(rows)]
+        for i, j in self.cells(names, matrix):
             out[i][j] = 1
         return out
 
-    def check(self, shape: tuple[int, int]) -> None:
-        """Refuse edges outside a matrix of this shape.
+
+class Rows(list[list[str]]):
+    """The entries of a matrix as text, and the names of its lines where the file has them.
+
+    Parameters
+    ----------
+    rows : iterable of list of str
+    row_names, column_names : sequence of str, optional
+    """
+
+    def __init__(
+        self,
+        rows: Iterable[list[str]],
+        row_names: Sequence[str] = (),
+        column_names: Sequence[str] = (),
+    ) -> None:
+        super().__init__(rows)
+        self.row_names = tuple(row_names)
+        self.column_names = tuple(column_names)
+
+    def arranged(self, names: Names, matrix: str) -> list[list[str]]:
+        """The entries in the order of the units' names.
 
         Raises
         ------
         InputError
+            Where the file names other units than the problem: its order would be a guess.
         """
-        for i, j in self.values:
-            if i >= shape[0] or j >= shape[1]:
-                raise InputError(
-                    f"the edge from {j} onto {i} is outside the {shape[0]}×{shape[1]} matrix: "
-                    f"`pre` is a column, 0 to {shape[1] - 1}, `post` a row, 0 to {shape[0] - 1}"
-                )
+        down = _order(self.row_names, names.rows(matrix), "rows", matrix)
+        across = _order(self.column_names, names.columns(matrix), "columns", matrix)
+        rows: list[list[str]] = list(self)
+        if down is not None and len(down) == len(rows):
+            rows = [rows[k] for k in down]
+        if across is not None and all(len(row) == len(across) for row in rows):
+            rows = [[row[k] for k in across] for row in rows]
+        return rows
 
 
-def read_rows(path: Path) -> list[list[str]] | Edges:
+def _order(
+    given: Sequence[str], names: Sequence[str] | None, what: str, matrix: str
+) -> list[int] | None:
+    """Where each named unit stands in the file; None where there is nothing to go by."""
+    if not given or names is None or all(text.isdigit() for text in given):
+        return None
+    if sorted(given) != sorted(names):
+        raise InputError(
+            f"its {what} are named {shown(', '.join(given))}, those of {matrix} in [names] "
+            f"{shown(', '.join(names))}: give the same names, or none"
+        )
+    return [list(given).index(name) for name in names]
+
+
+def read_rows(path: Path) -> Rows | Edges:
     """The entries of a matrix, or an edge list, as text.
 
     Parameters
@@ -77,7 +129,7 @@ def read_rows(path: Path) -> list[list[str]] | Edges:
     return parse_rows(path.read_text(encoding="utf-8-sig"))
 
 
-def parse_rows(text: str) -> list[list[str]] | Edges:
+def parse_rows(text: str) -> Rows | Edges:
     """The same of a text.
 
     Examples
@@ -86,8 +138,8 @@ def parse_rows(text: str) -> list[list[str]] | Edges:
     [['0', '1'], ['1', '0']]
     >>> parse_rows("1.0e+00 0.0e+00\\n")
     [['1.0e+00', '0.0e+00']]
-    >>> parse_rows("pre,post\\n0,1\\n").mask((2, 2))
-    [[0, 0], [1, 0]]
+    >>> parse_rows("pre,post\\nPV,SST\\n").edges
+    (('SST', 'PV', ''),)
     """
     if "\0" in text:
         raise InputError("it holds NUL characters: it is no text")
@@ -101,16 +153,17 @@ def parse_rows(text: str) -> list[list[str]] | Edges:
         return _edges(header, rows[1:])
     if rows[0][0] == "" and len(rows) > 1:
         # pandas: a corner without a name, numbers of columns and of rows.
-        return [row[1:] for row in rows[1:]]
+        return Rows((row[1:] for row in rows[1:]), [row[0] for row in rows[1:]], rows[0][1:])
     is_header = len(rows) > 1 and not any(map(_is_number, rows[0]))
+    names: list[str] = []
     if is_header and all(any(map(_is_number, row)) for row in rows[1:]):
-        rows = rows[1:]
+        names, rows = rows[0], rows[1:]
     is_named = len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
     if is_named and not any(_is_number(row[0]) for row in rows):
         numbers = [row[1:] for row in rows]
         if all(_is_number(cell) for row in numbers for cell in row):
-            return numbers
-    return rows
+            return Rows(numbers, [row[0] for row in rows], names[1:])
+    return Rows(rows, (), names)
 
 
 def check_shape(rows: Sequence[Sequence[str]], shape: tuple[int, int], matrix: str) -> None:
@@ -174,20 +227,12 @@ def _edges(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Edges:
         raise InputError(
             f"an edge list has the columns pre, post and, of costs, cost; not {shown(list(header))}"
         )
-    values: dict[tuple[int, int], str] = {}
+    edges = []
     for number, row in enumerate(rows, 1):
         if len(row) != len(header):
             raise InputError(f"edge {number} has {len(row)} entries, the header {len(header)}")
-        ends = []
-        for name in (_POST, _PRE):
-            text = row[header.index(name)]
-            if not (text.isascii() and text.isdigit()):
-                raise InputError(
-                    f"edge {number}: `{name}` ({shown(text)}) must be the number of a unit, from 0"
-                )
-            ends.append(int(text))
-        at = (ends[0], ends[1])
-        if at in values:
-            raise InputError(f"edge {number}, from {at[1]} onto {at[0]}, is given twice")
-        values[at] = row[others[0]] if others else ""
-    return Edges(values)
+        post, pre = row[header.index(_POST)], row[header.index(_PRE)]
+        if not post or not pre:
+            raise InputError(f"edge {number} lacks `{_PRE if not pre else _POST}`")
+        edges.append((post, pre, row[others[0]] if others else ""))
+    return Edges(tuple(edges))

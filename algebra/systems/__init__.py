@@ -2,6 +2,7 @@ r"""The equations of an allocation, their incidence, their core, and the generic
 
 at_points            The unknowns at all points of a core at once, modulo a prime
 core                 What exact elimination leaves of a system, and the way back to the weights
+discriminant         Where the number of real solutions changes: the discriminant of a small core
 elimination          Exact elimination of linear sub-blocks, over any field and in any degree
 enclosure            Exact boxes around the weights of real solutions, each with one of them
 forms                The lifted forms of a network's equations: unknowns, equations, values, size
@@ -12,5 +13,6 @@ instances            A student, a teacher and samples over GF(p) or Q, and the c
 modular_elimination  Exact elimination over GF(p) on arrays: the core of a large quadratic system
 quadratic            Polynomials of degree at most two over GF(p), as arrays of terms
 root_count           The generic root count N: how many complex solutions a generic instance has
+symbolic             Elimination with symbols for the data: the core as a person reads it
 system               The polynomial equations an allocation leads to, over any ring or as arrays
 """

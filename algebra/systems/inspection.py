@@ -124,6 +124,9 @@ class Inspection(Result):
         Forms left out, and why.
     budgets : tuple of Budget
     violations : tuple of Violation
+    labels : str
+        Of one's own instance: whose labels it has, "the teacher's" or "given"; empty where the
+        report is of generic data.
     """
 
     allocation: Allocation
@@ -132,6 +135,7 @@ class Inspection(Result):
     skipped: tuple[str, ...]
     budgets: tuple[Budget, ...]
     violations: tuple[Violation, ...]
+    labels: str = ""
 
     picture = "incidence"
 
@@ -178,6 +182,7 @@ class Inspection(Result):
             "prime": self.prime,
             "forms": [form.to_dict() for form in self.forms],
             "skipped": list(self.skipped),
+            **({"labels": self.labels} if self.labels else {}),
             "violations": [
                 {
                     "matrices": list(v.matrices),

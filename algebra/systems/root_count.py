@@ -31,6 +31,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.modular import random_prime
+from algebra.networks.base import NotKnown
 from algebra.networks.limits import plural
 from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveDied, MsolveMissing
@@ -38,7 +39,7 @@ from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quoti
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.core import Core
-from algebra.systems.forms import core_dimension, preferred_forms
+from algebra.systems.forms import DIRECT, core_dimension, preferred_forms
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.instances import modular_core
 
@@ -202,6 +203,8 @@ def generic_root_count(
             f"{allocation.size} learnable weights meet {rank} independent equations: a generic "
             "instance has infinitely many complex solutions"
         )
+    if network.equations_are and network.affine_in(allocation.matrices):
+        return RootCount(1, LINEAR, DIRECT.name, (), (), seed)
     try:
         return _modular_count(allocation, support, seed, timeout, primes)
     except (RootCountError, MsolveMissing) as error:
@@ -234,8 +237,13 @@ def linear_root_count(
     seed : int, optional
     """
     network = allocation.network
-    form = preferred_forms(network, allocation)[0]
+    if network.equations_are and network.affine_in(allocation.matrices):
+        return RootCount(1, LINEAR, DIRECT.name, (), (), seed)
     if len(allocation.matrices) > 1:
+        return None
+    try:
+        form = preferred_forms(network, allocation)[0]
+    except NotKnown:
         return None
     if core_dimension(allocation) not in (0, None):
         return None

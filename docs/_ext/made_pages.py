@@ -39,19 +39,27 @@ GALLERY = (
 GROUPS = {
     "Networks and problems": (
         "LinearEstimator", "LinearRNN", "SequenceRNN", "LinearFeedForward", "ShallowReLU",
-        "NormNet", "Problem", "Allocation", "RandomCells", "Constraints", "Distribution",
-        "load_problem", "Instance", "draw_instance",
+        "NormNet", "RNN", "FeedForward", "Problem", "Allocation", "RandomCells", "Constraints",
+        "Distribution", "load_problem", "Instance", "draw_instance", "GivenNumbers",
+        "load_instance",
     ),
     "Exact verbs": ("inspect", "certify", "verify", "decide", "identify", "audit", "atlas"),
-    "Verbs that solve instances": ("count", "estimate", "compare"),
+    "Verbs that solve instances": (
+        "count", "estimate", "compare", "profile", "train", "enclosures",
+    ),
     "Designs": ("design", "repair", "robust"),
     "Normalization layers": (
-        "construct", "construct_by_depth", "construct_by_depth_exactly", "normalization_entries",
+        "construct", "construct_by_depth", "construct_by_depth_exactly", "DepthConstruction",
+        "normalization_entries",
     ),
     "Equations for reading and for other programs": (
-        "build_system", "symbolic_system", "export",
+        "build_system", "symbolic_system", "eliminate", "discriminant", "export",
     ),
     "Kept trials": ("Store", "Study"),
+    "Results": (
+        "Certificate", "CountResult", "InstanceCount", "Estimate", "Comparison", "ProfileResult",
+        "TrainResult", "Construction", "DepthConstruction",
+    ),
     "Errors": ("InputError",),
 }  # fmt: skip
 

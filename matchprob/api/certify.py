@@ -13,9 +13,11 @@ from algebra.certificates.certificate import INTERMEDIATE, MINIMAL, Certificate
 from algebra.certificates.checks import Verification
 from algebra.certificates.reading import MOST_CHARACTERS, as_text
 from algebra.errors import InputError, whole_number
+from algebra.linear.inspect import inspect_numbers
 from algebra.problems.problem import Problem
 from algebra.time_limits import positive_seconds, within
 from matchprob.api.checker import CHECKER
+from matchprob.api.given import Given, as_instance
 from matchprob.api.question import Question, as_problem
 from matchprob.api.tools import root_counter
 from numeric.instances import draw_instance
@@ -26,7 +28,12 @@ if TYPE_CHECKING:
 
 
 def inspect(
-    question: Question, *, seed: int = 0, all_forms: bool = False, timeout: float = math.inf
+    question: Question,
+    *,
+    seed: int = 0,
+    all_forms: bool = False,
+    instance: Given | None = None,
+    timeout: float = math.inf,
 ) -> Inspection:
     """Structure of the equations an allocation leads to.
 
@@ -37,6 +44,8 @@ def inspect(
     seed : int, optional
     all_forms : bool, optional
         Eliminate every form, not only the one with the smaller core.
+    instance : GivenNumbers, mapping, str or Path, optional
+        One's own instance: its equations, over Q, instead of a generic one's.
     timeout : float, optional
         Seconds for the whole call.
 
@@ -58,6 +67,9 @@ def inspect(
     """
     problem = as_problem(question)
     with within(positive_seconds(timeout, "timeout")):
+        if instance is not None:
+            numbers = as_instance(instance, problem).numbers
+            return inspect_numbers(numbers, seed=seed, all_forms=all_forms)
         allocation = draw_instance(problem, seed, 0).allocation
         return families.inspect_allocation(
             allocation, problem.support, seed=seed, all_forms=all_forms
@@ -131,6 +143,7 @@ def decide(
     index: int = 0,
     *,
     seed: int = 0,
+    instance: Given | None = None,
     certify: bool = True,
     timeout: float = math.inf,
 ) -> ReluDecision:
@@ -141,6 +154,8 @@ def decide(
     question : Problem, str or Path
     index, seed : int, optional
         Of the trial.
+    instance : GivenNumbers, mapping, str or Path, optional
+        One's own instance instead of a trial.
     certify : bool, optional
         Refute every leaf of "no match" over Q; otherwise only those that rounding leaves in
         doubt.
@@ -157,6 +172,8 @@ def decide(
 
     problem = as_problem(question)
     with within(positive_seconds(timeout, "timeout")):
+        if instance is not None:
+            return decide_relu(as_instance(instance, problem), certify=certify)
         return decide_relu(draw_instance(problem, seed, index), certify=certify)
 
 

@@ -7,8 +7,8 @@ needed or imported.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -19,6 +19,7 @@ from algebra.errors import InputError, shown, whole_number
 from algebra.normalization.dense import DenseNet, norm_bound, rationals
 from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.skip_blocks import SkipBlock, TunedSkipBlock, realize_by_depth
+from algebra.results import Result
 from matchprob.api.layers import Layer, read_network
 from numeric.normalization.construct import (
     Construction,
@@ -27,6 +28,99 @@ from numeric.normalization.construct import (
     forward_check,
 )
 from numeric.normalization.skip_blocks import SkipConstruction, construct_depth
+
+
+@dataclass(frozen=True, repr=False)
+class DepthConstruction(Result):
+    """A target realized layer by layer with skip connections: a sequence of its layers.
+
+    Attributes
+    ----------
+    layers : tuple of SkipConstruction or of TunedSkipBlock
+        One for each layer of the target; put ReLU where the target has them.
+    k : int
+        Inputs fed to a layer.
+    seed : int
+    radius : float
+        Of the ball of inputs.
+    is_exact : bool
+        Whether scales and shifts are rationals and the error is 0.
+    """
+
+    layers: tuple[SkipConstruction, ...] | tuple[TunedSkipBlock, ...]
+    k: int
+    seed: int
+    radius: float
+    is_exact: bool
+
+    picture = "depth"
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.layers)
+
+    def __len__(self) -> int:
+        return len(self.layers)
+
+    def __getitem__(self, at: int) -> Any:
+        return self.layers[at]
+
+    @property
+    def error(self) -> float:
+        """The proved bound of ‖f(x) − g(x)‖₂ on the ball; 0 where it is exact."""
+        last = self.layers[-1]
+        return last.error if isinstance(last, SkipConstruction) else 0.0
+
+    @property
+    def conditions(self) -> tuple[float, ...]:
+        """The worst condition number of each layer's systems; 1 where they are solved over Q."""
+        return tuple(b.condition if isinstance(b, SkipConstruction) else 1.0 for b in self.layers)
+
+    def facts(self) -> dict[str, Any]:
+        """How large it is, and how near to the target."""
+        return {
+            "layers": len(self),
+            "k": self.k,
+            "exact": self.is_exact,
+            "error_bound": self.error,
+            "condition": max(self.conditions),
+            "zero_scales": sum(b.zero_scales for b in self.layers),
+            "seed": self.seed,
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each layer of the target."""
+        return {
+            "layer": list(range(1, len(self) + 1)),
+            "steps": [len(b.scales) for b in self.layers],
+            "width": [len(b.scales[0]) for b in self.layers],
+            "zero_scales": [b.zero_scales for b in self.layers],
+            "error_bound": [getattr(b, "error", 0.0) for b in self.layers],
+            "condition": list(self.conditions),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob construct --skip``."""
+        columns = self.columns()
+        if self.is_exact:
+            del columns["condition"]
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return {"exact": self.is_exact, "skip": self.k, "seed": self.seed, "layers": rows}
+
+    def __str__(self) -> str:
+        head = "exactly the target, in rationals, by skip connections"
+        if not self.is_exact:
+            head = (
+                f"‖f − g‖ ≤ {self.error:.2e} on ‖x‖ ≤ {self.radius:g}, proved for the exact "
+                "function of these doubles (rounding is not covered); by skip connections"
+            )
+        lines = [head]
+        for j, (b, condition) in enumerate(zip(self, self.conditions, strict=True), 1):
+            worst = "" if self.is_exact else f", condition {condition:.1e}"
+            lines.append(
+                f"  layer {j}: {len(b.scales)} layers of width {len(b.scales[0])}, "
+                f"{b.zero_scales} scales are 0{worst}"
+            )
+        return "\n".join(lines)
 
 
 def random_frozen(
@@ -198,7 +292,7 @@ def _hidden_relu(target: Any) -> list[Layer]:
 
 def construct_by_depth(
     target: Any, k: int = 1, *, seed: int = 0, radius: float = 1.0
-) -> list[SkipConstruction]:
+) -> DepthConstruction:
     """Theorem 2: each layer of a target by ⌈q/k⌉ random layers with skip connections.
 
     Parameters
@@ -213,9 +307,8 @@ def construct_by_depth(
 
     Returns
     -------
-    list of SkipConstruction
-        One for each layer of the target; put ReLU where the target has them.  The last one's
-        `error` is the proved bound, of the exact function of these doubles: rounding in its
+    DepthConstruction
+        Its `error` is the proved bound, of the exact function of these doubles: rounding in its
         evaluation is not covered.
 
     See Also
@@ -230,14 +323,15 @@ def construct_by_depth(
     layers = [layer.folded() for layer in _hidden_relu(target)]
     net = DenseNet.of(*zip(*layers, strict=True))
     k = whole_number(k, "k", 1, min(W.shape[1] for W in net.weights))
-    return construct_depth(
+    made = construct_depth(
         [W for W, _ in layers], [b for _, b in layers], k, seed=seed, radius=radius
     )
+    return DepthConstruction(tuple(made), k, seed, radius, is_exact=False)
 
 
 def construct_by_depth_exactly(
     target: Any, k: int = 1, *, seed: int = 0, radius: float = 1.0
-) -> list[TunedSkipBlock]:
+) -> DepthConstruction:
     """The same in rationals: error 0, and Lemma 3 checked on every scale.
 
     Parameters
@@ -252,8 +346,7 @@ def construct_by_depth_exactly(
 
     Returns
     -------
-    list of TunedSkipBlock
-        One for each layer of the target; put ReLU where the target has them.
+    DepthConstruction
 
     Examples
     --------
@@ -281,4 +374,4 @@ def construct_by_depth_exactly(
         )
         blocks.append(realize_by_depth(W, b, block, radius=bound))
         bound = norm_bound(W.ravel()) * bound + norm_bound(b)
-    return blocks
+    return DepthConstruction(tuple(blocks), k, seed, radius, is_exact=True)

@@ -105,6 +105,7 @@ class DesignResult(Result):
             "matrix": [name for name, _, _ in cells],
             "row": [i for _, i, _ in cells],
             "column": [j for _, _, j in cells],
+            "weight": [self.problem.names.cell(cell) for cell in cells],
             "cost": [str(self.asked.cost([cell])) for cell in cells],
         }
 

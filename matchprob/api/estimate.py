@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from algebra.errors import InputError
 from algebra.time_limits import OutOfTime, positive_seconds, within
+from matchprob.api.given import Given, as_instance, count_given
 from matchprob.api.question import Question, as_problem, check_common, stem_of
+from matchprob.io.progress import watched
 from numeric.counts import CountResult, InstanceCount
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
@@ -32,6 +34,7 @@ def count(
     *,
     seed: int = 0,
     engine: str | None = None,
+    instance: Given | None = None,
     timeout: float = math.inf,
     trial_timeout: float = 600.0,
     advance: Advance | None = None,
@@ -44,6 +47,10 @@ def count(
     instances : int, optional
     seed : int, optional
     engine : str, optional
+    instance : GivenNumbers, mapping, str or Path, optional
+        One's own instance instead of random ones: counted exactly, over Q.  Where its labels are
+        given and not a teacher's, the count is that of this system and says nothing of the match
+        probability.
     timeout : float, optional
         Seconds for the whole call, which then ends as by an interrupt.
     trial_timeout : float, optional
@@ -57,6 +64,9 @@ def count(
         An interrupt (Ctrl-C) ends the work and keeps what is done.
     """
     problem = as_problem(question)
+    if instance is not None:
+        own = as_instance(instance, problem)
+        return count_given(own, engine=engine, timeout=min(timeout, trial_timeout))
     if isinstance(instances, bool) or not isinstance(instances, int) or instances < 1:
         raise InputError(f"`instances` ({instances!r}) must be a whole number, at least 1")
     start = time.monotonic()
@@ -80,7 +90,8 @@ def count(
             except OutOfTime:
                 source = "the time limit was met"
         left = max(timeout - (time.monotonic() - start), 1e-3)
-        found = study.run(instances, timeout=left, advance=advance)
+        with watched(advance, "counting", instances) as told:
+            found = study.run(instances, timeout=left, advance=told)
     return CountResult(
         engine=found.engine,
         seed=seed,
@@ -117,12 +128,10 @@ def enclosures(found: CountResult) -> list[list[Enclosure | None]]:
     >>> one.how, float(low) == found.instances[0].solutions[0][0], low == high
     ('rational', True, True)
     """
-    if found.problem is None:
-        raise InputError("`found` does not say of which problem it is: use the result of `count`")
     # Path tracking's kernels are loaded only where something is certified.
     from numeric.certification.enclosures import enclosures as enclose
 
-    return enclose(found.instances, found.problem, found.seed)
+    return enclose(found)
 
 
 def estimate(
@@ -204,7 +213,8 @@ def estimate(
             study.rename(name)
         # Loading and connecting take their share.
         left = max(timeout - (time.monotonic() - start), 1e-3)
-        return study.run(trials, half_width=half_width, timeout=left, advance=advance)
+        with watched(advance, "estimating", trials, confidence) as told:
+            return study.run(trials, half_width=half_width, timeout=left, advance=told)
 
 
 def compare(
@@ -268,5 +278,6 @@ def compare(
             for problem, question in zip(problems, (first, second), strict=True)
         ]  # fmt: skip
         left = max(timeout - (time.monotonic() - start), 1e-3)
-        found = run_together(studies, trials, timeout=left, advance=advance)
+        with watched(advance, "comparing", 2 * trials) as told:
+            found = run_together(studies, trials, timeout=left, advance=told)
     return Comparison(*found)

@@ -12,6 +12,7 @@ from pathlib import Path
 from algebra.errors import InputError, whole_number
 from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.question import Question, as_problem, check_common, stem_of
+from matchprob.io.progress import watched
 from numeric.counts import InstanceCount
 from numeric.profiles.measures import Measure, find_measure
 from numeric.profiles.profile import COARSE, Profile, ProfileResult, check_bounds
@@ -116,7 +117,8 @@ def profile(
         share = _COUNTING if measure.is_slow else 1.0
         left = max(share * timeout - (time.monotonic() - began), 1e-3)
         every = [study for some in studies for study in some]
-        found = run_together(every, trials, timeout=left, advance=advance)
+        with watched(advance, "profiling", trials * len(every)) as told:
+            found = run_together(every, trials, timeout=left, advance=told)
     profiles = []
     estimates = iter(found)
     for problem, question, some, has_list in zip(problems, questions, studies, listed, strict=True):

@@ -72,6 +72,7 @@ class RepairResult(Result):
             "matrix": [name for name, _, _ in cells],
             "row": [i for _, i, _ in cells],
             "column": [j for _, _, j in cells],
+            "weight": [self.problem.names.cell(cell) for cell in cells],
             "before": [cell in before for cell in cells],
             "after": [cell in after for cell in cells],
         }

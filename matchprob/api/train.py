@@ -10,6 +10,7 @@ from pathlib import Path
 from algebra.errors import whole_number
 from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.question import Question, as_problem, stem_of
+from matchprob.io.progress import watched
 from numeric.counts import InstanceCount
 from numeric.engines.base import engine_info
 from numeric.statistics.intervals import tail_of
@@ -93,17 +94,20 @@ def train(
     began = time.monotonic()
     # Whole lists of matches where they are polynomial systems' solutions; else a decision.
     chosen = Work.of(problem, seed, engine).settings.engine
-    with Study(
-        problem,
-        seed=seed,
-        engine=engine,
-        store=store,
-        workers=workers,
-        timeout=trial_timeout,
-        complete=engine_info(chosen).plans,
-        name=stem_of(question),
-    ) as study:
-        counted = study.run(trials, timeout=_COUNTING * timeout, advance=advance)
+    with (
+        Study(
+            problem,
+            seed=seed,
+            engine=engine,
+            store=store,
+            workers=workers,
+            timeout=trial_timeout,
+            complete=engine_info(chosen).plans,
+            name=stem_of(question),
+        ) as study,
+        watched(advance, "counting", trials) as told,
+    ):
+        counted = study.run(trials, timeout=_COUNTING * timeout, advance=told)
     done: list[Trained] = []
     try:
         with within(timeout - (time.monotonic() - began)):

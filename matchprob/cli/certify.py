@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from matchprob.cli.options import (
     UNFINISHED,
     Dpi,
+    InstanceFile,
     Json,
     NetworkFile,
     Plot,
@@ -36,8 +37,12 @@ def inspect(
         bool, typer.Option("--all-forms", help="Eliminate every form of the system.")
     ] = False,
     equations: Annotated[
-        bool, typer.Option("--equations", help="Print the equations themselves.")
+        bool, typer.Option("--equations", help="Print the equations, learnable weights in [].")
     ] = False,
+    core: Annotated[
+        bool, typer.Option("--core", help="Print the core: what elimination leaves of them.")
+    ] = False,
+    instance: InstanceFile = None,
     timeout: Timeout = math.inf,
     export: Annotated[
         Path | None,
@@ -57,36 +62,54 @@ def inspect(
 ) -> None:
     """Show the equations an allocation leads to, and their structure."""
     from matchprob.api import certify as exact
+    from matchprob.api.equations.symbolic import shown_core
+    from matchprob.api.given import as_instance
     from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.report import inspection
     from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([problem], export, plot=plot)
+    files.check_outputs([problem, *([instance] if instance else [])], export, plot=plot)
     question = as_problem(problem)
-    written = None
+    own = as_instance(instance, question).numbers if instance else None
+    exported = None
     if export:
         from algebra.time_limits import within
-        from matchprob.api import export as exports
+        from matchprob.api.equations import export as exports
         from matchprob.io.languages import language_of
 
         language = language_of(export.suffix)
         with within(timeout):
-            written = exports.export(question, form, to=language, seed=seed, index=index)
-    found = exact.inspect(question, seed=seed, all_forms=all_forms, timeout=timeout)
+            exported = exports.export(question, form, to=language, seed=seed, index=index)
+    found = exact.inspect(question, seed=seed, all_forms=all_forms, instance=own, timeout=timeout)
+    written = inspection.written(found, question, own) if equations else None
+    left = shown_core(question, found, own, seed) if core else None
     why = found.explain(str(problem))
     if as_json:
-        told = {"export": written.to_dict()} if written else {}
-        print_json({**found.to_dict(), **told, "seed": seed, "explanation": why.lines()})
-    else:
-        inspection.print_inspection(console(), found, question, seed)
-        print_explanation(console(), why)
+        told: dict[str, Any] = {"export": exported.to_dict()} if exported else {}
         if equations:
-            inspection.print_equations(console(), found, question)
-        if written:
-            inspection.print_names(console(), written)
-    if export and written:
-        files.write_text(export, written.text)
+            told["equations"] = inspection.equations_data(found, written)
+        if left is not None:
+            told["core"] = left.to_dict()
+        print_json(
+            {
+                **found.to_dict(),
+                **told,
+                "seed": seed,
+                "explanation": [question.names.annotate(text) for text in why.lines()],
+            }
+        )
+    else:
+        inspection.print_inspection(console(question.names), found, question, seed)
+        if written is not None:
+            inspection.print_equations(console(question.names), found, *written)
+        if left is not None:
+            inspection.print_core(console(question.names), left)
+        print_explanation(console(question.names), why)
+        if exported:
+            inspection.print_names(console(question.names), exported)
+    if export and exported:
+        files.write_text(export, exported.text)
         say(f"wrote {export}")
     draw(found, plot, width, dpi)
 
@@ -118,9 +141,14 @@ def certify(
     found = exact.certify(question, seed=seed, timeout=timeout, search=search)
     why = explain_certificate(found, shlex.quote(str(problem)), timeout, search)
     if as_json:
-        print_json({**found.to_dict(), "explanation": why.lines()})
+        print_json(
+            {
+                **found.to_dict(),
+                "explanation": [question.names.annotate(text) for text in why.lines()],
+            }
+        )
     else:
-        print_certificate(console(), found, why)
+        print_certificate(console(question.names), found, why)
     if out:
         files.write_text(out, found.to_json())
         say(f"wrote {out}")

@@ -69,38 +69,14 @@ def construct(
         ):
             if given:
                 raise InputError(f"--skip {skip} draws its own layers: leave out {option}")
-        rows: list[dict[str, Any]] = []
-        if exact:
-            tuned = constructing.construct_by_depth_exactly(
-                str(target), skip, seed=seed, radius=radius
-            )
-            for block in tuned:
-                rows.append({"steps": block.block.steps, "width": len(block.scales[0]),
-                             "zero_scales": block.zero_scales, "error_bound": 0.0})  # fmt: skip
-        else:
-            found = constructing.construct_by_depth(str(target), skip, seed=seed, radius=radius)
-            for b in found:
-                rows.append({"steps": len(b.scales), "width": len(b.scales[0]),
-                             "zero_scales": b.zero_scales, "error_bound": b.error,
-                             "condition": b.condition})  # fmt: skip
+        build = (
+            constructing.construct_by_depth_exactly if exact else constructing.construct_by_depth
+        )
+        found = build(str(target), skip, seed=seed, radius=radius)
         if as_json:
-            layers = [{"layer": j, **row} for j, row in enumerate(rows, 1)]
-            print_json({"exact": exact, "skip": skip, "seed": seed, "layers": layers})
-            return
-        out_ = console()
-        if exact:
-            out_.print("exactly the target, in rationals, by skip connections")
+            print_json(found.to_dict())
         else:
-            out_.print(
-                f"‖f − g‖ ≤ {rows[-1]['error_bound']:.2e} on ‖x‖ ≤ {radius:g}, proved for the "
-                "exact function of these doubles (rounding is not covered); by skip connections"
-            )
-        for j, row in enumerate(rows, 1):
-            worst = f", condition {row['condition']:.1e}" if "condition" in row else ""
-            out_.print(
-                f"  layer {j}: {row['steps']} layers of width {row['width']}, "
-                f"{row['zero_scales']} scales are 0{worst}"
-            )
+            console().print(str(found), markup=False)
         return
     try:
         made = constructing.construct(

@@ -12,6 +12,7 @@ import typer
 
 from matchprob.cli.options import (
     UNFINISHED,
+    InstanceFile,
     Json,
     ProblemFile,
     Seed,
@@ -26,6 +27,7 @@ def decide(
     problem: ProblemFile,
     index: Annotated[int, typer.Option(help="Number of the trial.", min=0)] = 0,
     seed: Seed = 0,
+    instance: InstanceFile = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the evidence (JSON).")
     ] = None,
@@ -46,18 +48,30 @@ def decide(
 
     if quick and out is not None:
         raise InputError("`--quick` leaves no evidence to write: leave out one of it and `--out`")
-    files.check_outputs([problem], out)
+    files.check_outputs([problem, *([instance] if instance else [])], out)
     question = as_problem(problem)
-    found = exact.decide(question, index, seed=seed, certify=not quick, timeout=timeout)
+    found = exact.decide(
+        question, index, seed=seed, instance=instance, certify=not quick, timeout=timeout
+    )
     trial = f"--index {index}" + (f" --seed {seed}" if seed else "")
+    name = f"trial {index} of seed {seed}"
+    if instance:
+        trial, name = f"--instance {shlex.quote(str(instance))}", str(instance)
     why = explain_decision(found, shlex.quote(str(problem)), trial)
     if as_json:
-        print_json({"index": index, "seed": seed, **found.to_dict(), "explanation": why.lines()})
+        print_json(
+            {
+                "index": index,
+                "seed": seed,
+                **found.to_dict(),
+                "explanation": [question.names.annotate(text) for text in why.lines()],
+            }
+        )
     else:
-        console().print(f"trial {index} of seed {seed}: {found}")
+        console(question.names).print(f"{name}: {found}")
         if found.note:
-            console().print(f"  {found.note}")
-        print_explanation(console(), why)
+            console(question.names).print(f"  {found.note}")
+        print_explanation(console(question.names), why)
     if found.verdict == UNDETERMINED:
         raise typer.Exit(UNFINISHED)
     if out is not None:

@@ -121,14 +121,14 @@ def design(
     if proof and goal in GOALS and not GOALS[goal].proof:
         raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
     question = network_of(problem)
-    shapes = question.network.shapes
+    names = question.names
     found = designs.design(
         question,
         goal=goal,
         budget=budget,
-        costs=dict(tables.read_costs(costs or [], shapes)),
-        must=tables.read_cells(must or [], shapes),
-        forbidden=tables.read_cells(forbid or [], shapes, "--forbid"),
+        costs=dict(tables.read_costs(costs or [], names)),
+        must=tables.read_cells(must or [], names),
+        forbidden=tables.read_cells(forbid or [], names, "--forbid"),
         matrices=matrix or [],
         caps=caps_of(row_cap, column_cap, matrix_cap),
         line=by,
@@ -143,10 +143,16 @@ def design(
     certificate = certify(found.problem, seed=seed) if out else None
     why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
+        print_json(
+            {
+                **found.to_dict(),
+                "seed": seed,
+                "explanation": [names.annotate(text) for text in why.lines()],
+            }
+        )
     else:
-        design_report.print_design(console(), found.design)
-        print_explanation(console(), why)
+        design_report.print_design(console(names), found.design)
+        print_explanation(console(names), why)
     if write:
         files.write_text(write, found.problem.to_toml())
         say(f"wrote {write}")

@@ -14,6 +14,7 @@ from matchprob.cli.options import (
     Confidence,
     Dpi,
     EngineName,
+    InstanceFile,
     Json,
     NoCertify,
     Plot,
@@ -46,39 +47,49 @@ def count(
         bool,
         typer.Option("--solutions", help="Show each real solution, enclosed, and what it costs."),
     ] = False,
+    instance: InstanceFile = None,
     plot: Plot = None,
     width: Width = None,
     dpi: Dpi = DPI,
     as_json: Json = False,
 ) -> None:
-    """Count the real solutions of random instances."""
+    """Count the real solutions of random instances, or of one's own."""
     from matchprob.api import estimate as verbs
     from matchprob.api.question import as_problem
+    from matchprob.explain.trials import explain_counts
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.enclosures import enclosure_data, print_enclosures
     from matchprob.report.estimate import print_counts, print_solutions
     from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([problem], plot=plot)
+    files.check_outputs([problem, *([instance] if instance else [])], plot=plot)
     question = as_problem(problem)
-    with progress("counting", instances) as advance:
+    wanted = 1 if instance else instances
+    with progress("counting", wanted) as advance:
         found = verbs.count(
             question,
             instances,
             seed=seed,
             engine=engine,
+            instance=instance,
             timeout=timeout,
             trial_timeout=trial_timeout,
             advance=advance,
         )
-    why = found.explain(str(problem))
-    data = {**found.to_dict(), "explanation": why.lines()}
+    why = explain_counts(found, shlex.quote(str(problem)), shown=solutions)
+    data = {
+        **found.to_dict(),
+        "explanation": [question.names.annotate(text) for text in why.lines()],
+    }
     costs = None
     if solutions:
-        from numeric.solutions import costs_of_counts
+        from numeric.solutions import solution_costs
 
-        costs = costs_of_counts(found.instances, question, seed)
+        costs = [
+            solution_costs(found.instance(c), c.solutions) if c.solutions else []
+            for c in found.instances
+        ]
         boxes = verbs.enclosures(found)
         for entry, own, around in zip(data["instances"], costs, boxes, strict=True):
             entry["solutions"] = [
@@ -88,13 +99,13 @@ def count(
     if as_json:
         print_json(data)
     else:
-        print_counts(console(), found)
+        print_counts(console(question.names), found)
         if costs is not None:
-            print_enclosures(console(), found, boxes)
-            print_solutions(console(), found, costs)
-        print_explanation(console(), why)
+            print_enclosures(console(question.names), found, boxes)
+            print_solutions(console(question.names), found, costs)
+        print_explanation(console(question.names), why)
     draw(found, plot, width, dpi)
-    finish(len(found), instances, "instances", "count")
+    finish(len(found), wanted, "instances", "count")
 
 
 def estimate(
@@ -153,10 +164,15 @@ def estimate(
         )
     why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "explanation": why.lines()})
+        print_json(
+            {
+                **found.to_dict(),
+                "explanation": [found.problem.names.annotate(text) for text in why.lines()],
+            }
+        )
     else:
-        print_estimate(console(), found)
-        print_explanation(console(), why)
+        print_estimate(console(found.problem.names), found)
+        print_explanation(console(found.problem.names), why)
     draw(found, plot, width, dpi)
     if found.trouble or found.trials < found.requested:
         finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)
@@ -213,10 +229,15 @@ def compare(
         )
     why = explain_comparison(found, shlex.join([str(first), str(second)]))
     if as_json:
-        print_json({**found.to_dict(), "explanation": why.lines()})
+        print_json(
+            {
+                **found.to_dict(),
+                "explanation": [found.first.problem.names.annotate(text) for text in why.lines()],
+            }
+        )
     else:
-        print_comparison(console(), found)
-        print_explanation(console(), why)
+        print_comparison(console(found.first.problem.names), found)
+        print_explanation(console(found.first.problem.names), why)
     draw(found, plot, width, dpi)
     finish(
         found.trials, trials, "common trials", "compare", store,

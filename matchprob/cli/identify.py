@@ -42,10 +42,16 @@ def identify(
     found = api.identify(question, seed=seed, timeout=timeout)
     why = explain_identification(found, shlex.quote(str(problem)), timeout)
     if as_json:
-        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
+        print_json(
+            {
+                **found.to_dict(),
+                "seed": seed,
+                "explanation": [question.names.annotate(text) for text in why.lines()],
+            }
+        )
     else:
-        console().print(str(found))
-        print_explanation(console(), why)
+        console(question.names).print(str(found))
+        print_explanation(console(question.names), why)
     draw(found, plot, width, dpi)
 
 

@@ -14,6 +14,7 @@ from matchprob.io.sizes import check_dpi, inches
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from algebra.problems.names import Names
     from algebra.results import Result
 
 BAD_INPUT, UNFINISHED, BUG = 2, 3, 1
@@ -30,6 +31,14 @@ ProblemFile = Annotated[Path, typer.Argument(help="Problem file (TOML).", show_d
 NetworkFile = Annotated[
     Path,
     typer.Argument(help="Problem file (TOML); only the network counts.", show_default=False),
+]
+InstanceFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--instance",
+        metavar="FILE",
+        help="One's own instance (TOML): weights, samples, and a teacher or labels.",
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 Seed = Annotated[int, typer.Option(help="Everything random follows from it.", min=0)]
@@ -88,11 +97,11 @@ TrialTimeout = Annotated[
 ]
 
 
-def console() -> Console:
-    """Where results are printed."""
+def console(names: Names | None = None) -> Console:
+    """Where results are printed; with names of units these are put in for indices."""
     from matchprob.io.page import Page
 
-    return Page()
+    return Page(names)
 
 
 def say(text: str) -> None:

@@ -74,13 +74,13 @@ def repair(
 
     files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, plot=plot)
     question = as_problem(problem)
-    shapes = question.network.shapes
+    names = question.names
     found = repairs.repair(
         question,
         goal=goal,
-        costs=dict(tables.read_costs(costs or [], shapes)),
-        must=tables.read_cells(must or [], shapes),
-        forbidden=tables.read_cells(forbid or [], shapes, "--forbid"),
+        costs=dict(tables.read_costs(costs or [], names)),
+        must=tables.read_cells(must or [], names),
+        forbidden=tables.read_cells(forbid or [], names, "--forbid"),
         matrices=matrix or [],
         caps=caps_of(row_cap, column_cap, matrix_cap),
         seconds=seconds,
@@ -90,10 +90,16 @@ def repair(
     )
     why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
+        print_json(
+            {
+                **found.to_dict(),
+                "seed": seed,
+                "explanation": [names.annotate(text) for text in why.lines()],
+            }
+        )
     else:
-        repair_report.print_repair(console(), found)
-        print_explanation(console(), why)
+        repair_report.print_repair(console(names), found)
+        print_explanation(console(names), why)
     if write:
         files.write_text(write, found.problem.to_toml())
         say(f"wrote {write}")
@@ -115,18 +121,26 @@ def robust(
 ) -> None:
     """Tell how many learnable weights may be lost before MP drops to 0."""
     from matchprob.api import repair as repairs
+    from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.report import repair as repair_report
     from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], plot=plot)
-    found = repairs.robust(problem, seconds=seconds, timeout=timeout, seed=seed)
+    question = as_problem(problem)
+    found = repairs.robust(question, seconds=seconds, timeout=timeout, seed=seed)
     why = found.explain(str(problem))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed, "explanation": why.lines()})
+        print_json(
+            {
+                **found.to_dict(),
+                "seed": seed,
+                "explanation": [question.names.annotate(text) for text in why.lines()],
+            }
+        )
     else:
-        repair_report.print_robustness(console(), found)
-        print_explanation(console(), why)
+        repair_report.print_robustness(console(question.names), found)
+        print_explanation(console(question.names), why)
     draw(found, plot, width, dpi)
 
 

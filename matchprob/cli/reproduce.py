@@ -4,12 +4,32 @@ from __future__ import annotations
 
 import csv
 import io
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from matchprob.cli.options import UNFINISHED, Json, Seed, WorkersOption, print_json, put, say
+from matchprob.cli.options import (
+    UNFINISHED,
+    Dpi,
+    Json,
+    Seed,
+    Width,
+    WorkersOption,
+    print_json,
+    put,
+    say,
+)
+from matchprob.io.sizes import DPI, inches
+
+
+class Suffix(StrEnum):
+    """Formats of pictures."""
+
+    png = "png"
+    svg = "svg"
+    pdf = "pdf"
 
 
 def reproduce(
@@ -34,6 +54,9 @@ def reproduce(
         Path | None,
         typer.Option("--data", metavar="DIR", help="MNIST's IDX files, for fig3c."),
     ] = None,
+    suffix: Annotated[Suffix, typer.Option("--format", help="Of the picture.")] = Suffix.png,
+    width: Width = None,
+    dpi: Dpi = DPI,
     workers: WorkersOption = 1,
     seed: Seed = 0,
     as_json: Json = False,
@@ -42,7 +65,7 @@ def reproduce(
     from algebra.errors import InputError
     from matchprob.figures import Run, figures, find_figure
     from matchprob.io import files
-    from matchprob.report import pictures
+    from matchprob.report.style import grow, on_paper, save
 
     if name is None:
         known = figures().values()
@@ -57,8 +80,8 @@ def reproduce(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"--out {out}: {error.strerror}") from None
-    picture, table, text = (out / f"{name}.{suffix}" for suffix in ("png", "csv", "md"))
-    extra = {more: out / f"{name}-{more}.png" for more in figure.more}
+    picture, table, text = (out / f"{name}.{ending}" for ending in (suffix.value, "csv", "md"))
+    extra = {more: out / f"{name}-{more}.{suffix.value}" for more in figure.more}
     files.check_outputs([], table, text, *extra.values(), plot=picture, store=store)
     run = Run(
         trials=trials or figure.trials,
@@ -69,7 +92,10 @@ def reproduce(
         say=say,
         data=data,
     )
-    made = figure.make(run)
+    with on_paper(None if width is None else inches(width)):
+        made = figure.make(run)
+    for drawn in (made.picture, *made.more.values()):
+        grow(drawn)
     if as_json:
         print_json(
             {"figure": name, "trials": run.trials, "seed": seed, "finished": made.finished,
@@ -77,9 +103,9 @@ def reproduce(
         )  # fmt: skip
     else:
         put(made.text + "\n")
-    pictures.save(made.picture, picture)
+    save(made.picture, picture, dpi)
     for more, drawn in made.more.items():
-        pictures.save(drawn, extra[more])
+        save(drawn, extra[more], dpi)
     files.write_text(text, made.text)
     if made.rows:
         lines = io.StringIO()

@@ -45,4 +45,5 @@ def explain(found: Result, file: str = "P.toml") -> Explanation:
     module, function = place.split(".")
     explainer = getattr(importlib.import_module(f"{__name__}.{module}"), function)
     why: Explanation = explainer(found, shlex.quote(file))
-    return why
+    names = getattr(getattr(found, "problem", None), "names", None)
+    return why.mapped(names.annotate) if names else why

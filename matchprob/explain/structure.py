@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from algebra.networks.limits import plural
+from algebra.ranks.budgets.cover import rank_bound
 from algebra.results import Explanation
 from algebra.systems.inspection import Inspection
 
@@ -18,33 +19,15 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
     """
     certify = (f"matchprob certify {file}", "the verdict, with evidence")
     if found.violations:
-        most = max(found.violations, key=lambda v: v.excess)
-        allocation = found.allocation
-        # The surplus of one budget is lost; what the others lose may be the same weights.
-        left = allocation.size - most.excess
-        most_labels = allocation.network.label_dimension_bound
-        if left >= most_labels:
-            text = (
-                f"More weights learn than can matter: {most}. That by itself is no defect: "
-                f"{left} that count are enough for {most_labels} equations."
-            )
-            return Explanation(
-                (text,), "whether these are independent", "the generic rank", (certify,)
-            )
-        known = (
-            f"At most {left} of the {allocation.size} learnable weights count: {most}. MP = 0 if "
-            f"the labels' equations are {most_labels} independent ones, as they are unless "
-            "structural zeros or narrow layers make them fewer.",
-            "Some of its weights do what the others do already, and equations elsewhere are left.",
-        )
-        repair = (f"matchprob repair {file}", "the fewest moves that mend it")
-        return Explanation(known, commands=(certify, repair))
+        return _wasted(found, file, certify)
     if not found.forms:
         text = "The equations were not written out: they are too many, or depend on the instance."
         if found.allocation.network.rank_decides:
             text = "Counting finds no surplus; the generic rank decides whether MP = 0."
         return Explanation((text,), commands=(certify,))
     first = found.forms[0]
+    if found.labels:
+        return _one_of_ones_own(found, certify)
     if not first.consistent:
         text = (
             "Elimination of what is linear ends in 1 = 0: a generic instance has no solution, so "
@@ -76,4 +59,53 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
         "whether the equations are independent, and how many of the solutions are real",
         "the generic rank (MP = 0 or not) and the number N of complex solutions",
         (certify, (f"matchprob inspect {file} --core", "the core itself")),
+    )
+
+
+def _wasted(found: Inspection, file: str, certify: tuple[str, str]) -> Explanation:
+    """What budgets that are exceeded say: how far the rank is bounded."""
+    allocation = found.allocation
+    limit, labels = rank_bound(allocation), allocation.network.label_dimension_bound
+    known = ["By counting, some of the learnable weights are wasted:"]
+    known += [f"  {violation}" for violation in found.violations[:3]]
+    known.append(
+        f"Together they change the labels in at most {limit} independent directions; a match "
+        f"takes {labels}, where the labels' equations are independent."
+    )
+    if limit >= labels:
+        return Explanation(
+            tuple(known),
+            "whether the rest is enough: the bound is necessary, not sufficient",
+            "the generic rank",
+            (certify,),
+        )
+    return Explanation(
+        tuple(known),
+        "whether MP = 0: it is, unless structural zeros or narrow layers make these fewer",
+        "the generic rank of the whole network",
+        (certify, (f"matchprob repair {file}", "the fewest moves that mend it")),
+    )
+
+
+def _one_of_ones_own(found: Inspection, certify: tuple[str, str]) -> Explanation:
+    """What the equations of one instance say of it."""
+    first = found.forms[0]
+    about = (
+        "These are the equations of one instance; what holds for almost every one is certify's."
+        if found.labels != "given"
+        else "The labels are given as they are, not a teacher's: nothing here is about MP."
+    )
+    if not first.consistent:
+        text = "Elimination over Q ends in 1 = 0: this instance has no solution, not even complex."
+        return Explanation((text, about), commands=(certify,))
+    if first.core_unknowns == 0:
+        text = "Everything is linear after elimination over Q: this instance has one solution."
+        return Explanation((text, about), commands=(certify,))
+    equations = plural(first.core_equations, f"{first.core_equations} equation")
+    unknowns = plural(first.core_unknowns, f"{first.core_unknowns} unknown")
+    return Explanation(
+        (f"Elimination over Q leaves {equations} in {unknowns}.", about),
+        "how many solutions it has, and how many of them are real",
+        "an exact count: `count` with the same --instance",
+        (certify,),
     )

@@ -45,15 +45,13 @@ def _seed(seed: int) -> str:
 
 def _reasons(open_: Sequence[InstanceCount]) -> str:
     """Why trials are open, most frequent first."""
-    tally = Counter(count.reason for count in open_)
-    parts = [
-        f"{number if len(tally) > 1 else 'for'} "
-        + ("because " if len(tally) > 1 else f"{'it' if number == 1 else 'them'} ")
-        + _WHY.get(reason, str(reason))
+    tally = Counter(count.reason for count in open_ if count.reason is not None)
+    if len(tally) == 1:
+        return _WHY.get(next(iter(tally)), "nothing is known of them")
+    return "; ".join(
+        f"of {number} {_WHY.get(reason, 'nothing is known')}"
         for reason, number in tally.most_common()
-        if reason is not None
-    ]
-    return "; ".join(parts)
+    )
 
 
 def _complete_engine(network: Network, used: str) -> str:
@@ -77,7 +75,7 @@ def _surplus(problem: Problem | None) -> int:
     return max(problem.allocation.size - problem.network.outputs, 0)
 
 
-def explain_counts(found: CountResult, file: str = "P.toml") -> Explanation:
+def explain_counts(found: CountResult, file: str = "P.toml", *, shown: bool = False) -> Explanation:
     """What counted instances show.
 
     Parameters
@@ -85,7 +83,11 @@ def explain_counts(found: CountResult, file: str = "P.toml") -> Explanation:
     found : CountResult
     file : str, optional
         How commands are to name the problem.
+    shown : bool, optional
+        Whether the solutions are shown already.
     """
+    if found.given is not None:
+        return _one_of_ones_own(found, file)
     known = []
     roots, total = found.generic_root_count, len(found)
     complete = total - found.undetermined
@@ -112,7 +114,7 @@ def explain_counts(found: CountResult, file: str = "P.toml") -> Explanation:
     base = f"matchprob count {file} --instances {found.requested or total}{_seed(found.seed)}"
     surplus = _surplus(found.problem)
     if open_:
-        words = f"{len(open_)} of {total}, {_reasons(open_)}"
+        words = f"{len(open_)} of {total}: {_reasons(open_)}"
         if surplus:
             words += (
                 f"; with {surplus} more weights than equations solutions come in families, which "
@@ -131,7 +133,8 @@ def explain_counts(found: CountResult, file: str = "P.toml") -> Explanation:
         words = f"{found.requested - total} of {found.requested} instances, which were not begun"
         commands.append((base, "all of them; trial i of a seed is always the same"))
     if (
-        found.problem is not None
+        not shown
+        and found.problem is not None
         and found.problem.network.is_linear
         and any(c.solutions for c in found.instances)
     ):
@@ -140,6 +143,39 @@ def explain_counts(found: CountResult, file: str = "P.toml") -> Explanation:
         (f"matchprob estimate {file} --trials 1000{_seed(found.seed)}", "the match probability")
     )
     return Explanation(tuple(known), words, decided, tuple(commands))
+
+
+def _one_of_ones_own(found: CountResult, file: str) -> Explanation:
+    """What the count of an instance that was given says."""
+    assert found.given is not None
+    (count,) = found.instances
+    known = []
+    if count.status == COMPLETE:
+        number = count.complex
+        known.append(
+            "The system has no solution, not even complex."
+            if number == 0
+            else f"Counted over Q: {plural(count.real or 0, f'{count.real} real solution')}"
+            + ("." if number is None else f" among {number} complex ones.")
+        )
+        if not count.real:
+            known.append("No value of the learnable weights reproduces these labels.")
+    elif count.real:
+        known.append("There are real solutions; how many is not known.")
+    known.append(
+        "The labels are a teacher's, so this is one trial of those that MP is the probability of."
+        if found.given.numbers.has_teacher
+        else "The labels are given as they are. MP is about labels that a teacher of the "
+        "architecture gives: this count is that of the system, and says nothing of MP."
+    )
+    words = decided = ""
+    if count.status != COMPLETE:
+        words = f"how many there are: {_WHY.get(count.reason or Reason.FAILED, count.note)}"
+        if count.note:
+            words += f" ({count.note})"
+        decided = "more time, or an instance without families of solutions"
+    certify = (f"matchprob certify {file}", "what holds for almost every instance")
+    return Explanation(tuple(known), words, decided, (certify,))
 
 
 def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
@@ -162,7 +198,7 @@ def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
         )
     if found.certified is not None:
         why = (
-            "N is odd, so every generic instance has a real solution"
+            "every generic instance has a real solution"
             if found.certified
             else "the learnable weights change the labels in too few directions for any teacher "
             "but those of a set of probability 0"
@@ -179,9 +215,12 @@ def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
     if found.matched:
         parts.append(f"{found.matched} have a match, a real solution that is certain")
     if found.unmatched:
-        parts.append(
-            f"{found.unmatched} have none: every solution is accounted for, and none is real"
+        how = (
+            "every solution is accounted for, and none is real"
+            if found.problem.network.is_linear
+            else "that is shown, case by case"
         )
+        parts.append(f"{found.unmatched} have none: {how}")
     if parts:
         known.append(f"Of {_trials(found.trials)} " + "; ".join(parts) + ".")
     known.append(
@@ -199,7 +238,7 @@ def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
     if open_trials:
         number = len(open_trials)
         words = (
-            f"{number} of {_trials(found.trials)}, {_reasons(open_trials)}; they count as "
+            f"{number} of {_trials(found.trials)}: {_reasons(open_trials)}; they count as "
             "unmatched in the lower end of the interval and as matched in the upper"
         )
         if surplus:

@@ -13,6 +13,7 @@ paper1_weights            First paper: its allocations under bounds, and found b
 paper2_training           Second paper, Appendix E: constructed against trained
 paper2_sparse             Second paper, Theorem 3: how sparse frozen weights may be
 paper2_match_probability  Second paper: match probability of normalization layers
+activations               Which verdicts of linear networks carry over to tanh and polynomials
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ class Figure:
     trials : int
         Default for each point: minutes on two cores.
     more : tuple of str
-        Names of further pictures: NAME-MORE.png.
+        Names of further pictures: NAME-MORE beside NAME.
     """
 
     name: str
@@ -114,6 +115,7 @@ _MODULES = (
     "paper2_training",
     "paper2_sparse",
     "paper2_match_probability",
+    "activations",
 )
 
 

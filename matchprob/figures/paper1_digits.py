@@ -16,15 +16,17 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
 
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import markdown_table
 from matchprob.io.progress import counter
+from matchprob.report.palette import INK, SERIES
+from matchprob.report.style import heading, new_figure, tidy
 from numeric.relu.classification import Classified, Samples, classify, load_digits, load_idx
 from numeric.statistics.intervals import proportion_interval
 
 _UNITS = 1000
-_COLOURS = ("tab:blue", "tab:orange")
 # Multiples of the fewest rows that hold the weights.
 _SHARES = (1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 6.0)
 
@@ -86,23 +88,21 @@ def fig3c(run: Run) -> Reproduction:
 
 
 def _draw(rows: list[dict[str, object]], title: str) -> Picture:
-    picture = Picture(figsize=(6, 4), layout="constrained")
+    picture = new_figure(6, 4)
     axes = picture.subplots()
     sizes = dict.fromkeys(str(row["weights"]) for row in rows)
-    for colour, weights in zip(_COLOURS, sizes, strict=False):
+    for colour, weights in zip(SERIES, sizes, strict=False):
         done = [row for row in rows if row["trials"] and str(row["weights"]) == weights]
         xs = [int(str(row["rows"])) for row in done]
         lows = [float(str(row["low"])) for row in done]
         share = [int(str(row["matched"])) / int(str(row["trials"])) for row in done]
         axes.plot(xs, share, "^-", color=colour, mfc="white", lw=1.2, ms=5, label=f"r = {weights}")
-        axes.fill_between(xs, lows, 1.0, color=colour, alpha=0.12, lw=0)
+        axes.plot(xs, lows, ":", color=colour, lw=0.8)
     axes.set_xscale("log")
-    axes.legend(fontsize=8)
-    axes.set_xlabel("rows used")
-    axes.set_ylabel("matches found, verified (a lower bound)")
     axes.set_ylim(-0.03, 1.05)
-    axes.set_title(title, fontsize=10)
-    axes.spines[["top", "right"]].set_visible(False)
+    tidy(axes, "rows used", "matches found, verified (a lower bound)")
+    dotted = Line2D([], [], color=INK, ls=":", lw=0.8, label="lower end of the 95 % interval")
+    heading(axes, title, [*axes.get_legend_handles_labels()[0], dotted])
     return picture
 
 

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
 
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
@@ -30,10 +32,13 @@ from matchprob.figures.points import (
     increases,
     is_finished,
     markdown_table,
+    marks,
     measure,
+    shifts,
 )
+from matchprob.report.palette import SERIES
+from matchprob.report.style import heading, new_figure, tidy
 
-COLOURS = ("tab:blue", "tab:orange", "tab:green", "tab:red")
 # Above this size a generic root count takes longer than a figure should.
 _COUNTED = 8
 _ROOT_TIMEOUT = 20.0
@@ -57,21 +62,21 @@ def _lrnn_points(n: int, d: int) -> list[Point]:
 def _draw(
     curves: Mapping[str, Sequence[Measured]], xlabel: str, title: str
 ) -> tuple[Picture, list[dict[str, object]]]:
-    picture = Picture(figsize=(6, 4), layout="constrained")
+    picture = new_figure(6, 4)
     axes = picture.subplots()
-    rows = []
-    for colour, (name, measured) in zip(COLOURS, curves.items(), strict=False):
-        if measured:
-            draw_curve(axes, measured, name, colour)
-            draw_baseline(axes, measured, colour)
-        rows += [m.row(name) for m in measured]
-    axes.set_xlabel(xlabel)
-    axes.set_ylabel("match probability")
+    some = {name: measured for name, measured in curves.items() if measured}
+    every = [m for measured in some.values() for m in measured]
+    xs = [m.point.x for m in every] or [0.0]
+    apart = shifts(len(some), max(xs) - min(xs))
+    handles: list[Artist] = []
+    for colour, (name, measured), shift in zip(SERIES, some.items(), apart, strict=False):
+        draw_curve(axes, measured, name, colour, shift=shift)
+        draw_baseline(axes, measured, colour, shift=shift)
+        handles.append(Line2D([], [], color=colour, lw=1.2, label=name))
     axes.set_ylim(-0.03, 1.05)
-    axes.set_title(title, fontsize=10)
-    axes.legend(loc="lower right", fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
-    return picture, rows
+    tidy(axes, xlabel, "match probability")
+    heading(axes, title, [*handles, *marks(every)])
+    return picture, [m.row(name) for name, measured in curves.items() for m in measured]
 
 
 def _baseline_text(curves: Mapping[str, Sequence[Measured]]) -> str:

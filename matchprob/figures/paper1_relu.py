@@ -10,7 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import log2
 
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
@@ -24,12 +27,15 @@ from matchprob.figures.points import (
     increases,
     is_finished,
     markdown_table,
+    marks,
     measure,
+    shifts,
 )
+from matchprob.report.palette import INK, SERIES
+from matchprob.report.style import heading, new_figure, tidy
 
 _SIZES = (8, 10, 12)
 _D, _M, _Q, _R = 4, 6, 6, 24
-_COLOURS = ("tab:blue", "tab:orange", "tab:green")
 # The paper's criterion, by a first- and a second-order method.
 _CRITERIA = ("adam", "levenberg-marquardt")
 
@@ -105,11 +111,16 @@ def _draw(
     measured: Mapping[str, Sequence[Measured]],
     claims: Mapping[str, Mapping[str, Sequence[Measured]]],
 ) -> Picture:
-    picture = Picture(figsize=(6, 4), layout="constrained")
+    picture = new_figure(6, 4)
     axes = picture.subplots()
-    for colour, (name, points) in zip(_COLOURS, measured.items(), strict=True):
-        if points:
-            draw_curve(axes, points, name, colour)
+    some = {name: points for name, points in measured.items() if points}
+    every = [m for points in some.values() for m in points]
+    xs = [m.point.x for m in every] or [0.0]
+    apart = shifts(len(some), max(xs) - min(xs))
+    handles: list[Artist] = []
+    for colour, (name, points), shift in zip(SERIES, some.items(), apart, strict=False):
+        draw_curve(axes, points, name, colour, shift=shift)
+        handles.append(Line2D([], [], color=colour, lw=1.2, label=name))
     for mark, (method, curves) in zip("x+", claims.items(), strict=False):
         for name, points in curves.items():
             done = [c for c in points if c.estimate.trials]
@@ -119,13 +130,12 @@ def _draw(
             ]
             xs = [p.point.x for p in done]
             label = f"{name}: MSE < 0.01, {method}"
-            axes.plot(xs, share, mark, color="0.35", ls=":", lw=0.8, ms=5, label=label)
-    axes.set_xlabel("rows used")
-    axes.set_ylabel("match probability")
-    axes.set_title("Figure 3b: shallow ReLU, q = 6, d = 4, m = 6, 24 weights of W1", fontsize=10)
+            handles += axes.plot(xs, share, mark, color=INK, ls=":", lw=0.8, ms=5, label=label)
     axes.set_ylim(bottom=-0.01)
-    axes.legend(loc="upper left", fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    tidy(axes, "rows used", "match probability")
+    title = "Figure 3b: shallow ReLU, q = 6, d = 4, m = 6, 24 weights of W1"
+    heading(axes, title, [*handles, *marks(every)])
     return picture
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 
 from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
@@ -13,6 +15,8 @@ from algebra.problems.problem import Problem
 from matchprob.api.certify import certify
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import Measured, Point, markdown_table, measure
+from matchprob.report.palette import BLUE, INK, SKY, VERMILION
+from matchprob.report.style import heading, name_ticks, new_figure, tidy
 from numeric.statistics.estimate import Estimate
 
 _PAPER = {"diagonal": 0.74, "off-diagonal": 0.83}
@@ -23,32 +27,30 @@ _PRINTED = 0.005
 
 
 def _bars(curves: dict[str, list[Measured]], title: str) -> Picture:
-    picture = Picture(figsize=(6, 3.4), layout="constrained")
+    picture = new_figure(6, 3.4)
     axes = picture.subplots()
     for k, (name, measured) in enumerate(curves.items()):
         for m in measured:
             i = m.estimate.interval()
             value = m.estimate.estimate or 0.0
-            face = "tab:green" if m.is_certified and value else "white"
-            axes.bar(k, value, color=face, edgecolor="tab:green", width=0.6)
+            face = SKY if m.is_certified and value else "white"
+            axes.bar(k, value, color=face, edgecolor=SKY, width=0.6)
             if not m.is_certified:
                 low, high = max(value - i.low, 0), max(i.high - value, 0)
-                axes.errorbar(k, value, [[low], [high]], color="black", capsize=3)
+                axes.errorbar(k, value, [[low], [high]], color=INK, capsize=3)
             if name in _PAPER:
-                axes.plot(k, _PAPER[name], "x", color="tab:red", label="paper")
+                axes.plot(k, _PAPER[name], "x", color=VERMILION, mew=1.5)
                 width = [k - 0.25, k + 0.25]
-                axes.plot(width, [_TRUE[name]] * 2, color="tab:blue", lw=1, label="closed form")
-    axes.set_xticks(range(len(curves)), list(curves), rotation=20)
-    axes.set_ylabel("match probability")
+                axes.plot(width, [_TRUE[name]] * 2, color=BLUE, lw=1)
     axes.set_ylim(0, 1.08)
-    axes.set_title(title, fontsize=10)
-    handles = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
-    if handles:
-        axes.legend(
-            handles.values(), handles.keys(), fontsize=7, frameon=False,
-            loc="upper left", bbox_to_anchor=(1.0, 1.0),
-        )  # fmt: skip
-    axes.spines[["top", "right"]].set_visible(False)
+    name_ticks(axes, range(len(curves)), list(curves))
+    tidy(axes, "", "match probability")
+    heading(axes, title, [
+        Patch(facecolor=SKY, edgecolor=SKY, label="certified: exact"),
+        Patch(facecolor="white", edgecolor=SKY, label="estimate, 95 % interval"),
+        Line2D([], [], color=BLUE, lw=1, label="closed form"),
+        Line2D([], [], color=VERMILION, ls="", marker="x", mew=1.5, label="printed in the paper"),
+    ])  # fmt: skip
     return picture
 
 
@@ -122,7 +124,7 @@ def b11(run: Run) -> Reproduction:
         markdown_table(rows),
         "",
     ]
-    picture = _bars(measured, "B.1.1: two learnable weights of W (filled: certified)")
+    picture = _bars(measured, "Section B.1.1: two learnable weights of W")
     done = sum(m.estimate.trials == run.trials for ms in measured.values() for m in ms)
     return Reproduction(picture, rows, "\n".join(lines), done == len(curves))
 
@@ -143,20 +145,23 @@ def warmup(run: Run) -> Reproduction:
         curves[" + ".join(map(str, counts))] = [Point(k, p) for k, p in enumerate(problems)]
     measured = measure(run, curves)
     rows = [m.row(name) for name, ms in measured.items() for m in ms]
-    picture = Picture(figsize=(5, 3.2), layout="constrained")
+    picture = new_figure(5, 3.2)
     axes = picture.subplots()
     lines = ["# Section 2.1: linear estimator, q = 3, d = 2, m = 2, four weights learn", ""]
     for k, (name, ms) in enumerate(measured.items()):
         values = {m.estimate.matched / m.estimate.trials for m in ms if m.estimate.trials}
         certified = all(m.is_certified for m in ms)
-        axes.bar(k, max(values, default=0), color="tab:green" if certified else "white")
+        axes.bar(k, max(values, default=0), color=SKY if certified else "white", edgecolor=SKY)
         lines.append(
             f"* {name} weights in the rows: {len(ms)} allocations, MP {sorted(values)}"
             + (", all by verdict." if certified else ".")
         )
-    axes.set_xticks(range(len(measured)), list(measured))
-    axes.set_xlabel("learnable weights in the two rows")
-    axes.set_ylabel("match probability")
+    axes.set_ylim(0, 1.08)
+    name_ticks(axes, range(len(measured)), list(measured))
+    tidy(axes, "learnable weights in the two rows", "match probability")
+    heading(axes, "Section 2.1: linear estimator, q = 3, d = 2, m = 2", [
+        Patch(facecolor=SKY, edgecolor=SKY, label="certified: exact, the most of its allocations"),
+    ])  # fmt: skip
     lines += [
         "",
         "As the paper says: with m learnable weights in every row the rows are m × m linear "

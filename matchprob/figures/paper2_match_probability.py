@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from matplotlib.figure import Figure as Picture
+from matplotlib.artist import Artist
+from matplotlib.lines import Line2D
 
 from algebra.networks.normalization import NormNet
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from matchprob.api.certify import certify
 from matchprob.figures import Reproduction, Run, register_figure
-from matchprob.figures.points import Measured, Point, draw_curve, markdown_table, measure
+from matchprob.figures.points import (
+    Measured,
+    Point,
+    draw_curve,
+    markdown_table,
+    marks,
+    measure,
+    shifts,
+)
+from matchprob.report.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.style import heading, new_panels, tidy
 
 # Branch and bound over activation patterns takes seconds a trial beyond w = 5.
 _WIDTHS = {"linear": (1, 2, 3, 4, 5, 6), "relu": (1, 2, 3, 4, 5)}
@@ -20,12 +31,12 @@ _SCALES = ("g1", "g2")
 _EVERYTHING = ("g1", "g2", "b1", "b2")
 _HIDDEN = ("g1", "b1", "b2")
 _COLOURS = {
-    "all scales": "tab:blue",
-    "as many ordinary weights": "tab:cyan",
-    "all scales and shifts": "tab:red",
-    "as many ordinary weights as both": "tab:orange",
-    "hidden scales, all shifts": "tab:purple",
-    "as many weights of W1": "tab:cyan",
+    "all scales": BLUE,
+    "as many ordinary weights": SKY,
+    "all scales and shifts": VERMILION,
+    "as many ordinary weights as both": ORANGE,
+    "hidden scales, all shifts": ROSE,
+    "as many weights of W1": SKY,
 }
 
 
@@ -61,15 +72,14 @@ def allocations(network: NormNet) -> dict[str, dict[str, Any]]:
 @register_figure("norm-mp", "Match probability of scales and shifts against ordinary weights", 200)
 def norm_mp(run: Run) -> Reproduction:
     """MP against the hidden width, target 2×2, linear and ReLU nets, for 2 and 3 samples."""
-    picture = Picture(figsize=(10, 7), layout="constrained")
-    grid = picture.subplots(len(_WIDTHS), len(_SAMPLES))
+    picture, grid = new_panels(len(_WIDTHS), len(_SAMPLES), 10, 8)
     rows: list[dict[str, object]] = []
     lines = ["# Normalization layers in the first paper's terms", "",
              f"Target 2×2 with shifts, frozen net of hidden width w; {run.trials} trials a point, "
              f"seed {run.seed}.", ""]  # fmt: skip
     done = wanted = 0
     panels = [(kind, m) for kind in _WIDTHS for m in _SAMPLES]
-    for axes, (kind, m) in zip(grid.ravel(), panels, strict=True):
+    for axes, (kind, m) in zip(grid, panels, strict=True):
         curves: dict[str, list[Point]] = {}
         for w in _WIDTHS[kind]:
             network = NormNet.square(d=2, depth=1, width=w, m=m, activation=kind)
@@ -79,19 +89,20 @@ def norm_mp(run: Run) -> Reproduction:
                 curves.setdefault(name, []).append(point)
         wanted += sum(len(points) for points in curves.values())
         measured = measure(run, curves)
-        for name, found in measured.items():
-            draw_curve(axes, found, name, _COLOURS[name])
+        apart = shifts(len(measured), _WIDTHS[kind][-1] - _WIDTHS[kind][0])
+        handles: list[Artist] = []
+        for (name, found), shift in zip(measured.items(), apart, strict=True):
+            draw_curve(axes, found, name, _COLOURS[name], shift=shift)
+            handles.append(Line2D([], [], color=_COLOURS[name], lw=1.2, label=name))
             rows += [{"net": kind, "m": m, **point.row(name)} for point in found]
             done += sum(point.estimate.trials == run.trials for point in found)
             if found and not found[0].point.problem.is_random:
                 lines.append(f"* {kind}, m = {m}, {name}: {_threshold(found)}.")
-        axes.set_xlabel("hidden width w")
-        axes.set_ylabel("match probability")
         axes.set_ylim(-0.03, 1.05)
-        axes.set_title(f"{kind}, target 2×2, m = {m}", fontsize=10)
         axes.set_xticks(_WIDTHS[kind])
-        axes.legend(fontsize=7, loc="best")
-        axes.spines[["top", "right"]].set_visible(False)
+        tidy(axes, "hidden width w", "match probability")
+        every = [one for found in measured.values() for one in found]
+        heading(axes, f"{kind}, target 2×2, m = {m}", [*handles, *marks(every)])
     lines += [
         "",
         "Linear nets: scales and shifts jump from 0 to 1, both by certificate (filled points). As",

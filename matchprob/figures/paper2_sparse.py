@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from math import log, sqrt
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
 
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import markdown_table
+from matchprob.report.palette import INK, SERIES
+from matchprob.report.style import heading, new_panels, tidy
 from numeric.normalization.sparse_masks import SparseSuccess, sparse_success
 
 _SPARSE_SIZES = (4, 6, 8, 12, 16, 24)
@@ -26,8 +29,7 @@ def _marks(d: int) -> dict[str, float]:
 def norm_sparse(run: Run) -> Reproduction:
     """Probability that sparse frozen matrices still realize every target, by matchings."""
     densities = [k / 40 for k in range(2, 41, 2)]
-    picture = Picture(figsize=(10, 3.8), layout="constrained")
-    first, second = picture.subplots(1, 2)
+    picture, (first, second) = new_panels(1, 2, 10, 4.2)
     rows: list[dict[str, object]] = []
     lines = ["# Second paper, Theorem 3: sparse frozen matrices", "",
              f"{run.trials} random masks a point, seed {run.seed}. A point is a success where the "
@@ -47,20 +49,17 @@ def norm_sparse(run: Run) -> Reproduction:
 
     def draw(axes: Axes, points: Sequence[SparseSuccess], label: str, colour: str) -> None:
         axes.plot([p.density for p in points], [p.share for p in points], color=colour, label=label)
-        axes.fill_between(
-            densities, [p.interval.low for p in points], [p.interval.high for p in points],
-            color=colour, alpha=0.15, lw=0,
-        )  # fmt: skip
+        for p in points:
+            axes.plot([p.density] * 2, [p.interval.low, p.interval.high], color=colour, lw=0.8)
 
     for k, d in enumerate(_SPARSE_SIZES):
-        colour = f"C{k}"
+        colour = SERIES[k]
         points = curve(d, d * d)
         draw(first, points, f"d = {d}", colour)
         shares = [p.share for p in points]
-        for (name, value), marker in zip(_marks(d).items(), "s^o", strict=True):
-            label = name if not k else None
+        for value, marker in zip(_marks(d).values(), "s^o", strict=True):
             height = float(np.interp(value, densities, shares))
-            first.plot(value, height, marker, color=colour, mec="black", ms=6, label=label)
+            first.plot(value, height, marker, color=colour, mec=INK, ms=5)
         half = next((p.density for p in points if p.share >= 0.5), None)
         lines.append(
             f"* d = {d}, w = d²: half of the masks succeed from p ≈ {half}; "
@@ -68,14 +67,17 @@ def norm_sparse(run: Run) -> Reproduction:
         )
     for k, factor in enumerate(_FACTORS):
         d = 8
-        draw(second, curve(d, round(factor * d * d)), f"w = {factor:g} d²", f"C{k}")
-    first.set_title("w = d²: square hidden systems", fontsize=9)
-    second.set_title("d = 8, wider nets", fontsize=9)
-    for axes in (first, second):
-        axes.set_xlabel("share p of nonzero frozen weights")
-        axes.set_ylabel("probability of success")
-        axes.legend(fontsize=8)
-        axes.spines[["top", "right"]].set_visible(False)
+        draw(second, curve(d, round(factor * d * d)), f"w = {factor:g} d²", SERIES[k])
+    signs: list[Artist] = [
+        Line2D([], [], color=INK, ls="", marker=marker, mfc="white", ms=5, label=f"p = {name}")
+        for name, marker in zip(_marks(4), "s^o", strict=True)
+    ]
+    bars = Line2D([], [], color=INK, lw=0.8, label="bars: 95 % intervals")
+    for axes, title, more in (
+        (first, "w = d²: square hidden systems", signs), (second, "d = 8, wider nets", []),
+    ):  # fmt: skip
+        tidy(axes, "share p of nonzero frozen weights", "probability of success")
+        heading(axes, title, [*axes.get_legend_handles_labels()[0], *more, bars])
     lines += [
         "",
         "At w = d² no hidden unit may lose all inputs or outputs: 2 d² (1 − p)^d must be small, "

@@ -11,10 +11,12 @@ from dataclasses import asdict
 from statistics import median
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
 
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import markdown_table
+from matchprob.report.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.style import heading, new_panels, tidy
 from numeric.normalization.experiment import ALGORITHMS, Setting, run_setting
 
 _DIMENSIONS = (5, 10, 15, 20, 25)
@@ -28,8 +30,7 @@ _LABELS = {
     "dense": "constructed from a trained dense net",
     "trained": "the trained dense net",
 }
-_COLOURS = {"adam": "tab:blue", "target": "tab:green", "both": "tab:olive",
-            "dense": "tab:orange", "trained": "black"}  # fmt: skip
+_COLOURS = {"adam": BLUE, "target": VERMILION, "both": ORANGE, "dense": ROSE, "trained": INK}
 # Below this an error is rounding: drawn there, on a logarithmic axis.
 _FLOOR = 1e-28
 
@@ -138,18 +139,18 @@ def _draw(axes: Axes, rows: Sequence[Mapping[str, object]], xlabel: str, title: 
         )
         style = "--" if name == "trained" else "-"
         axes.plot(xs, middle, style, color=_COLOURS[name], marker="o", ms=3, label=_LABELS[name])
-        axes.fill_between(xs, low, high, color=_COLOURS[name], alpha=0.15, lw=0)
+        for x, bottom, top in zip(xs, low, high, strict=True):
+            axes.plot([x, x], [bottom, top], color=_COLOURS[name], lw=0.8)
     first = [row for row in rows if row["algorithm"] == ALGORITHMS[0]]
     axes.plot(
         [float(str(row["x"])) for row in first],
         [float(str(row["variance"])) for row in first],
-        ":", color="grey", label="the best constant",
+        ":", color=SKY, label="the best constant",
     )  # fmt: skip
     axes.set_yscale("log")
-    axes.set_xlabel(xlabel)
-    axes.set_ylabel("mean squared test error")
-    axes.set_title(title, fontsize=10)
-    axes.spines[["top", "right"]].set_visible(False)
+    tidy(axes, xlabel, "mean squared test error")
+    bars = Line2D([], [], color=INK, lw=0.8, label="bars: all runs")
+    heading(axes, title, [*axes.get_legend_handles_labels()[0], bars])
 
 
 def _settings(run: Run, density: float) -> tuple[list[Setting], list[Setting]]:
@@ -211,12 +212,10 @@ def norm_fig4(run: Run) -> Reproduction:
     left, right = _settings(run, 1.0)
     results = _compute(run, [*left, *right])
     rows = [_curves(results, left, "width d", "d"), _curves(results, right, "width w", "width")]
-    picture = Picture(figsize=(10, 3.8), layout="constrained")
-    first, second = picture.subplots(1, 2)
+    picture, (first, second) = new_panels(1, 2, 10, 4.4)
     _draw(first, rows[0], "width d of the target; hidden width d²", "Figure 4, left")
-    _draw(second, rows[1], "hidden width w", f"Figure 4, right: d = {_FIXED}")
-    second.axvline(_FIXED**2, color="grey", lw=0.8)
-    first.legend(fontsize=7)
+    _draw(second, rows[1], "hidden width w", f"Figure 4, right: d = {_FIXED}; dotted: w = d²")
+    second.axvline(_FIXED**2, color=INK, lw=0.6, ls=(0, (1, 3)))
     text = "\n".join([
         "# Second paper, Figure 4: normalization parameters constructed and trained", "",
         f"{run.trials} runs a point, seed {run.seed}.", "", _remarks(*rows), _NOTES,
@@ -233,11 +232,11 @@ def norm_fig5(run: Run) -> Reproduction:
     plans = {density: _settings(run, density) for density in densities}
     every = [s for pair in plans.values() for panel in pair for s in panel]
     results = _compute(run, every)
-    picture = Picture(figsize=(10, 7.2), layout="constrained")
-    grid = picture.subplots(2, 2)
+    picture, grid = new_panels(2, 2, 10, 8.4)
     rows: list[dict[str, object]] = []
     said = []
-    for axes, (density, (left, right)) in zip(grid, plans.items(), strict=True):
+    for k, (density, (left, right)) in enumerate(plans.items()):
+        axes = grid[2 * k : 2 * k + 2]
         own = [
             _curves(results, left, f"p = {density}, width d", "d"),
             _curves(results, right, f"p = {density}, width w", "width"),
@@ -247,7 +246,6 @@ def norm_fig5(run: Run) -> Reproduction:
         _draw(axes[1], own[1], "hidden width w", f"Figure 5, {share}, d = {_FIXED}")
         said += [f"With {share}:", "", _remarks(*own), ""]
         rows += [*own[0], *own[1]]
-    grid[0][0].legend(fontsize=7)
     text = "\n".join([
         "# Second paper, Figure 5: sparse frozen weights", "",
         f"{run.trials} runs a point, seed {run.seed}.", "", *said,

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
 from algebra.design.demand import exact_price
 from algebra.errors import InputError
 from algebra.problems.allocation import Cell
-from algebra.problems.tables import Edges, check_shape, read_rows
-
-Shapes = Mapping[str, tuple[int, int]]
+from algebra.problems.names import Names
+from algebra.problems.tables import Edges, Rows, check_shape, read_rows
 
 
 def _entries(
-    entries: Sequence[str], option: str, shapes: Shapes
+    entries: Sequence[str], option: str, names: Names
 ) -> list[tuple[Cell, str, str, bool]]:
     """Cell, text, place and whether an edge list names it, of ``MATRIX=FILE`` entries."""
-    out = []
+    out, shapes = [], names.network.shapes
     for entry in entries:
         name, equals, file = entry.partition("=")
         if not equals:
@@ -31,13 +30,13 @@ def _entries(
         try:
             rows = read_rows(path)
             if isinstance(rows, Edges):
-                rows.check(shapes[name])
                 out += [
                     ((name, i, j), text, f"{option} {path}: edge from {j} onto {i}", True)
-                    for (i, j), text in rows.values.items()
+                    for (i, j), text in rows.cells(names, name).items()
                 ]
                 continue
             check_shape(rows, shapes[name], name)
+            rows = Rows(rows.arranged(names, name))
         except (OSError, UnicodeDecodeError, InputError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise InputError(f"{option} {path}: {reason}") from None
@@ -49,7 +48,7 @@ def _entries(
     return out
 
 
-def read_costs(entries: Sequence[str], shapes: Shapes) -> dict[Cell, Fraction]:
+def read_costs(entries: Sequence[str], names: Names) -> dict[Cell, Fraction]:
     """Costs of ``MATRIX=FILE`` entries: numbers in the matrix's shape, or an edge list.
 
     Raises
@@ -58,7 +57,7 @@ def read_costs(entries: Sequence[str], shapes: Shapes) -> dict[Cell, Fraction]:
         Where a table has another shape than the matrix: a weight without a cost is a mistake.
     """
     costs = {}
-    for cell, text, place, is_edge in _entries(entries, "--costs", shapes):
+    for cell, text, place, is_edge in _entries(entries, "--costs", names):
         if is_edge and not text:
             raise InputError(f"{place}: an edge list of costs needs a column `cost`")
         try:
@@ -68,10 +67,10 @@ def read_costs(entries: Sequence[str], shapes: Shapes) -> dict[Cell, Fraction]:
     return costs
 
 
-def read_cells(entries: Sequence[str], shapes: Shapes, option: str = "--must") -> list[Cell]:
+def read_cells(entries: Sequence[str], names: Names, option: str = "--must") -> list[Cell]:
     """Weights marked 1 in ``MATRIX=FILE`` entries, or listed as edges."""
     cells: list[Cell] = []
-    for cell, text, place, is_edge in _entries(entries, option, shapes):
+    for cell, text, place, is_edge in _entries(entries, option, names):
         if not is_edge and text not in ("0", "1"):
             raise InputError(f"{place}: {text!r} is not 0 or 1")
         if is_edge or text == "1":

@@ -7,7 +7,10 @@ import sys
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
+
+from algebra.problems.names import Names
 
 # Of piped text, which has no width of its own: rich's 80 columns would fold tables.
 _PIPED = 110
@@ -25,13 +28,22 @@ def page_width() -> int | None:
 
 
 class Page(Console):
-    """A console whose long lines keep their indent when they are folded."""
+    """A console whose long lines keep their indent when they are folded.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    names : Names, optional
+        Of units: put in for the indices of weights, rows and columns.
+    """
+
+    def __init__(self, names: Names | None = None) -> None:
         super().__init__(highlight=False, width=page_width())
+        self.names = names or None
 
     def print(self, *objects: Any, **options: Any) -> None:
         """As `rich.console.Console.print`; a single text is folded under its own indent."""
+        if self.names is not None:
+            objects = tuple(_named(item, self.names) for item in objects)
         if len(objects) == 1 and isinstance(objects[0], (str, Text)):
             whole = objects[0]
             if isinstance(whole, str):
@@ -60,6 +72,19 @@ class Page(Console):
                     part.rstrip()
                     lines.append(_set_in(part, hanging))
         return Text("\n", style=whole.style).join(lines)
+
+
+def _named(item: Any, names: Names) -> Any:
+    """A text, or the texts of a table, with the names of units."""
+    if isinstance(item, str):
+        return names.annotate(item)
+    if isinstance(item, Text):
+        told = names.annotate(item.plain)
+        return item if told == item.plain else Text(told, style=item.style)
+    if isinstance(item, Table):
+        for column in item.columns:
+            column._cells = [_named(cell, names) for cell in column._cells]
+    return item
 
 
 def _set_in(line: Text, indent: int) -> Text:

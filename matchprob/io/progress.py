@@ -1,4 +1,4 @@
-"""How far the work is: a bar where stderr is a terminal, a word in the signs of life elsewhere."""
+"""How far the work is: a bar in terminals and notebooks, a word in the signs of life elsewhere."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
 from rich.text import Text
 
 from algebra.phases import phase, phases
+from matchprob.io.notebook import in_notebook, notebook_bar
 from matchprob.io.watch import hidden, reported
 from numeric.counts import InstanceCount
 from numeric.statistics.intervals import proportion_interval
@@ -101,6 +102,15 @@ def _shown(what: str, rate: Rate, tally: Callable[[], str]) -> Iterator[None]:
         done = f"{rate.done} of {rate.total} done" if rate.total else ""
         return ", ".join(part for part in (done, tally(), str(rate)) if part)
 
+    if in_notebook():
+
+        def share() -> float | None:
+            return rate.done / rate.total if rate.total else None
+
+        with phase(what), notebook_bar(what, share, so_far) as draw:
+            rate.tell = draw
+            yield
+        return
     if not sys.stderr.isatty():
         with phase(what), reported(so_far):
             yield
@@ -161,3 +171,15 @@ def progress(what: str, total: int, confidence: float | None = None) -> Iterator
 
     with _shown(what, rate, text):
         yield advance
+
+
+@contextmanager
+def watched(
+    advance: Advance | None, what: str, total: int, confidence: float | None = None
+) -> Iterator[Advance | None]:
+    """What is told of each count: the caller's own, in a notebook else a bar, else nobody."""
+    if advance is not None or not in_notebook():
+        yield advance
+        return
+    with progress(what, total, confidence) as bar:
+        yield bar

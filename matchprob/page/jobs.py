@@ -22,6 +22,7 @@ from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.results import Explanation
 from matchprob.api import certify as exact
+from matchprob.explain import explain
 from matchprob.explain.certificate import explain_certificate
 from matchprob.page import immediate
 from matchprob.page.state import pack
@@ -130,6 +131,10 @@ def structure(ask: Ask, tell: Tell) -> None:
     )
 
 
+def _file(ask: Ask) -> str:
+    return str(ask.get("name") or "P.toml")
+
+
 def _cells(data: Any) -> list[Cell]:
     return [(str(name), int(i), int(j)) for name, i, j in data]
 
@@ -157,7 +162,8 @@ def design(ask: Ask, tell: Tell) -> None:
     )
     text = f"{found.goal}: {found.allocation.size} weights, value {found.value}"
     text += ", nothing is better" if found.is_optimal else f", nothing is below {found.bound}"
-    tell({"event": "result", "learnable": _masks(found.allocation), "text": text}, found)
+    told = {"event": "result", "learnable": _masks(found.allocation), "text": text}
+    tell({**told, "why": why_data(explain(found, _file(ask)))}, found)
 
 
 def repair(ask: Ask, tell: Tell) -> None:
@@ -177,7 +183,8 @@ def repair(ask: Ask, tell: Tell) -> None:
     if found.repair and moves:
         text += f": {found.repair.reason}"
     text += f" ({found.before.verdict} → {found.after.verdict})"
-    tell({"event": "result", "learnable": _masks(found.problem.allocation), "text": text}, found)
+    told = {"event": "result", "learnable": _masks(found.problem.allocation), "text": text}
+    tell({**told, "why": why_data(explain(found, _file(ask)))}, found)
 
 
 def identify(ask: Ask, tell: Tell) -> None:
@@ -187,7 +194,8 @@ def identify(ask: Ask, tell: Tell) -> None:
     found = identities.identify(_problem(ask["problem"]), seed=ask["seed"], timeout=ask["timeout"])
     data = found.to_dict()
     marks = {key: data[key] for key in ("determined", "free", "values")}
-    tell({"event": "result", "marks": marks, "text": found.lines()[0]}, found)
+    told = {"event": "result", "marks": marks, "text": found.lines()[0]}
+    tell({**told, "why": why_data(explain(found, _file(ask)))}, found)
 
 
 def estimate(ask: Ask, tell: Tell) -> None:

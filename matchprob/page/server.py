@@ -34,7 +34,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from algebra.errors import InputError
+from algebra.errors import InputError, Unfinished
 from algebra.problems.problem import Problem
 from matchprob.page import front, immediate
 from matchprob.page.session import Session
@@ -209,8 +209,7 @@ class PageServer:
 
     def run(self) -> None:
         """Serve until an interrupt or `stop`."""
-        self.workshop.start()
-        # The first look loads libraries: it is done before somebody waits for it.
+        # The first look and the first result load libraries: before somebody waits for them.
         threading.Thread(target=self._warm, daemon=True).start()
         try:
             self._server.run(sockets=[self._socket])
@@ -218,7 +217,8 @@ class PageServer:
             self.close()
 
     def _warm(self) -> None:
-        with contextlib.suppress(InputError):
+        with contextlib.suppress(InputError, Unfinished):
+            self.workshop.start()
             immediate.look(state_of(self.problem, self.name), self.seed)
 
     def stop(self) -> None:

@@ -15,14 +15,21 @@ import numpy as np
 
 from algebra.problems.problem import Problem
 from matchprob.api.estimate import compare as compare_problems
-from numeric.counts import COMPLETE, InstanceCount
+from numeric.counts import InstanceCount
+from numeric.profiles.measures import find_measure
+from numeric.profiles.profile import Profile
+from numeric.profiles.thresholds import Threshold, Thresholds, is_listed
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
-from numeric.statistics.intervals import proportion_interval
 from numeric.studies.study import Study
 
 # Seconds between two pictures of a running study.
 _PULSE = 0.15
+# Seconds between two profiles of it, which cost more; and how much longer than its making a
+# picture stands.
+_REDRAW, _SHARE = 0.5, 5.0
+# So many sizes are found before an interrupt ends the work.
+_QUICK = 200
 # Bounds at which the slider knows the match probability.
 _BOUNDS = 24
 
@@ -41,7 +48,8 @@ def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
     tell : callable
     """
     counts: dict[int, InstanceCount] = {}
-    said = 0.0
+    points: list[dict[str, Any]] = []
+    next_picture = next_profile = 0.0
     with Study(
         problem,
         seed=ask["seed"],
@@ -50,21 +58,33 @@ def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
         certify=not ask["complete"],
         name=ask.get("study_name", ""),
     ) as study:
+        sizes = Sizes(problem, ask["seed"], study.work.settings.engine)
 
         def advance(count: InstanceCount) -> None:
-            nonlocal said
+            nonlocal next_picture, next_profile, points
             counts[count.index] = count
-            if time.monotonic() - said > _PULSE:
-                done = next((k for k in range(len(counts)) if k not in counts), len(counts))
-                now = Estimate(
-                    problem, study.work.settings.engine, ask["seed"],
-                    tuple(counts[k] for k in range(done)), ask["trials"],
-                )  # fmt: skip
-                tell({"event": "study", **estimate_data(now), "running": True})
-                said = time.monotonic()
+            began = time.monotonic()
+            if began < next_picture:
+                return
+            done = next((k for k in range(len(counts)) if k not in counts), len(counts))
+            now = Estimate(
+                problem, study.work.settings.engine, ask["seed"],
+                tuple(counts[k] for k in range(done)), ask["trials"],
+            )  # fmt: skip
+            if ask["complete"] and began > next_profile:
+                points = sizes.points(now.counts)
+                ended = time.monotonic()
+                next_profile = ended + max(_REDRAW, _SHARE * (ended - began))
+            tell({"event": "study", **estimate_data(now), "bounds": points, "running": True})
+            ended = time.monotonic()
+            # Pictures of many trials take longer to make, and are made less often.
+            next_picture = ended + max(_PULSE, _SHARE * (ended - began))
 
         found = study.run(ask["trials"], advance=advance)
-    tell({"event": "study", **estimate_data(found), "running": False}, found)
+    # An interrupt must not wait for the sizes of very many.
+    if ask["complete"] and (not study.is_broken_off or sizes.missing(found.counts) < _QUICK):
+        points = sizes.points(found.counts)
+    tell({"event": "study", **estimate_data(found), "bounds": points, "running": False}, found)
 
 
 def compare(first: Problem, second: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
@@ -110,55 +130,60 @@ def estimate_data(found: Estimate) -> dict[str, Any]:
         "lower_bound": found.is_lower_bound,
         "partial": found.is_partial,
         "trouble": found.trouble,
-        "bounds": bounds(found.counts, found.confidence),
     }
 
 
-def bounds(counts: Sequence[InstanceCount], confidence: float = 0.95) -> list[dict[str, Any]]:
-    """The match probability if no weight may be larger than a bound, for some bounds.
-
-    A trial matches within a bound where a certain solution keeps to it; it does not where all
-    its solutions are known and none does.
+class Sizes:
+    """The match probability if no weight may be larger than a bound, while a study runs.
 
     Parameters
     ----------
-    counts : sequence of InstanceCount
-    confidence : float, optional
+    problem : Problem
+    seed : int
+    engine : str
 
-    Returns
-    -------
-    list of dict
-        In ascending order of ``bound``; empty where sizes are not known.
+    Notes
+    -----
+    The points are those of the verb `profile` by size: each trial's least size is enclosed with
+    certainty, so nothing is said that a match between two doubles could change.
     """
-    # Settled trials hold no solutions: nothing is known of their sizes.
-    if any(count.is_settled for count in counts):
-        return []
-    least = []
-    for count in counts:
-        sizes = [float(np.abs(w).max(initial=0.0)) for w in map(np.asarray, count.solutions)]
-        is_known = count.status == COMPLETE and len(sizes) == (count.real or 0)
-        least.append((min(sizes, default=np.inf), is_known))
-    finite = sorted(size for size, _ in least if np.isfinite(size))
-    if not finite:
-        return []
-    # Sizes spread over decades: the bounds are equally far apart in ratio, the last holds all.
-    grid = np.geomspace(max(finite[0], 1e-12), max(finite[-1], 1e-12), _BOUNDS)
-    out = []
-    for bound in dict.fromkeys([*(float(f"{g:.3g}") for g in grid[:-1]), finite[-1]]):
-        matched = sum(size <= bound for size, _ in least)
-        unmatched = sum(size > bound and is_known for size, is_known in least)
-        unknown = len(least) - matched - unmatched
-        interval = proportion_interval(matched, unmatched, unknown, confidence=confidence)
-        decided = matched + unmatched
-        out.append(
-            {
-                "bound": bound,
-                "estimate": matched / decided if decided else None,
-                "low": interval.low,
-                "high": interval.high,
-            }
-        )
-    return out
+
+    def __init__(self, problem: Problem, seed: int, engine: str) -> None:
+        self.problem, self.seed, self.engine = problem, seed, engine
+        self._of = Thresholds(problem, seed, find_measure("size")).of
+        self._found: dict[int, Threshold] = {}
+
+    def missing(self, counts: Sequence[InstanceCount]) -> int:
+        """How many of them were not seen before."""
+        return sum(count.index not in self._found for count in counts)
+
+    def points(self, counts: Sequence[InstanceCount]) -> list[dict[str, Any]]:
+        """The profile at some bounds, equally far apart in ratio.
+
+        Parameters
+        ----------
+        counts : sequence of InstanceCount
+            With all their solutions; those seen before cost nothing.
+
+        Returns
+        -------
+        list of dict
+            Empty where sizes are not known: trials that a verdict settles hold no solutions.
+        """
+        if not is_listed(self.problem) or any(count.is_settled for count in counts):
+            return []
+        for count in counts:
+            if count.index not in self._found:
+                self._found[count.index] = self._of(count)
+        profile = Profile(
+            self.problem, "size", self.engine, self.seed,
+            tuple(self._found[count.index] for count in counts),
+        )  # fmt: skip
+        if not profile.steps:
+            return []
+        first, last = max(profile.steps[0], 1e-12), max(profile.steps[-1], 1e-12)
+        grid = [float(f"{bound:.3g}") for bound in np.geomspace(first, last, _BOUNDS)[1:-1]]
+        return [profile.at(bound).to_dict() for bound in dict.fromkeys([first, *grid, last])]
 
 
 def comparison_data(found: Comparison) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import socket
@@ -19,6 +20,14 @@ from numeric.studies.workers import ONE_THREAD, receive, send
 # Seconds that a job has to put together what it knows before it is killed.
 PATIENCE = 0.6
 _ROOT = str(Path(__file__).resolve().parents[2])
+
+# Where the results of jobs are defined: a result is unpickled at once where these are loaded.
+_RESULTS = (
+    "matchprob.api.design",
+    "matchprob.api.identify",
+    "matchprob.api.repair",
+    "numeric.statistics.comparison",
+)
 
 Event = dict[str, Any]
 Listener = Callable[[Event], None]
@@ -122,9 +131,11 @@ class Workshop:
         self._control: socket.socket | None = None
 
     def start(self) -> None:
-        """Begin to load what jobs need."""
+        """Begin to load what jobs need, and here the classes of what they find."""
         with self._lock:
             self._ready()
+        for name in _RESULTS:
+            importlib.import_module(name)
 
     def run(self, ask: Mapping[str, Any], listener: Listener) -> Job:
         """Start a job.

@@ -9,7 +9,7 @@ from algebra.design.result import Design, float_text
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
 from matchprob.api.probable import ProbableDesign
-from matchprob.report.tables import mask_text
+from matchprob.report.tables import mask_text, names_of
 
 _WIDEST = 48
 
@@ -21,7 +21,7 @@ def print_masks(out: Console, allocation: Allocation) -> None:
         counts = " ".join(map(str, allocation.row_counts(name)))
         out.print(f"\n{name} ({rows}×{columns}), learnable weights a row: {counts}")
         if max(rows, columns) <= _WIDEST:
-            out.print(Text(mask_text(allocation, name), style="cyan"))
+            out.print(Text(mask_text(allocation, name, names_of(out)), style="cyan"))
 
 
 def print_design(out: Console, found: Design) -> None:

@@ -49,6 +49,8 @@ def print_solutions(
     out: Console, found: CountResult, costs: Sequence[Sequence[SolutionCost]]
 ) -> None:
     """One line for each real solution: what it costs."""
+    if not any(costs):
+        return
     numbers = (
         "instance",
         "largest |w|",

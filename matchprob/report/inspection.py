@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
+from algebra.certificates.family import WrittenEquations as Written
 from algebra.families import written_equations
+from algebra.linear.inspect import numbers_equations
 from algebra.networks.limits import plural
+from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import FormReport, Inspection
-from matchprob.api.export import Export
-from matchprob.report.tables import WIDEST, mask_text, table
+from algebra.systems.symbolic import Elimination
+from matchprob.api.equations.export import Export
+from matchprob.report.tables import WIDEST, mask_text, names_of, table
 
 _MOST_EQUATIONS = 60
 
@@ -37,7 +42,7 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
         )
         out.print(f"\n{counts}")
         if max(rows, columns) <= WIDEST:
-            out.print(Text(mask_text(allocation, name), style="cyan"))
+            out.print(Text(mask_text(allocation, name, names_of(out)), style="cyan"))
     for form in found.forms:
         out.print()
         _print_form(out, form)
@@ -48,7 +53,7 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
         out.print(Text("Too many weights for too few equations", style="bold red"))
         for violation in found.violations:
             out.print(f"  {violation}")
-    elif network.has_limits:
+    elif network.has_limits and not found.labels:
         out.print("No row, column or cross holds more weights than it has equations.")
 
 
@@ -107,13 +112,47 @@ def _blocks(form: FormReport) -> str:
     return ", ".join(f"{n} × {text}" if n > 1 else text for text, n in parts)
 
 
-def print_equations(out: Console, found: Inspection, problem: Problem) -> None:
-    """The equations of the first form, in SymPy's words."""
-    written = written_equations(found, problem.support)
-    if written is not None:
-        title, equations = written
-        out.print(Text(f"\n{title}", style="bold"))
-        _print_equations(out, equations)
+def written(
+    found: Inspection, problem: Problem, numbers: GivenNumbers | None = None
+) -> Written | None:
+    """The equations of the first form, in SymPy's words; None where there are none."""
+    if numbers is not None and found.forms:
+        return numbers_equations(numbers, found.forms[0].form)
+    return written_equations(found, problem.support)
+
+
+def equations_data(found: Inspection, equations: Written | None) -> dict[str, Any] | None:
+    """The equations as texts, for ``--json``."""
+    if equations is None:
+        return None
+    title, pairs = equations
+    return {
+        "title": title,
+        "weights": _weight_names(found),
+        "equations": [{"label": label, "text": str(e.expand())} for label, e in pairs],
+    }
+
+
+def _weight_names(found: Inspection) -> list[str]:
+    return [f"{name}_{i}_{j}" for name, i, j in found.allocation.cells]
+
+
+def print_equations(
+    out: Console, found: Inspection, title: str, equations: Sequence[tuple[str, Any]]
+) -> None:
+    """The equations, with the learnable weights between brackets."""
+    out.print(Text(f"\n{title}", style="bold"))
+    names = _weight_names(found)
+    if names:
+        out.print(f"  learnable weights stand between brackets: [{names[0]}]", markup=False)
+    marks = re.compile(rf"\b({'|'.join(names)})\b") if names else None
+    for label, equation in equations[:_MOST_EQUATIONS]:
+        text = str(equation.expand())
+        text = marks.sub(r"[\1]", text) if marks else text
+        out.print(f"  {label}:  {text} = 0", soft_wrap=True, markup=False)
+    left = len(equations) - _MOST_EQUATIONS
+    if left > 0:
+        out.print(f"  … and {left} more")
 
 
 def print_names(out: Console, written: Export) -> None:
@@ -131,9 +170,24 @@ def print_names(out: Console, written: Export) -> None:
     out.print(f"  {names}", markup=False)
 
 
-def _print_equations(out: Console, equations: Sequence[tuple[str, Any]]) -> None:
-    for label, equation in equations[:_MOST_EQUATIONS]:
-        out.print(f"  {label}:  {equation.expand()} = 0", soft_wrap=True, markup=False)
-    left = len(equations) - _MOST_EQUATIONS
+def print_core(out: Console, found: Elimination) -> None:
+    """What elimination leaves, and the weights as functions of it."""
+    data = "symbols for all data" if found.parameters else found.source
+    out.print(Text(f"\nCore of the {found.form} form, {data}", style="bold"))
+    if not found.consistent:
+        out.print("  1 = 0: there is no solution, not even complex")
+        return
+    if not found.equations:
+        free = ", ".join(found.unknowns)
+        out.print(f"  no equation is left; free: {free}" if free else "  empty: linear throughout")
+    for equation in found.equations[:_MOST_EQUATIONS]:
+        out.print(f"  {equation} = 0", soft_wrap=True, markup=False)
+    left = len(found.equations) - _MOST_EQUATIONS
     if left > 0:
         out.print(f"  … and {left} more")
+    for name, value in list(found.weights.items())[:_MOST_EQUATIONS]:
+        if str(value) != name:
+            out.print(f"  [{name}] = {value}", soft_wrap=True, markup=False)
+    if found.deferred:
+        names = ", ".join(found.deferred)
+        out.print(f"  by linear equations, once these are known: {names}", markup=False)

@@ -15,6 +15,7 @@ from matplotlib.patches import Patch
 
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
+from algebra.problems.names import Names
 from matchprob.report.style import SMALL, TEXT, heading, room, text_width, tidy
 
 # Between two matrices, in cells; a grid only where cells are at least so many points wide.
@@ -59,6 +60,7 @@ def draw_masks(
     *,
     title: str = "",
     numbers: Mapping[Cell, int] | None = None,
+    names: Names | None = None,
 ) -> dict[str, np.ndarray]:
     """Draw matrices side by side.
 
@@ -73,6 +75,8 @@ def draw_masks(
     title : str, optional
     numbers : mapping of cell to int, optional
         Written into cells, where these are large enough.
+    names : Names, optional
+        Of units: ticks instead of indices.
 
     Returns
     -------
@@ -109,7 +113,11 @@ def draw_masks(
                 name, (left + columns / 2, 0), (0, 3), textcoords="offset points", ha="center",
                 fontsize=TEXT, style="italic", annotation_clip=False,
             )  # fmt: skip
-        xticks += [(left + j + 0.5, str(j)) for j in _ticks(columns, cell)]
+        across_names = names.columns(name) if names else None
+        xticks += [
+            (left + j + 0.5, across_names[j] if across_names else str(j))
+            for j in _ticks(columns, cell)
+        ]
         if cell >= SMALL + 2:
             for (matrix, i, j), number in (numbers or {}).items():
                 if matrix == name:
@@ -122,9 +130,15 @@ def draw_masks(
     axes.set_xlim(0, max(left - _GAP, room(axes) / _CELL))
     axes.set_ylim(tallest, 0)
     axes.set_anchor("NW")
-    axes.set_xticks([x for x, _ in xticks], [text for _, text in xticks])
+    # Names stand upright where they are wider than their column.
+    upright = any(text_width(text, SMALL) > cell - 2 for _, text in xticks)
+    axes.set_xticks(
+        [x for x, _ in xticks], [text for _, text in xticks], rotation=90 if upright else 0
+    )
     down_ticks = _ticks(tallest, cell)
-    axes.set_yticks([i + 0.5 for i in down_ticks], list(map(str, down_ticks)))
+    down_names = {names.rows(name) for name in pictures} if names else set()
+    own = next(iter(down_names)) if len(down_names) == 1 else None
+    axes.set_yticks([i + 0.5 for i in down_ticks], [own[i] if own else str(i) for i in down_ticks])
     tidy(axes, "from (column)", "onto (row)")
     axes.set_xlabel("from (column)", loc="left")
     axes.tick_params(length=0)

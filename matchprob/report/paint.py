@@ -24,6 +24,7 @@ from algebra.identify.identification import Identification
 from algebra.problems.allocation import Allocation, Cell
 from algebra.results import Result
 from algebra.surveys.audit import Audit, AuditResult
+from matchprob.api.construct import DepthConstruction
 from matchprob.api.design import DesignResult
 from matchprob.api.repair import RepairResult
 from matchprob.io.sizes import DPI, inches
@@ -156,6 +157,7 @@ def _certificate(axes: Axes, found: Certificate) -> None:
             Group(f"learns: {found.verdict}", VERDICTS[found.verdict], allocation.cells),
         ),
         title=f"{allocation.network}\n{found.verdict}: {found.rule}",
+        names=found.problem.names,
     )  # fmt: skip
 
 
@@ -165,6 +167,7 @@ def _identification(axes: Axes, found: Identification) -> None:
         axes, found.problem.network, _matrices(found.problem.allocation), groups_of(found),
         title=found.lines()[0],
         numbers={cell: count for cell, count in values.items() if count > 1},
+        names=found.problem.names,
     )  # fmt: skip
 
 
@@ -189,7 +192,14 @@ def _design(axes: Axes, found: DesignResult) -> None:
         Group("learns", BLUE, found.allocation.cells),
     )
     title = f"{found.goal}: {found.allocation.size} weights learn"
-    draw_masks(axes, found.asked.network, _matrices(found.allocation, cells), groups, title=title)
+    draw_masks(
+        axes,
+        found.asked.network,
+        _matrices(found.allocation, cells),
+        groups,
+        title=title,
+        names=found.problem.names,
+    )
 
 
 def _repair(axes: Axes, found: RepairResult) -> None:
@@ -203,7 +213,14 @@ def _repair(axes: Axes, found: RepairResult) -> None:
     )
     moves = found.repair.moves if found.repair else 0
     title = f"{found.before.verdict} → {found.after.verdict}, {moves} moved"
-    draw_masks(axes, after.network, _matrices(after, before.cells), groups, title=title)
+    draw_masks(
+        axes,
+        after.network,
+        _matrices(after, before.cells),
+        groups,
+        title=title,
+        names=found.problem.names,
+    )
 
 
 def _estimate(axes: Axes, found: Estimate) -> None:
@@ -319,6 +336,24 @@ def _construction(axes: Axes, found: Construction) -> None:
     heading(axes, str(found).partition("\n")[0].partition(",")[0])
 
 
+def _depth(axes: Axes, found: DepthConstruction) -> None:
+    """The largest and the smallest |scale| of each layer of the target."""
+    layers = list(range(1, len(found) + 1))
+    for label, colour, pick in (("largest |scale|", BLUE, max), ("smallest", ORANGE, min)):
+        sizes = [pick(abs(float_of(s)) for row in b.scales for s in row) for b in found]
+        axes.plot(layers, sizes, marker="o", ls="none", color=colour, label=label)
+    axes.set_yscale("log")
+    name_ticks(axes, layers, list(map(str, layers)))
+    tidy(axes, "layer of the target", "scale")
+    handles, _ = axes.get_legend_handles_labels()
+    heading(axes, str(found).partition("\n")[0].partition(",")[0], handles)
+
+
+def float_of(value: Any) -> float:
+    """A double, or a rational rounded."""
+    return int(value.p) / int(value.q) if hasattr(value, "p") else float(value)
+
+
 def _training(axes: Axes, found: TrainResult) -> None:
     groups = (
         ("a match, found", BLUE, [t for t in found.trained if t.found]),
@@ -375,6 +410,7 @@ PICTURES: dict[str, Picture] = {
     "design": _masks(_design, lambda f: (f.allocation, f.asked.cells)),
     "repair": _masks(_repair, lambda f: (f.problem.allocation, f.before.problem.allocation.cells)),
     "construction": Picture(_construction),
+    "depth": Picture(_depth),
     "profile": Picture(draw_profile),
     "training": Picture(_training),
 }

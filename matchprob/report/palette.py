@@ -16,5 +16,7 @@ VERMILION, YELLOW, ROSE = "#b03a00", "#f0e442", "#cc79a7"
 ABSENT, INK = "#e4e4e4", "#202020"
 PALETTE = (BLUE, ORANGE, SKY, VERMILION, YELLOW, ROSE, ABSENT, INK)
 
+# Curves side by side, in this order.
+SERIES = (BLUE, VERMILION, ORANGE, ROSE, SKY, INK)
 VERDICTS = {"maximal": BLUE, "minimal": VERMILION, "intermediate": ORANGE, "undecided": ROSE}
 OUTCOMES = {"matched": BLUE, "unmatched": VERMILION, "undetermined": ORANGE}

@@ -9,7 +9,10 @@ canvas; a test measures that for every picture.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -32,6 +35,10 @@ TITLE, TEXT, SMALL, LEAST = 9.0, 8.0, 7.0, 5.0
 _TALLEST = 11.0
 # Of a figure's width, what matplotlib gives to its axes before names and numbers are known.
 _AXES = 0.775
+# Inches of a panel, at least.
+_PANEL = 2.3
+# The width of the paper for which figures are made; None where each has its own.
+_PAPER: ContextVar[float | None] = ContextVar("paper", default=None)
 # Of a figure's height, what its axes have at least.
 _LEAST_HIGH = 0.55
 # Around a picture, inches; between heading and axes, points.
@@ -53,11 +60,44 @@ _UNDATED: Mapping[str, dict[str, Any]] = {
 }
 
 
+@contextmanager
+def on_paper(width: float | None) -> Iterator[None]:
+    """Figures made inside are so many inches wide; None leaves each its own width."""
+    token = _PAPER.set(width)
+    try:
+        yield
+    finally:
+        _PAPER.reset(token)
+
+
 def new_figure(width: float, height: float) -> Figure:
-    """A figure of so many inches, unknown to pyplot."""
+    """A figure of so many inches, or as wide as the paper (`on_paper`), unknown to pyplot."""
+    paper = _PAPER.get()
+    if paper is not None:
+        width, height = paper, height * min(1.6, max(0.8, paper / width))
     figure = Figure(figsize=(width, height), layout="constrained")
     set_margins(figure)
     return figure
+
+
+def new_panels(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    """A figure of panels, row by row; below one another where the paper is narrow.
+
+    Parameters
+    ----------
+    rows, columns : int
+    width, height : float
+        Inches of the whole, side by side.
+    """
+    paper = _PAPER.get()
+    if paper is not None and paper / columns < _PANEL:
+        with on_paper(None):
+            each = height / rows * min(1.0, max(0.7, columns * paper / width))
+            figure = new_figure(paper, each * rows * columns)
+        rows, columns = rows * columns, 1
+    else:
+        figure = new_figure(width, height)
+    return figure, [figure.add_subplot(rows, columns, k + 1) for k in range(rows * columns)]
 
 
 def set_margins(figure: Figure) -> None:
@@ -129,7 +169,9 @@ def text_width(text: str, size: float, family: str | None = None) -> float:
     """How wide a line is, in points."""
     if not text.strip():
         return 0.0
-    path = TextPath((0, 0), text.replace("$", r"\$"), size=size, prop=FontProperties(family))
+    # Numbers of a logarithmic axis: what they show, an exponent as large as the rest.
+    shown = re.sub(r"\\[a-z]+|[${}^]", "", text) if text.startswith("$") else text
+    path = TextPath((0, 0), shown.replace("$", r"\$"), size=size, prop=FontProperties(family))
     return float(path.get_extents().width) * 1.03
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from rich.console import Console
 from rich.table import Table
 
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
+from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 
@@ -35,9 +37,19 @@ def table(*columns: str, right: Sequence[str] = ()) -> Table:
     return made
 
 
-def mask_text(allocation: Allocation, name: str) -> str:
-    """A mask as rows of ● (learnable) and · (fixed)."""
-    return "\n".join("".join("●" if v else "·" for v in row) for row in allocation.masks[name])
+def mask_text(allocation: Allocation, name: str, names: Names | None = None) -> str:
+    """A mask as rows of ● (learnable) and · (fixed), the rows' names before them."""
+    rows = ["".join("●" if v else "·" for v in row) for row in allocation.masks[name]]
+    own = names.rows(name) if names else None
+    if own is not None:
+        wide = max(map(len, own))
+        rows = [f"{unit:<{wide}}  {row}" for unit, row in zip(own, rows, strict=True)]
+    return "\n".join(rows)
+
+
+def names_of(out: Console) -> Names | None:
+    """The names of units that a page puts in."""
+    return getattr(out, "names", None)
 
 
 def learns(problem: Problem) -> str:

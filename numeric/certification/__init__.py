@@ -2,6 +2,7 @@ r"""Krawczyk's test: which approximate roots are roots, and which of them are re
 
 constraints      Which real solutions certainly obey the constraints, and which certainly do not
 enclosures       Intervals around the real solutions of counted instances, each proved to hold one
+fibre            More weights than equations: is a match inside the box?
 krawczyk         Certified roots: Krawczyk's test in double-precision discs, in balls where that
                  fails
 krawczyk_kernel  Krawczyk's test, compiled: one driver for the equations in the weights and the

@@ -7,7 +7,6 @@ with exactly one solution, which is real (`numeric.certification.krawczyk`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,11 +14,10 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.polynomials.parametrization import Box
-from algebra.problems.problem import Problem
 from numeric.certification.pool import certified_pool
 from numeric.chains.chain import Chain, make_chain
-from numeric.counts import InstanceCount
-from numeric.instances import draw_instance
+from numeric.counts import CountResult, InstanceCount
+from numeric.instances import Instance
 
 RATIONAL, CERTIFIED = "rational", "certified"
 
@@ -68,17 +66,13 @@ def exact_text(value: Fraction) -> str:
     return sign + (f"{text[:-digits]}.{text[-digits:]}" if digits else text)
 
 
-def enclosures(
-    counts: Sequence[InstanceCount], problem: Problem, seed: int
-) -> list[list[Enclosure | None]]:
+def enclosures(found: CountResult) -> list[list[Enclosure | None]]:
     """For each count, an enclosure of each of its solutions.
 
     Parameters
     ----------
-    counts : sequence of InstanceCount
-    problem : Problem
-    seed : int
-        Of the instances, which are drawn again where they have to be.
+    found : CountResult
+        It knows its instances, or its problem.
 
     Returns
     -------
@@ -87,24 +81,27 @@ def enclosures(
     """
     chains: dict[object, Chain | None] = {}
     out: list[list[Enclosure | None]] = []
-    for count in counts:
+    for count in found.instances:
         if not count.solutions:
             out.append([])
         elif len(count.boxes) == len(count.solutions):
             out.append([Enclosure(box, RATIONAL) for box in count.boxes])
+        elif found.given is not None:
+            # Krawczyk's test is for a teacher's labels.
+            out.append([None] * len(count.solutions))
         else:
-            out.append(_certified(count, problem, seed, chains))
+            out.append(_certified(count, found.instance(count), chains))
     return out
 
 
 def _certified(
-    count: InstanceCount, problem: Problem, seed: int, chains: dict[object, Chain | None]
+    count: InstanceCount, instance: Instance, chains: dict[object, Chain | None]
 ) -> list[Enclosure | None]:
     nothing: list[Enclosure | None] = [None] * len(count.solutions)
-    instance = draw_instance(problem, seed, count.index)
     if instance.allocation not in chains:
         try:
-            chains[instance.allocation] = make_chain(instance.allocation, problem.support)
+            support = instance.problem.support
+            chains[instance.allocation] = make_chain(instance.allocation, support)
         except InputError:  # no square system
             chains[instance.allocation] = None
     chain = chains[instance.allocation]

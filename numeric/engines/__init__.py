@@ -10,6 +10,8 @@ fsolve               The first paper's method: `scipy.optimize.fsolve` from up t
 homotopy             Complete counts of real solutions by parameter homotopy
 multistart           Real solutions by many Newton runs: a rigorous lower bound where N is out of
                      reach
+newton               Lower bounds for networks with activations: many starts, each solution
+                     certified in balls
 optimizers           The first paper's method for ReLU nets: an optimizer, and "a match" where MSE
                      < 1e-2
 phcpy                Real solutions counted by phcpy: the reference engine

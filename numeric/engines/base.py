@@ -251,9 +251,13 @@ def _entry(name: str) -> _Entry:
 
 
 def family_name(network: Network) -> str:
-    """The family whose engines count a network's instances: that of what is solved instead."""
+    """The family whose engines count a network's instances: that of what is solved instead.
+
+    Networks with activations are "polynomial" or "analytic".
+    """
     lowering = network.lower()
-    return family_of(network if lowering is None else lowering.network).name
+    solved = network if lowering is None else lowering.network
+    return solved.equations_are or family_of(solved).name
 
 
 def engines_for(network: Network) -> tuple[str, ...]:
@@ -264,9 +268,13 @@ def engines_for(network: Network) -> tuple[str, ...]:
 
 def default_engine(network: Network) -> str:
     """The engine for a network where none is named."""
-    for name in engines_for(network):
+    names = engines_for(network)
+    for name in names:
         if engine_info(name).default:
             return name
+    if names:
+        # Without a default the first that is complete, or else the first.
+        return names[0]
     raise InputError(f"no engine counts the instances of a {network.title} network")
 
 

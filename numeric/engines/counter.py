@@ -8,7 +8,9 @@ the root count, so that it knows when it has found everything.
 What is solved may be another problem (`algebra.problems.reduction`): that of a network of another
 kind, or, with more weights than equations, of a sub-allocation of full rank, the surplus weights
 kept at their random values.  Then a real solution proves a match, none leaves the trial
-undetermined.  Engines see the reduced problem; solutions come back in the original's order.
+undetermined.  Engines see the reduced problem; solutions come back in the original's order.  Under
+constraints surplus weights are not kept: a match inside the box is looked for on the whole fibre
+(`numeric.certification.fibre`).
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ from numeric.engines.base import (
     check_engine,
     chosen_engine,
     engine_info,
+    engines_for,
     make_engine,
 )
 from numeric.engines.plans import Plan, linear_plan, rank_plan, root_plan
@@ -89,10 +92,14 @@ class InstanceCounter:
         self.name = engine
         self.info = engine_info(engine)
         self.timeout = positive_seconds(timeout, "timeout")
-        self.certify = certify and problem.distribution.is_continuous
+        exact_ranks = problem.network.ranks_are_exact
+        self.certify = certify and problem.distribution.is_continuous and exact_ranks
         # The one solution that comes first may not obey.
         self.constrained = bool(problem.constraints)
         self.complete = complete or self.constrained
+        if self.constrained and self.problem.network.chain() is None and self.info.plans:
+            title = self.problem.network.title
+            raise InputError(f"[constraints] are not known of a {title} network with activations")
         if self.constrained and not (self.info.plans or self.info.constraints):
             raise InputError(f"engine {engine!r} does not know [constraints]: take another")
         self.root_timeout = positive_seconds(root_timeout, "root_timeout")
@@ -144,6 +151,9 @@ class InstanceCounter:
                 return engine.plan(allocation)
             return _no_plan(self.problem, allocation)
         plan = self._rank_plan(allocation)
+        if plan.root_count is None and self.problem.network.equations_are:
+            # Where only the read-out learns, N = 1 whatever the activation.
+            plan = self._plans[allocation] = linear_plan(self.problem, plan)
         if plan.root_count is None and not self.info.complete:
             return replace(plan, source=f"not counted: {self.name} gives lower bounds")
         if plan.root_count is None and allocation not in self._counted:
@@ -241,6 +251,8 @@ class InstanceCounter:
         return found
 
     def _solve(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
+        if self.constrained and plan.reduction is not None:
+            return self._in_boxes(plan, instances)
         engine = self._engine(plan, self.problem.with_allocation(plan.allocation))
         if plan.reduction is None:
             counts = self._obeying(plan, instances, engine.count_many(instances))
@@ -261,6 +273,13 @@ class InstanceCounter:
             )
             for c, i in zip(counts, solved, strict=True)
         ]  # fmt: skip
+
+    def _in_boxes(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """Counts where weights are to spare and constrained: no engine solves a part of them."""
+        # Loaded here: compiled kernels and SciPy's optimizers.
+        from numeric.certification.fibre import count_inside
+
+        return [count_inside(i, plan.equations, self.problem.support) for i in instances]
 
     def _obeying(
         self, plan: Plan, instances: Sequence[Instance], counts: Sequence[InstanceCount]
@@ -285,7 +304,8 @@ class InstanceCounter:
         if key not in self._engines:
             # Of a minimal allocation only an exact engine can find the chance solutions
             # that discrete laws allow: its systems have more equations than unknowns.
-            name = "exact" if self.info.plans and plan.root_count == 0 else self.name
+            exact = "exact" in engines_for(problem.network) and plan.root_count == 0
+            name = "exact" if self.info.plans and exact else self.name
             if len(self._engines) >= _MOST_ENGINES:
                 self._engines.pop(next(iter(self._engines)))
             self._engines[key] = make_engine(

@@ -180,7 +180,7 @@ def _weights(core: CoreSystem, roots: RealRoots) -> tuple[tuple[float, ...], ...
 @engine(
     EngineInfo(
         "exact",
-        {"linear"},
+        {"linear", "polynomial"},
         complete=True,
         needs=("msolve",),
         summary="msolve over the rationals, audited against N and parity",

@@ -170,7 +170,7 @@ def decide(
             found = decide_pairs(instance, most_nodes=min(first, most_nodes))
         if found.verdict == UNDETERMINED:
             found = decide_cells(instance, certify=certify, most_nodes=most_nodes)
-    return replace(found, seconds=time.perf_counter() - began, teacher=instance.teacher)
+    return replace(found, seconds=time.perf_counter() - began, teacher=instance.given_by)
 
 
 def _decide_boxed(instance: Instance, *, certify: bool, most_nodes: int) -> ReluDecision:

@@ -148,8 +148,9 @@ export function makeActions(host) {
         h("p", {}, isRunning ? h("span", { class: "mp-spin", "aria-hidden": "true" }) : null,
           event.status === "failed" ? "Not done: " : "", words),
         isRunning && share !== null ? progress(share, `${event.trials} of ${event.requested}`) : null,
+        event.why ? event.why.known.filter((/** @type {string} */ t) => t !== words).map((/** @type {string} */ t) => h("p", { class: "mp-soft" }, t)) : null,
         event.html ? table(event.html) : null,
-        event.status === "done" || event.trials
+        event.status === "done" || (event.trials && !isRunning)
           ? h("button", { type: "button", class: "mp-small", onclick: () => host.save(current) },
               current === "certify" ? "Save the certificate" : "Save the result")
           : null));
@@ -162,11 +163,15 @@ export function makeActions(host) {
     current: () => current,
     /** @param {string} what @param {any} event */
     tell(what, event) {
+      const before = told[what]?.status;
       told[what] = event;
-      draw();
+      // A button that is made anew six times a second cannot be pressed.
+      if (before !== event.status) draw();
+      else if (what === current) drawOutcome();
     },
     /** @param {string} what */
     forget(what) {
+      if (!told[what]) return;
       delete told[what];
       draw();
     },

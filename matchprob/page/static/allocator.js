@@ -264,8 +264,8 @@ class View {
       this.look();
       if (!sameShapes(event.shapes, this.state.shapes)) return;
     }
+    if (this.looked?.digest !== event.digest) this.bound = null;
     this.looked = event;
-    this.bound = null;
     this.judged[event.digest] = event;
     this.drawStudies();
     this.root.dataset.looked = String(event.seq);
@@ -686,7 +686,7 @@ class View {
     const study = this.estimateOf(this.looked.digest);
     showChance(this.chanceCard, this.verdict().word, study, {
       bound: this.bound,
-      setBound: (k) => { this.bound = k; this.drawChance(); this.chanceCard.querySelector("input")?.focus(); },
+      setBound: (k) => { this.bound = k; this.drawChance(); },
       run: () => { this.actions.choose("estimate"); this.act("estimate", { trials: 1000, complete: true }); },
       cancel: () => this.cancel("estimate"),
     });
@@ -701,13 +701,30 @@ class View {
     const { digest, shapes, state } = this.pinned;
     const a = this.summary(digest, this.judged[digest]);
     const b = this.summary(this.looked?.digest, this.looked);
+    const key = JSON.stringify([digest, state, this.packed]);
+    if (this.drawn.get(this.pinCard) === key && this.pinCard.children.length) {
+      // Only what a study tells changes: buttons stay where they are.
+      this.pinCard.querySelectorAll(".mp-summary").forEach((old, side) => old.replaceWith(side ? b : a));
+      return;
+    }
+    this.drawn.set(this.pinCard, key);
+    const compare = () => {
+      this.actions.choose("compare");
+      this.act("compare", { trials: 1000 });
+    };
+    const unpin = () => {
+      this.pinned = null;
+      this.publish();
+      this.drawPin();
+      this.actions.draw();
+    };
+    const small = (/** @type {string} */ name, /** @type {string} */ words, /** @type {() => void} */ act) =>
+      h("button", { type: "button", class: "mp-small", "data-do": name, onclick: act }, words);
     fill(this.pinCard,
       h("div", { class: "mp-ab", "data-side": "A" }, h("h3", {}, "A"), miniature(state, shapes), a,
-        h("div", { class: "mp-buttons" },
-          h("button", { type: "button", class: "mp-small", "data-do": "swap", onclick: () => this.swap() }, "Swap"),
-          h("button", { type: "button", class: "mp-small", "data-do": "unpin", onclick: () => { this.pinned = null; this.publish(); this.drawPin(); this.actions.draw(); } }, "Unpin"))),
+        h("div", { class: "mp-buttons" }, small("swap", "Swap", () => this.swap()), small("unpin", "Unpin", unpin))),
       h("div", { class: "mp-ab", "data-side": "B" }, h("h3", {}, "B"), miniature(packState(this.state), this.state.shapes), b,
-        h("span", { class: "mp-soft" }, "on the page")));
+        h("div", { class: "mp-buttons" }, small("compare", "Compare with 1,000 trials", compare))));
   }
 
   swap() {

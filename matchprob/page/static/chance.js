@@ -71,8 +71,12 @@ export function showChance(card, verdict, study, host) {
   const interval = chance && !chance.certified
     ? `95 % interval [${percent(chance.low)}, ${percent(chance.high)}]`
     : chance?.certified ? "certified: no trial is needed" : "";
+  if (!card.children.length) {
+    fill(card, h("div", {}), h("div", { class: "mp-control" }), h("div", {}), h("div", {}));
+  }
+  const [above, control, below, sizes] = /** @type {any[]} */ ([...card.children]);
   fill(
-    card,
+    above,
     h("div", { class: "mp-chance" },
       h("strong", { class: "mp-value" }, value),
       h("span", { class: "mp-soft" }, interval)),
@@ -84,14 +88,19 @@ export function showChance(card, verdict, study, host) {
           study.status === "stopped" ? " (stopped)" : "",
           study.status === "failed" ? ` (ended: ${study.text})` : "")
       : null,
-    isRunning
-      ? h("button", { type: "button", class: "mp-small", onclick: host.cancel }, "Cancel the estimate")
-      : !chance
-        ? h("button", { type: "button", class: "mp-small", onclick: host.run }, "Estimate with 1,000 trials")
-        : null,
-    study?.trials ? histogram(study) : null,
-    study?.bounds?.length ? slider(study, host) : null,
   );
+  // What is pressed and dragged stays where it is while pictures around it change.
+  const wanted = isRunning ? "cancel" : chance ? "" : "run";
+  if (control.dataset.shows !== wanted) {
+    control.dataset.shows = wanted;
+    fill(control, wanted === "cancel"
+      ? h("button", { type: "button", class: "mp-small", onclick: host.cancel }, "Cancel the estimate")
+      : wanted === "run"
+        ? h("button", { type: "button", class: "mp-small", onclick: host.run }, "Estimate with 1,000 trials")
+        : null);
+  }
+  fill(below, study?.trials ? histogram(study) : null);
+  slider(sizes, study, host);
 }
 
 /**
@@ -116,15 +125,30 @@ function histogram(study) {
 
 /**
  * The match probability if weights are bounded.
+ * @param {any} place
  * @param {any} study
  * @param {{ bound: number | null, setBound: (k: number | null) => void }} host
  */
-function slider(study, host) {
-  const points = study.bounds;
+function slider(place, study, host) {
+  const points = study?.bounds ?? [];
+  if (!points.length) {
+    fill(place);
+    return;
+  }
+  if (!place.children.length) {
+    fill(place, h("div", { class: "mp-bound" },
+      h("h4", {}, h("label", { for: "mp-bound" }, "Largest allowed |w|")),
+      h("div", {}),
+      h("input", {
+        id: "mp-bound", type: "range", min: 0, step: 1,
+        oninput: (/** @type {any} */ e) => host.setBound(Number(e.target.value)),
+      }),
+      h("p", { class: "mp-soft" })));
+  }
+  const [, curvePlace, input, words] = place.firstChild.children;
   const last = points.length - 1;
   const k = Math.min(host.bound ?? last, last);
   const point = points[k];
-  const id = "mp-bound";
   const x = (/** @type {number} */ i) => 8 + (304 * i) / Math.max(1, last);
   const y = (/** @type {any} */ p) => 58 - 50 * (p.estimate ?? 0);
   const curve = points.map((/** @type {any} */ p, /** @type {number} */ i) => `${x(i)},${y(p)}`).join(" ");
@@ -132,19 +156,15 @@ function slider(study, host) {
     ...points.map((/** @type {any} */ p, /** @type {number} */ i) => `${x(i)},${58 - 50 * p.high}`),
     ...points.map((/** @type {any} */ p, /** @type {number} */ i) => `${x(i)},${58 - 50 * p.low}`).reverse(),
   ].join(" ");
-  return h("div", { class: "mp-bound" },
-    h("h4", {}, h("label", { for: id }, "Largest allowed |w|")),
-    svg("svg", { viewBox: "0 0 320 62", class: "mp-curve", role: "img", "aria-label": "match probability against the bound" },
-      svg("line", { x1: 8, x2: 312, y1: 58, y2: 58, class: "mp-axis" }),
-      svg("polygon", { points: band, class: "mp-band" }),
-      svg("polyline", { points: curve, class: "mp-line" }),
-      svg("circle", { cx: x(k), cy: y(point), r: 4, class: "mp-point" })),
-    h("input", {
-      id, type: "range", min: 0, max: last, step: 1, value: k,
-      "aria-valuetext": `weights up to ${point.bound.toPrecision(3)}`,
-      oninput: (/** @type {any} */ e) => host.setBound(Number(e.target.value)),
-    }),
-    h("p", { class: "mp-soft" },
-      `|w| ≤ ${point.bound.toPrecision(3)}: MP ≈ ${point.estimate === null ? "undecided" : percent(point.estimate)}, ` +
-      `95 % interval [${percent(point.low)}, ${percent(point.high)}]`));
+  fill(curvePlace, svg("svg", { viewBox: "0 0 320 62", class: "mp-curve", role: "img", "aria-label": "match probability against the bound" },
+    svg("line", { x1: 8, x2: 312, y1: 58, y2: 58, class: "mp-axis" }),
+    svg("polygon", { points: band, class: "mp-band" }),
+    svg("polyline", { points: curve, class: "mp-line" }),
+    svg("circle", { cx: x(k), cy: y(point), r: 4, class: "mp-point" })));
+  input.max = last;
+  input.value = k;
+  input.setAttribute("aria-valuetext", `weights up to ${point.bound.toPrecision(3)}`);
+  words.textContent =
+    `|w| ≤ ${point.bound.toPrecision(3)}: MP ≈ ${point.estimate === null ? "undecided" : percent(point.estimate)}, ` +
+    `95 % interval [${percent(point.low)}, ${percent(point.high)}]`;
 }

@@ -66,13 +66,14 @@ export function showVerdict(card, looked, certified, structure, unknown) {
       { class: `mp-verdict mp-is-${word}`, role: "status", "data-verdict": word },
       h("span", { class: "mp-sign", "aria-hidden": "true" }, SIGNS[word]),
       h("div", {},
-        h("strong", { class: "mp-word" }, looked && !rank && word === "pending" ? "deciding" : words),
+        h("span", { class: "mp-head-line" },
+          h("strong", { class: "mp-word" }, looked && !rank && word === "pending" ? "deciding" : words),
+          h("span", { class: `mp-sure mp-sure-${sure}`, title: certainty(looked, certified, sure) },
+            { proved: "proved", probable: "probable", undecided: "undecided", pending: "working" }[sure] ?? "")),
         h("span", { class: "mp-meaning" }, word === "pending"
           ? rank ? "MP > 0; whether it is 1 is being decided" : "a verdict is looked for"
           : MEANING[word]),
       ),
-      h("span", { class: `mp-sure mp-sure-${sure}`, title: certainty(looked, certified, sure) },
-        { proved: "proved", probable: "probable", undecided: "undecided", pending: "working" }[sure] ?? ""),
     ),
     h("dl", { class: "mp-facts" }, facts.map(([name, value]) =>
       h("div", {}, h("dt", {}, name), h("dd", {}, value)))),

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
+from algebra.networks.linear import LinearEstimator
 from algebra.problems.files import load_problem
+from algebra.problems.names import Names
 from algebra.problems.tables import Edges, check_shape, parse_rows
 
 MASK = [["0", "1"], ["1", "0"]]
@@ -51,8 +53,9 @@ def test_edges_are_onto_rows_from_columns():
     """`post` is the row; order of the columns and case of the header do not matter."""
     found = parse_rows("Post,Pre,cost\n1,0,5/2\n0,2,1\n")
     assert isinstance(found, Edges)
-    assert found.values == {(1, 0): "5/2", (0, 2): "1"}
-    assert found.mask((2, 3)) == [[0, 0, 1], [1, 0, 0]]
+    names = Names(LinearEstimator(q=3, d=2, m=2))
+    assert found.cells(names, "W") == {(1, 0): "5/2", (0, 2): "1"}
+    assert found.mask(names, "W") == [[0, 0, 1], [1, 0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -61,9 +64,7 @@ def test_edges_are_onto_rows_from_columns():
         ("pre,cost\n0,1\n", "one column `post`"),
         ("pre,post,weight\n0,1,3\n", "pre, post and, of costs, cost"),
         ("pre,post\n0\n", "1 entries"),
-        ("pre,post\nADAL,1\n", "number of a unit"),
-        ("pre,post\n0,-1\n", "number of a unit"),
-        ("pre,post\n0,1\n0,1\n", "given twice"),
+        ("pre,post\n,1\n", "edge 1 lacks `pre`"),
         ("", "empty"),
         ("0,\0\n", "NUL"),
     ],
@@ -80,8 +81,15 @@ def test_shapes_are_checked():
         check_shape(MASK, (8, 8), "W")
     with pytest.raises(InputError, match="different lengths"):
         check_shape([["0"], ["0", "1"]], (2, 2), "W")
-    with pytest.raises(InputError, match="outside the 2×2"):
-        parse_rows("pre,post\n5,0\n").mask((2, 2))
+    for text, words in (
+        ("5,0", "edge 1, from 5 onto 0: `pre` 5 is outside: W has columns 0 to 1"),
+        ("0,7", "`post` 7 is outside: W has rows 0 to 1"),
+        ("ADAL,1", "number of a unit"),
+        ("0,-1", "number of a unit"),
+        ("0,1\n0,1", "edge 2, from 0 onto 1, is given twice"),
+    ):
+        with pytest.raises(InputError, match=words):
+            parse_rows(f"pre,post\n{text}\n").mask(Names(LinearEstimator(q=2, d=2, m=2)), "W")
 
 
 def test_problem_files_take_them(tmp_path):
@@ -99,5 +107,5 @@ def test_problem_files_take_them(tmp_path):
         load_problem(path)
     (tmp_path / "edges.csv").write_text("pre,post\n7,0\n")
     path.write_text(text + '[learnable]\nW = "edges.csv"\n')
-    with pytest.raises(InputError, match="outside the 2×2"):
+    with pytest.raises(InputError, match="`pre` 7 is outside: W has columns 0 to 1"):
         load_problem(path)

@@ -30,6 +30,8 @@ VERBS = {
     "repair": (lambda: mp.repair(DIAGONAL), 3),
     "robust": (lambda: mp.robust(DIAGONAL), 2),
     "construct": (lambda: mp.construct([[[1, 2], [3, 4]]]), None),
+    "construct_by_depth": (lambda: mp.construct_by_depth([[[1, 2], [3, 4]]]), 1),
+    "construct_by_depth_exactly": (lambda: mp.construct_by_depth_exactly([[[1, 2], [3, 4]]]), 1),
 }
 
 

@@ -56,6 +56,10 @@ BAD = {
 # Sizes at which a verb answers, or says what it would take.
 HUGE = {
     "long.toml": _RNN.replace("T = 2", "T = 1000000") + "[learnable]\nW = [[1, 1], [0, 0]]\n",
+    "samples.toml": _RNN.replace("m = 2", "m = 1000000") + "[learnable]\nW = [[1, 1], [0, 0]]\n",
+    "units.toml": _RNN.replace("n = 2", "n = 2000") + '[learnable]\nW = "all"\n',
+    "wide.toml": '[network]\nkind = "lrnn"\nn = 2000\nT = 4\nb = 100\nd = 50\nm = 100\n'
+    '[learnable]\nW = "all"\n',
 }
 OTHER = {
     "costs.csv": "1,2\n3,4\n",
@@ -121,6 +125,12 @@ inspect missing.toml
 inspect .
 inspect latin.toml
 inspect /dev/null
+inspect row.toml --plot p.svg --width 85mm
+inspect row.toml --plot p.png --width 85
+inspect row.toml --plot p.png --dpi 1
+compare row.toml diagonal.toml --trials 2 --plot p.pdf --width 85mm
+reproduce warmup --trials 1 --width 85
+reproduce warmup --trials 1 --format gif
 estimate row.toml --engine ''
 estimate row.toml --engine nonsense
 estimate row.toml --engine Homotopy
@@ -245,9 +255,11 @@ def _all_lines() -> Iterator[str]:
     for file in GOOD:
         for words in _PROBLEM_VERBS.values():
             yield words.replace("{}", file) + " --json"
-    for file in HUGE:
-        for verb in ("inspect", "certify", "estimate"):
-            yield _PROBLEM_VERBS[verb].replace("{}", file)
+    for verb in ("inspect", "certify", "estimate"):
+        yield _PROBLEM_VERBS[verb].replace("{}", "long.toml")
+    yield _PROBLEM_VERBS["certify"].replace("{}", "samples.toml")
+    yield _PROBLEM_VERBS["certify"].replace("{}", "wide.toml")
+    yield _PROBLEM_VERBS["atlas"].replace("{}", "units.toml")
     for (words, options), value in itertools.product(_OPTIONS.items(), _NUMBERS):
         for option in options:
             yield f"{words} {option} {value}"

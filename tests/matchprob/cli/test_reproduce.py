@@ -103,3 +103,14 @@ def test_unwritable_folder(tmp_path, capsys):
     (tmp_path / "taken").write_text("x")
     assert call("reproduce", "b11", "--out", tmp_path / "taken") == 2
     assert "--out" in capsys.readouterr().err
+
+
+def test_pictures_for_a_page(tmp_path, capsys):
+    """A format, a width and dots; what is wrong is refused before any trial."""
+    words = ["reproduce", "warmup", "--trials", 2, "--out", tmp_path]
+    assert call(*words, "--format", "svg", "--width", "85mm") == 0
+    assert 'width="240.9' in (tmp_path / "warmup.svg").read_text()
+    capsys.readouterr()
+    for bad in (["--format", "gif"], ["--width", "85"], ["--dpi", "1"]):
+        assert call(*words, *bad) == 2
+        assert capsys.readouterr().err

@@ -5,9 +5,11 @@ from fractions import Fraction
 import pytest
 
 from algebra.errors import InputError
+from algebra.networks.linear import LinearEstimator
+from algebra.problems.names import Names
 from matchprob.io.costs import read_cells, read_costs
 
-SHAPES = {"W": (2, 2)}
+NAMES = Names(LinearEstimator(q=2, d=2, m=2), {"inputs": ["PV", "SST"]})
 
 
 def write(folder, text):
@@ -18,10 +20,10 @@ def write(folder, text):
 
 def test_costs_are_exact(tmp_path):
     """A table and an edge list of the same costs."""
-    table = read_costs(write(tmp_path, "1,5/2\n0.1,4\n"), SHAPES)
+    table = read_costs(write(tmp_path, "1,5/2\n0.1,4\n"), NAMES)
     assert table["W", 0, 1] == Fraction(5, 2)
     assert table["W", 1, 0] == Fraction(1, 10)
-    edges = read_costs(write(tmp_path, "pre,post,cost\n1,0,5/2\n0,1,0.1\n"), SHAPES)
+    edges = read_costs(write(tmp_path, "pre,post,cost\n1,0,5/2\n0,1,0.1\n"), NAMES)
     assert edges == {("W", 0, 1): Fraction(5, 2), ("W", 1, 0): Fraction(1, 10)}
 
 
@@ -32,22 +34,22 @@ def test_costs_are_exact(tmp_path):
         ("1,2\n3\n", "different lengths"),
         ("1,2\n3,x\n", "row 1, column 1"),
         ("pre,post\n0,1\n", "needs a column `cost`"),
-        ("pre,post,cost\n0,9,1\n", "outside the 2×2"),
+        ("pre,post,cost\n0,9,1\n", "`post` 9 is outside"),
     ],
 )
 def test_costs_of_another_shape_are_refused(tmp_path, text, words):
     """A weight without a cost is a mistake, not a cost of 1."""
     with pytest.raises(InputError, match=words):
-        read_costs(write(tmp_path, text), SHAPES)
+        read_costs(write(tmp_path, text), NAMES)
 
 
 def test_marks(tmp_path):
     """1 marks a weight; an edge marks one; anything else is refused."""
-    assert read_cells(write(tmp_path, "0,1\n0,0\n"), SHAPES) == [("W", 0, 1)]
-    assert read_cells(write(tmp_path, "pre,post\n0,1\n"), SHAPES) == [("W", 1, 0)]
+    assert read_cells(write(tmp_path, "0,1\n0,0\n"), NAMES) == [("W", 0, 1)]
+    assert read_cells(write(tmp_path, "pre,post\n0,1\n"), NAMES) == [("W", 1, 0)]
     with pytest.raises(InputError, match="is not 0 or 1"):
-        read_cells(write(tmp_path, "0,2\n0,0\n"), SHAPES)
+        read_cells(write(tmp_path, "0,2\n0,0\n"), NAMES)
     with pytest.raises(InputError, match="no matrix 'V'"):
-        read_cells(["V=x.csv"], SHAPES)
+        read_cells(["V=x.csv"], NAMES)
     with pytest.raises(InputError, match=r"--must .*No such file"):
-        read_cells(["W=nowhere.csv"], SHAPES)
+        read_cells(["W=nowhere.csv"], NAMES)

@@ -268,20 +268,6 @@ def test_what_is_not_certified_is_undetermined():
     )
 
 
-def test_surplus_weights_keep_their_values_inside():
-    """With more weights than equations a match is a match; none found is undetermined."""
-    problem = Problem(B11, {"W": [[1, 1], [1, 1]]}, constraints=Constraints(max_abs=1.5))
-    free = Problem(B11, {"W": [[1, 1], [1, 1]]})
-    bound, whole = estimate(problem, 60), estimate(free, 60, certify=False)
-    assert 0 < bound.matched < whole.matched
-    assert bound.unmatched == 0
-    for a, b in zip(bound.counts, whole.counts, strict=True):
-        assert (a.outcome, b.outcome) != ("matched", "undetermined")
-    kept = Constraints(sign={"W": [[1, 1], [1, 1]]})
-    signs = estimate(Problem(B11, {"W": [[1, 1], [1, 1]]}, constraints=kept), 30)
-    assert any("kept fixed" in c.note for c in signs.counts)
-
-
 @pytest.mark.parametrize(
     ("masks", "bound"),
     [

@@ -1,0 +1,231 @@
+"""One's own instance: weights, samples and a teacher or labels, as rationals in a TOML file.
+
+The format is in docs/problem-files.md::
+
+    [weights]
+    W = [["1/2", 0.25], [-1, 3]]
+    B = [[1], [0]]
+    D = [[1, 1]]
+
+    [samples]
+    X = [[1, 0], ["2/3", 1]]
+
+    [labels]
+    Y = [[1, 2]]
+
+Instead of ``[labels]`` a ``[teacher]`` of the same matrices as ``[weights]`` may give the labels.
+A number is a whole number, a decimal (exactly what is written: 0.1 is 1/10) or a text "p/q".
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from algebra.errors import InputError, one_line, shown
+from algebra.linalg.rational import Rationals, exact_number
+from algebra.problems.files import path_text
+from algebra.problems.problem import Problem
+
+_TABLES = ("weights", "samples", "teacher", "labels")
+_MOST_CHARACTERS = 10_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class GivenNumbers:
+    """The numbers of an instance, all rational.
+
+    Attributes
+    ----------
+    problem : Problem
+        Whose learnable weights are to match the labels.
+    weights : mapping of str to ndarray of fmpq
+        The student's; those of learnable cells are not looked at.
+    X : ndarray of fmpq
+        Samples.
+    teacher : mapping of str to ndarray of fmpq, or None
+        Who gives the labels; None where they are given as they are.
+    labels : ndarray of fmpq or None
+        Given labels; None where there is a teacher.
+    """
+
+    problem: Problem
+    weights: Mapping[str, Rationals]
+    X: Rationals
+    teacher: Mapping[str, Rationals] | None = None
+    labels: Rationals | None = None
+
+    @cached_property
+    def Y(self) -> Rationals:
+        """The labels."""
+        if self.labels is not None:
+            return self.labels
+        assert self.teacher is not None
+        return np.asarray(self.problem.network.teach(self.teacher, self.X))
+
+    @property
+    def has_teacher(self) -> bool:
+        """Whether a teacher of the architecture gives the labels, as the match probability asks."""
+        return self.teacher is not None
+
+
+def given_numbers(data: Mapping[str, Any], problem: Problem) -> GivenNumbers:
+    """The instance that plain data describe.
+
+    Parameters
+    ----------
+    data : mapping
+        Tables "weights" and "samples", and "teacher" or "labels"; matrices are rows of numbers.
+    problem : Problem
+        With a fixed allocation.
+
+    Raises
+    ------
+    InputError
+        Naming the table and the entry that is wrong.
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> problem = Problem(LinearEstimator(q=2, d=1, m=1), {"W": [[1, 0]]})
+    >>> own = given_numbers(
+    ...     {"weights": {"W": [[0, "1/2"]]}, "samples": {"X": [[1], [2]]}, "labels": {"Y": [[3]]}},
+    ...     problem,
+    ... )
+    >>> own.weights["W"][0, 1], own.has_teacher
+    (1/2, False)
+    """
+    network = problem.network
+    for table in data:
+        if table not in _TABLES:
+            raise InputError(
+                f"an instance has no table `{one_line(table)}`; known are " + ", ".join(_TABLES)
+            )
+        if not isinstance(data[table], Mapping):
+            raise InputError(f"`{table}` ({shown(data[table])}) must be a table: write [{table}]")
+    for table in ("weights", "samples"):
+        if table not in data:
+            raise InputError(f"there is no [{table}] table")
+    if ("teacher" in data) == ("labels" in data):
+        raise InputError(
+            "give [teacher] (weights of the same architecture, which give the labels) or [labels] "
+            "(Y as it is), and not both"
+        )
+    masks = problem.allocation.masks
+    whole = {n for n, mask in masks.items() if (mask == problem.support.get(n, 1)).all()}
+    weights = _matrices(data["weights"], "weights", network.shapes, problem, optional=whole)
+    X = _one(data["samples"], "samples", "X", network.input_shape)
+    if "labels" in data:
+        Y = _one(data["labels"], "labels", "Y", (network.d, network.columns))
+        return GivenNumbers(problem, weights, X, labels=Y)
+    teacher = _matrices(data["teacher"], "teacher", network.teacher_shapes, problem)
+    return GivenNumbers(problem, weights, X, teacher)
+
+
+def load_instance(path: str | Path, problem: Problem) -> GivenNumbers:
+    """Read the file of an instance.
+
+    Parameters
+    ----------
+    path : str or Path
+    problem : Problem
+        With a fixed allocation.
+
+    Raises
+    ------
+    InputError
+        Where the file is missing, is not TOML or does not fit the problem; the message begins
+        with its name.
+    """
+    path = Path(path)
+    where = path_text(path)
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            text = file.read(_MOST_CHARACTERS + 1)
+        if len(text) > _MOST_CHARACTERS:
+            raise InputError(f"{where}: longer than {_MOST_CHARACTERS} characters")
+        # Decimals stay the texts they are: a double would be another number.
+        data = tomllib.loads(text, parse_float=str)
+    except FileNotFoundError:
+        raise InputError(f"{where}: no such file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{where}: not valid TOML: {one_line(error)}") from None
+    except RecursionError:
+        raise InputError(f"{where}: not valid TOML: brackets are nested too deeply") from None
+    except OSError as error:
+        raise InputError(f"{where}: cannot be read: {error.strerror}") from None
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(f"{where}: cannot be read: {one_line(error)}") from None
+    try:
+        return given_numbers(data, problem)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def _matrices(
+    table: Mapping[str, Any],
+    name: str,
+    shapes: Mapping[str, tuple[int, int]],
+    problem: Problem,
+    optional: set[str] | None = None,
+) -> dict[str, Rationals]:
+    """A matrix for each name; those that learn wholly may be missing, and are 0."""
+    for key in table:
+        if key not in shapes:
+            raise InputError(
+                f"[{name}] names `{one_line(key)}`, but a {problem.network.title} has "
+                + ", ".join(shapes)
+            )
+    found = {}
+    for key, shape in shapes.items():
+        if key not in table:
+            if key not in (optional or ()):
+                raise InputError(f"[{name}] lacks `{key}`, a {shape[0]}×{shape[1]} matrix")
+            found[key] = np.full(shape, fmpq(0), dtype=object)
+            continue
+        found[key] = _matrix(table[key], f"{name}.{key}", shape)
+        mask = problem.support.get(key)
+        if mask is None:
+            continue
+        for i, j in np.argwhere(np.asarray(mask) == 0):
+            if found[key][i, j] != 0:
+                raise InputError(
+                    f"{name}.{key}[{i}, {j}] is {found[key][i, j]}, but support.{key}[{i}, {j}] is "
+                    "0: a weight that does not exist is 0"
+                )
+    return found
+
+
+def _one(table: Mapping[str, Any], name: str, key: str, shape: tuple[int, int]) -> Rationals:
+    if set(table) != {key}:
+        raise InputError(f"[{name}] has one entry, `{key}`, not {shown(list(table))}")
+    return _matrix(table[key], f"{name}.{key}", shape)
+
+
+def _matrix(value: Any, name: str, shape: tuple[int, int]) -> Rationals:
+    """Rows of numbers, checked."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, (list, tuple)) or not all(isinstance(r, (list, tuple)) for r in value):
+        raise InputError(f"`{name}` ({shown(value)}) must be rows of numbers")
+    lengths = sorted({len(row) for row in value})
+    if len(value) != shape[0] or lengths != [shape[1]]:
+        size = f"{len(value)}×{lengths[0]}" if len(lengths) == 1 else f"rows of {shown(lengths)}"
+        raise InputError(f"`{name}` is {size}; it must be {shape[0]}×{shape[1]}")
+    out = np.empty(shape, dtype=object)
+    for (i, j), _ in np.ndenumerate(out):
+        try:
+            number = exact_number(value[i][j])
+        except InputError as error:
+            raise InputError(f"{name}[{i}, {j}]: {error}") from None
+        out[i, j] = fmpq(number.numerator, number.denominator)
+    return out

@@ -1,0 +1,255 @@
+"""Names of units: neurons, inputs and outputs, as a person calls them.
+
+They change no result: allocations are cells ``(matrix, row, column)``, and files that others read
+(certificates, stores) hold numbers.  Names say what is printed and drawn, and let edge lists and
+graphs speak of units by name: the synapse from unit `pre` onto unit `post` is row `post`, column
+`pre`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from algebra.errors import InputError, one_line, shown
+from algebra.networks.base import Axis, Network, NotKnown
+from algebra.problems.allocation import Cell
+
+_LONGEST = 60
+_LINES = r"\d+(?:, \d+)*(?:, …)?"
+
+
+def _key(axis: Axis) -> str:
+    """What a population is called in a problem file: neurons, layer1, inputs, outputs."""
+    if axis.name.startswith("hidden layer "):
+        return "layer" + axis.name.removeprefix("hidden layer ")
+    return "neurons" if axis.name == "hidden units" else axis.name
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of a network's units.
+
+    Parameters
+    ----------
+    network : Network
+    given : mapping of str to sequence of str, optional
+        Names by population: "inputs", "outputs", and "neurons" (of a recurrent network, or of the
+        only hidden layer) or "layer1", "layer2", ….
+
+    Raises
+    ------
+    InputError
+        Where a population is none of the network's, or its names are not as many as its units, or
+        not different words.
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> names = Names(net, {"neurons": ["PV", "SST"], "inputs": ["light"]})
+    >>> names.cell(("W", 0, 1)), names.cell(("B", 1, 0)), names.cell(("D", 0, 1))
+    ('W[PV,SST]', 'B[SST,light]', 'D[0,SST]')
+    >>> names.annotate("rows 0, 1 of W have 4 learnable weights, W[0,0] too")
+    'rows 0 (PV), 1 (SST) of W have 4 learnable weights, W[PV,PV] too'
+    """
+
+    network: Network
+    given: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.given, Mapping):
+            raise InputError(
+                f"`names` ({shown(self.given)}) must map populations to names, such as "
+                '{"neurons": ["PV", "SST"]}'
+            )
+        if not self.given:
+            return
+        try:
+            axes = self.network.axes()
+        except NotKnown:
+            raise InputError(
+                f"the units of a {self.network.title} network cannot be named"
+            ) from None
+        known = {_key(axis): axis for axis in axes}
+        hidden = [key for key in known if key.startswith("layer")]
+        if len(hidden) == 1:
+            known = {("neurons" if key == hidden[0] else key): a for key, a in known.items()}
+        kept = {}
+        for key, names in self.given.items():
+            if key not in known:
+                raise InputError(
+                    f"names.{one_line(key)}: a {self.network.title} network has no such units; it "
+                    "has " + ", ".join(known)
+                )
+            kept[key] = _checked(names, f"names.{key}", known[key].size)
+        object.__setattr__(self, "given", kept)
+        places = {}
+        for key, names in kept.items():
+            for place in known[key].places:
+                places[place] = names
+        object.__setattr__(self, "_places", places)
+
+    def __bool__(self) -> bool:
+        return bool(self.given)
+
+    def __hash__(self) -> int:
+        return hash(tuple(sorted((key, tuple(names)) for key, names in self.given.items())))
+
+    def rows(self, matrix: str) -> tuple[str, ...] | None:
+        """The names of a matrix's rows; None where they have none."""
+        return self._of(matrix, 0)
+
+    def columns(self, matrix: str) -> tuple[str, ...] | None:
+        """The names of a matrix's columns; None where they have none."""
+        return self._of(matrix, 1)
+
+    def _of(self, matrix: str, axis: int) -> tuple[str, ...] | None:
+        places: dict[tuple[str, int], tuple[str, ...]] = getattr(self, "_places", {})
+        return places.get((matrix, axis))
+
+    def cell(self, cell: Cell) -> str:
+        """A weight as it is printed."""
+        matrix, i, j = cell
+        rows, columns = self.rows(matrix), self.columns(matrix)
+        return f"{matrix}[{rows[i] if rows else i},{columns[j] if columns else j}]"
+
+    def index(self, matrix: str, axis: int, text: str) -> int:
+        """The row (axis 0) or column (axis 1) that a name or number means.
+
+        Raises
+        ------
+        InputError
+            Where it means none.
+        """
+        names = self._of(matrix, axis)
+        if names is not None and text in names:
+            return names.index(text)
+        size = self.network.shapes[matrix][axis]
+        what = ("`post`", "row") if axis == 0 else ("`pre`", "column")
+        if text.isascii() and text.isdigit():
+            if int(text) < size:
+                return int(text)
+            raise InputError(
+                f"{what[0]} {text} is outside: {matrix} has {what[1]}s 0 to {size - 1}"
+            )
+        if names is None:
+            raise InputError(
+                f"{what[0]} ({shown(text)}) must be the number of a unit, from 0: the {what[1]}s "
+                f"of {matrix} have no [names]"
+            )
+        raise InputError(
+            f"{what[0]} ({shown(text)}) is none of the [names] of {matrix}'s {what[1]}s: "
+            + shown(", ".join(names))
+        )
+
+    @cached_property
+    def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        matrices = "|".join(map(re.escape, self.network.shapes))
+        cells = re.compile(rf"\b({matrices})\[(\d+), ?(\d+)\]")
+        lines = re.compile(
+            rf"\b(rows?|columns?) ({_LINES})(?: and (columns?) ({_LINES}))? of ({matrices})\b"
+        )
+        return cells, lines
+
+    def annotate(self, text: str) -> str:
+        """A text for people with the names of weights, rows and columns put in."""
+        if not self:
+            return text
+        cells, lines = self._patterns
+
+        def cell(found: re.Match[str]) -> str:
+            matrix, i, j = found[1], int(found[2]), int(found[3])
+            shape = self.network.shapes[matrix]
+            return self.cell((matrix, i, j)) if i < shape[0] and j < shape[1] else found[0]
+
+        def numbers(listed: str, noun: str, matrix: str) -> str:
+            names = self._of(matrix, 0 if noun.startswith("row") else 1)
+            if names is None:
+                return listed
+            return re.sub(
+                r"\d+",
+                lambda m: f"{m[0]} ({names[int(m[0])]})" if int(m[0]) < len(names) else m[0],
+                listed,
+            )
+
+        def line(found: re.Match[str]) -> str:
+            first, listed, second, more, matrix = found.groups()
+            out = f"{first} {numbers(listed, first, matrix)}"
+            if second:
+                out += f" and {second} {numbers(more, second, matrix)}"
+            return f"{out} of {matrix}"
+
+        return lines.sub(line, cells.sub(cell, text))
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """The table [names] of a problem file."""
+        return {key: list(names) for key, names in self.given.items()}
+
+
+def _checked(names: Any, where: str, size: int) -> tuple[str, ...]:
+    if isinstance(names, (str, bytes)) or not isinstance(names, Sequence):
+        raise InputError(f"{where} ({shown(names)}) must be a list of names")
+    for k, name in enumerate(names):
+        if not isinstance(name, str) or not name.strip() or name != name.strip():
+            raise InputError(f"{where}[{k}] ({shown(name)}) must be a word, without blanks around")
+        if not name.isprintable() or len(name) > _LONGEST:
+            raise InputError(
+                f"{where}[{k}] ({shown(name)}) must be printable, at most {_LONGEST} characters"
+            )
+        if name.isdigit():
+            raise InputError(
+                f"{where}[{k}] ({shown(name)}) is a number, which would be read as the unit's "
+                "index: put a letter before it"
+            )
+    if len(names) != size:
+        raise InputError(f"{where} has {len(names)} names for {size} units")
+    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    if twice is not None:
+        raise InputError(f"{where} has {shown(twice)} twice")
+    return tuple(names)
+
+
+def graph_cells(graph: Any, matrix: str, names: Names) -> list[list[int]]:
+    """The mask of a graph's edges, `pre` to `post`.
+
+    Parameters
+    ----------
+    graph : networkx graph
+        Nodes are named units, or indices; an undirected edge is a synapse each way.
+    matrix : str
+    names : Names
+
+    Raises
+    ------
+    InputError
+        Where a node is no unit of the matrix.
+    """
+    rows, columns = names.network.shapes[matrix]
+    mask = [[0] * columns for _ in range(rows)]
+    for edge in graph.edges:
+        ways = [(edge[0], edge[1])]
+        if not graph.is_directed():
+            ways.append((edge[1], edge[0]))
+        for pre, post in ways:
+            i = _node(post, matrix, 0, names)
+            mask[i][_node(pre, matrix, 1, names)] = 1
+    return mask
+
+
+def _node(node: Any, matrix: str, axis: int, names: Names) -> int:
+    if isinstance(node, bool) or not isinstance(node, (str, int)) or str(node).startswith("-"):
+        raise InputError(f"the node {shown(node)} is neither a name nor the number of a unit")
+    try:
+        return names.index(matrix, axis, str(node))
+    except InputError as error:
+        hint = "" if names else ': give Problem(…, names={"neurons": list(graph)})'
+        raise InputError(f"{error}{hint}") from None
+
+
+def is_graph(value: Any) -> bool:
+    """Whether a value looks like a networkx graph."""
+    return callable(getattr(value, "is_directed", None)) and hasattr(value, "edges")

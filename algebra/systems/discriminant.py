@@ -1,0 +1,171 @@
+"""Where the number of real solutions changes: the discriminant of a small core.
+
+A core in one unknown is a polynomial of degree N, its coefficients polynomials in the data; two
+solutions meet where its discriminant Δ vanishes, and only there does the number of real solutions
+change.  A core of two equations in two unknowns becomes such a polynomial by a resultant, which is
+used only where its degree is that of generic solutions: with extraneous factors it is refused.
+
+The sign of Δ tells the number of pairs of non-real solutions modulo 2 (Stickelberger): Δ > 0 an
+even number, Δ < 0 an odd one.  So for N = 2 the match exists exactly where Δ ≥ 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import sympy
+
+from algebra.errors import InputError, one_line
+from algebra.networks.limits import plural
+from algebra.results import Result
+from algebra.systems.symbolic import Elimination
+
+# Terms of the polynomial in one unknown beyond which SymPy does not come to an end.
+_MOST_TERMS = 4000
+
+
+@dataclass(frozen=True, repr=False)
+class Discriminant(Result):
+    """The discriminant of a core.
+
+    Attributes
+    ----------
+    elimination : Elimination
+        The core it is of.
+    unknown : str
+        The unknown of the polynomial.
+    polynomial : sympy.Poly
+        In that unknown: its roots are the solutions.
+    value : sympy.Expr
+        Δ up to factors that are positive wherever Δ is not 0: squares and a positive number are
+        left out, so that the sign is that of Δ.
+    """
+
+    elimination: Elimination
+    unknown: str
+    polynomial: sympy.Poly
+    value: sympy.Expr
+
+    @property
+    def degree(self) -> int:
+        """The number N of complex solutions."""
+        return int(self.polynomial.degree())
+
+    @cached_property
+    def symbols(self) -> tuple[str, ...]:
+        """The data that it depends on."""
+        return tuple(sorted(map(str, self.value.free_symbols)))
+
+    def sign(self, **data: Any) -> int:
+        """The sign of Δ at some data: -1, 0 or 1.
+
+        Parameters
+        ----------
+        **data
+            Rational values of all of `symbols`, by name.
+
+        Raises
+        ------
+        InputError
+            Where one is missing.
+        """
+        missing = [name for name in self.symbols if name not in data]
+        if missing:
+            raise InputError("there are no values of " + ", ".join(missing))
+        given = {sympy.Symbol(k): sympy.Rational(v) for k, v in data.items() if k in self.symbols}
+        return int(sympy.sign(self.value.subs(given)))
+
+    def facts(self) -> dict[str, Any]:
+        """The polynomial's degree and the discriminant's size."""
+        return {
+            "unknown": self.unknown,
+            "degree": self.degree,
+            "discriminant": str(self.value),
+            "symbols": len(self.symbols),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; polynomials as texts in SymPy's notation."""
+        return {
+            "unknown": self.unknown,
+            "degree": self.degree,
+            "polynomial": str(self.polynomial.as_expr()),
+            "discriminant": str(self.value),
+            "symbols": list(self.symbols),
+        }
+
+    def __str__(self) -> str:
+        return f"{self.value}"
+
+
+def discriminant_of(found: Elimination, root_count: int | None = None) -> Discriminant:
+    """The discriminant of a small core.
+
+    Parameters
+    ----------
+    found : Elimination
+        Whose core has one unknown, or two.
+    root_count : int, optional
+        The number N of complex solutions of a generic instance; needed for two unknowns.
+
+    Raises
+    ------
+    InputError
+        Where the core is empty, too large, or the resultant has other roots besides.
+    """
+    names = found.unknowns
+    if not found.consistent:
+        raise InputError("the core is 1 = 0: there are no solutions, and no discriminant")
+    if not names:
+        raise InputError("elimination leaves nothing: there is one solution, and no discriminant")
+    if len(found.equations) != len(names):
+        raise InputError(
+            f"the core has {plural(len(found.equations), f'{len(found.equations)} equation')} in "
+            f"{plural(len(names), f'{len(names)} unknown')}: solutions are not isolated"
+        )
+    if len(names) > 2:
+        raise InputError(
+            f"the core has {len(names)} unknowns; discriminants are computed for one or two: "
+            "choose rows with fewer learnable weights"
+        )
+    unknowns = [sympy.Symbol(name) for name in names]
+    if len(names) == 1:
+        polynomial = sympy.Poly(found.equations[0], unknowns[0])
+    else:
+        if root_count is None:
+            raise InputError("`root_count` must be known for a core in two unknowns")
+        first, second = found.equations
+        resultant = sympy.resultant(first, second, unknowns[1])
+        polynomial = sympy.Poly(resultant, unknowns[0])
+        if polynomial.degree() != root_count:
+            raise InputError(
+                f"the resultant in {names[0]} has degree {polynomial.degree()}, but there are "
+                f"{root_count} solutions: it has other roots besides"
+            )
+    if len(polynomial.as_expr().expand().args) > _MOST_TERMS:
+        raise InputError("the polynomial has too many terms: let fewer data be symbols")
+    if polynomial.degree() < 2:
+        raise InputError(
+            f"the polynomial in {names[0]} has degree {polynomial.degree()}: there is no "
+            "discriminant"
+        )
+    try:
+        delta = sympy.discriminant(polynomial)
+    except (sympy.PolynomialError, NotImplementedError) as error:
+        raise InputError(f"the discriminant was not computed: {one_line(error)}") from None
+    return Discriminant(found, names[0], polynomial, _without_squares(delta))
+
+
+def _without_squares(delta: sympy.Expr) -> sympy.Expr:
+    """Δ with factors to odd powers once, those to even powers and positive numbers left out."""
+    if delta == 0:
+        return sympy.Integer(0)
+    numerator, denominator = sympy.fraction(sympy.together(delta))
+    constant, factors = sympy.factor_list(sympy.expand(numerator * denominator))
+    kept = sympy.Integer(sympy.sign(constant))
+    for factor, power in factors:
+        if power % 2:
+            kept *= factor
+    return kept

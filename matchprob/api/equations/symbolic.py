@@ -1,0 +1,185 @@
+"""The equations with symbols for the data, their core, and its discriminant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.networks.chain import need_chain
+from algebra.problems.allocation import Allocation
+from algebra.problems.instance_files import GivenNumbers
+from algebra.problems.problem import Problem
+from algebra.systems.discriminant import Discriminant, discriminant_of
+from algebra.systems.forms import FORMS, preferred_forms
+from algebra.systems.inspection import Inspection
+from algebra.systems.instances import rational_instance
+from algebra.systems.root_count import generic_root_count
+from algebra.systems.symbolic import Elimination, eliminated
+from algebra.systems.system import PolynomialSystem
+from algebra.systems.system import symbolic_system as symbolic_equations
+from matchprob.api.given import Given, as_instance
+from matchprob.api.question import Question, as_problem
+
+# Symbols up to which a core is shown with symbols: SymPy is quick, and lines can be read.
+_FEW_SYMBOLS = 14
+
+
+def symbolic_system(
+    question: Question | Allocation,
+    form: str | None = None,
+    support: Mapping[str, np.ndarray] | None = None,
+) -> PolynomialSystem:
+    """The equations of an allocation with a SymPy symbol for every weight, sample and label.
+
+    Parameters
+    ----------
+    question : Problem, str, Path or Allocation
+        Of a network that is a matrix chain.
+    form : str, optional
+        "B", "D", "forward", "backward" or "direct"; by default the one with the smaller core.
+    support : mapping of str to mask, optional
+        Structural zeros; by default the problem's.
+
+    Returns
+    -------
+    PolynomialSystem
+        ``equations`` that must vanish, each with its label in ``labels``; ``unknowns`` are the
+        learnable weights first.
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> net = mp.LinearEstimator(q=2, d=1, m=1)
+    >>> system = mp.symbolic_system(mp.Problem(net, {"W": [[1, 0]]}))
+    >>> system.unknowns, system.equations[0].expand()
+    (('W_0_0',), W_0_0*X_0_0 + W_0_1*X_1_0 - Y_0_0)
+    """
+    if isinstance(question, Allocation):
+        allocation = question
+    else:
+        problem = as_problem(question)
+        allocation, support = problem.allocation, problem.support if support is None else support
+    return symbolic_equations(allocation, _form(allocation, form), support)
+
+
+def _form(allocation: Allocation, form: str | None) -> str:
+    need_chain(allocation.network)
+    if form is not None and form not in FORMS:
+        raise InputError(f"`form` ({form!r}) must be one of " + ", ".join(FORMS))
+    return form or preferred_forms(allocation.network, allocation)[0]
+
+
+def eliminate(
+    question: Question,
+    *,
+    instance: Given | None = None,
+    symbols: Iterable[str] | None = None,
+    form: str | None = None,
+) -> Elimination:
+    """What exact elimination of the linear equations leaves: the core.
+
+    Parameters
+    ----------
+    question : Problem, str or Path
+        With a fixed allocation, of a network that is a matrix chain.
+    instance : GivenNumbers, mapping, str or Path, optional
+        One's own instance; without one all data are symbols (64 at most).
+    symbols : iterable of str, optional
+        With an instance: matrices whose entries stay symbols, such as ``["Y"]``.
+    form : str, optional
+        By default the one with the smaller core.
+
+    Returns
+    -------
+    Elimination
+        ``equations`` in ``unknowns``, without denominators, and ``weights`` as functions of them.
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> net = mp.LinearEstimator(q=1, d=1, m=1)
+    >>> mp.eliminate(mp.Problem(net, {"W": [[1]]})).weights
+    {'W_0_0': Y_0_0/X_0_0}
+    """
+    problem = as_problem(question)
+    chosen = _form(problem.allocation, form)
+    numbers = None if instance is None else as_instance(instance, problem).numbers
+    return eliminated(problem, numbers=numbers, symbols=symbols, form=chosen)
+
+
+def discriminant(
+    question: Question,
+    *,
+    instance: Given | None = None,
+    symbols: Iterable[str] | None = None,
+    form: str | None = None,
+) -> Discriminant:
+    """The polynomial in the data whose sign tells how many solutions are real, of a small core.
+
+    Parameters
+    ----------
+    question, instance, symbols, form
+        As for `eliminate`; with an instance the labels stay symbols by default.
+
+    Returns
+    -------
+    Discriminant
+
+    Raises
+    ------
+    InputError
+        Where the core has no unknown, or more than two.
+
+    Examples
+    --------
+    The two diagonal weights of the paper's smallest net match exactly where Δ is not negative:
+
+    >>> import matchprob as mp
+    >>> net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> diagonal = mp.Problem(net, {"W": [[1, 0], [0, 1]]})
+    >>> own = {
+    ...     "weights": {"W": [[0, 1], [-1, 0]], "B": [[1], [1]], "D": [[1, 1]]},
+    ...     "samples": {"X": [[1, 0], [0, 1]]},
+    ...     "labels": {"Y": [[1, 2]]},
+    ... }
+    >>> delta = mp.discriminant(diagonal, instance=own)
+    >>> delta.degree, delta.value
+    (2, 2*Y_0_0 - Y_0_1**2 + 4)
+    >>> delta.sign(Y_0_0=1, Y_0_1=2), mp.count(diagonal, instance=own).instances[0].real
+    (1, 2)
+    """
+    if symbols is None and instance is not None:
+        symbols = ("Y",)
+    left = eliminate(question, instance=instance, symbols=symbols, form=form)
+    roots = None
+    if len(left.unknowns) == 2:
+        problem = left.problem
+        roots = generic_root_count(problem.allocation, problem.support).value
+    return discriminant_of(left, roots)
+
+
+def shown_core(
+    problem: Problem, found: Inspection, numbers: GivenNumbers | None, seed: int
+) -> Elimination | None:
+    """The core that an inspection prints: of one's own instance, with symbols, or of an example.
+
+    None where the report has no form.
+    """
+    if not found.forms:
+        return None
+    form = found.forms[0].form
+    if numbers is not None:
+        return eliminated(problem, numbers=numbers, form=form)
+    problem = problem.with_allocation(found.allocation)
+    network = problem.network
+    symbols = network.parameters - problem.allocation.size
+    symbols += network.input_shape[0] * network.input_shape[1] + network.outputs
+    if symbols <= _FEW_SYMBOLS:
+        return eliminated(problem, form=form)
+    student, teacher, X = rational_instance(problem, seed, 0)
+    example = GivenNumbers(problem, student, X, teacher)
+    made = eliminated(problem, numbers=example, form=form)
+    return replace(made, source=f"of an example: a random instance in eighths, seed {seed}")

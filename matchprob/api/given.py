@@ -1,0 +1,133 @@
+"""One's own instance: read, refused where a verb cannot use it, and counted over Q."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from algebra.errors import InputError, shown
+from algebra.problems.instance_files import GivenNumbers, given_numbers, load_instance
+from algebra.problems.problem import Problem
+from algebra.time_limits import OutOfTime, positive_seconds, within
+from numeric.counts import UNDETERMINED, CountResult, InstanceCount, Reason
+from numeric.engines.base import (
+    Assignment,
+    Resources,
+    check_engine,
+    engine_info,
+    engines_for,
+    family_name,
+    make_engine,
+)
+from numeric.engines.plans import Plan
+from numeric.instances import GivenInstance, given_instance
+
+Given = GivenNumbers | Mapping[str, Any] | str | Path
+# The engines that work in rationals from beginning to end.
+_RATIONAL = ("exact", "complementarity")
+
+
+def as_instance(given: Given, problem: Problem) -> GivenInstance:
+    """One's own instance of a problem.
+
+    Parameters
+    ----------
+    given : GivenNumbers, mapping, str or Path
+        The numbers, the tables of an instance file, or the file.
+    problem : Problem
+        With a fixed allocation and without constraints.
+
+    Raises
+    ------
+    InputError
+        Where it does not fit the problem.
+    """
+    if problem.is_random:
+        raise InputError(
+            "the allocation is random, drawn anew for each trial: an instance of one's own needs a "
+            "fixed one (masks of 0 and 1)"
+        )
+    if problem.constraints:
+        raise InputError(
+            "one's own instance is about any real weights: take [constraints] out of the problem "
+            "file"
+        )
+    if isinstance(given, GivenNumbers):
+        numbers = given
+        if numbers.problem.network != problem.network:
+            raise InputError("`instance` is of another network than the problem")
+        if numbers.problem != problem:
+            numbers = GivenNumbers(
+                problem, numbers.weights, numbers.X, numbers.teacher, numbers.labels
+            )
+    elif isinstance(given, Mapping):
+        numbers = given_numbers(given, problem)
+    elif isinstance(given, (str, Path)):
+        numbers = load_instance(given, problem)
+    else:
+        raise InputError(
+            f"`instance` ({shown(given)}) must be the name of an instance file, or its tables"
+        )
+    return given_instance(numbers)
+
+
+def count_given(
+    instance: GivenInstance, *, engine: str | None = None, timeout: float = 600.0
+) -> CountResult:
+    """Count the real solutions of one's own instance, over Q.
+
+    Parameters
+    ----------
+    instance : GivenInstance
+    engine : str, optional
+        One that works in rationals; the network's own by default.
+    timeout : float, optional
+        Seconds.
+
+    Raises
+    ------
+    InputError
+        Where there is no such engine for the network.
+    """
+    positive_seconds(timeout, "timeout")
+    problem = instance.problem
+    known = [name for name in engines_for(problem.network) if name in _RATIONAL]
+    if not known:
+        raise InputError(
+            f"one's own instance of a {problem.network.title} network is not counted: no engine "
+            "for it works in rationals"
+        )
+    name = engine or known[0]
+    if engine is not None and engine not in known:
+        engine_info(engine)
+        raise InputError(
+            f"engine {engine!r} rounds, and one's own instance is counted over Q: take "
+            + ", ".join(known)
+        )
+    began = time.monotonic()
+    resources = Resources()
+    # Nothing generic is assumed: no root count, no verdict.
+    plan = Plan(problem.allocation, 0, 0, None, "not asked for one's own instance")
+    try:
+        check_engine(name, resources)
+        with within(timeout):
+            made = make_engine(name, Assignment(problem, plan, True, False, timeout, resources))
+            (found,) = made.count_many([instance])
+    except OutOfTime:
+        note = "the time limit was met"
+        found = InstanceCount(0, None, None, UNDETERMINED, note, reason=Reason.LOST)
+    finally:
+        resources.close()
+    return CountResult(
+        engine=name,
+        seed=0,
+        generic_root_count=None,
+        instances=(found.with_cells(problem.allocation.cells),),
+        root_count_source=f"not asked: a {family_name(problem.network)} instance of one's own",
+        seconds=time.monotonic() - began,
+        requested=1,
+        problem=problem,
+        given=instance,
+    )

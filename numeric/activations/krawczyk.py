@@ -1,0 +1,147 @@
+r"""A solution proved and enclosed: Krawczyk's test for networks with activations, in balls.
+
+With f the labels minus the teacher's (a square system), x a point, C an approximate inverse of
+f'(x) and X a box around x, let
+
+.. math:: K(X) = x - C f(x) + (I - C f'(X)) (X - x).
+
+If K(X) lies in the interior of X there is exactly one solution in X, and it is simple [1]_.  All is
+computed in ball arithmetic from the instance's doubles, which are rationals; the teacher's labels
+are enclosed, not rounded.  So a box that passes holds a real match of the very instance.
+
+References
+----------
+.. [1] R. Krawczyk, "Newton-Algorithmen zur Bestimmung von Nullstellen mit Fehlerschranken",
+   Computing 4 (1969) 187-201; S. M. Rump, Acta Numerica 19 (2010), section 13.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, ctx
+
+from algebra.activations.minors import as_balls, ball_product
+from algebra.networks.activated import ActivatedNetwork
+from numeric.instances import Instance
+
+_PRECISIONS = (106, 212, 424)
+_POLISH = 4
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """A box that holds exactly one solution.
+
+    Attributes
+    ----------
+    middle : ndarray of float, shape (r,)
+    balls : tuple of arb
+        The box, one ball for each learnable weight.
+    """
+
+    middle: np.ndarray
+    balls: tuple[Any, ...]
+
+    def overlaps(self, other: Enclosure) -> bool:
+        """Whether the boxes have a point in common: then they may hold the same solution."""
+        return all(a.overlaps(b) for a, b in zip(self.balls, other.balls, strict=True))
+
+
+class BallSystem:
+    """The equations of an instance in ball arithmetic.
+
+    Parameters
+    ----------
+    instance : Instance
+        Of a network with activations; as many learnable weights as labels.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        network = instance.allocation.network
+        assert isinstance(network, ActivatedNetwork)
+        self.network, self.cells = network, instance.allocation.cells
+        self.weights = {name: as_balls(value) for name, value in instance.weights.items()}
+        self.X = as_balls(instance.X)
+        teacher = {name: as_balls(value) for name, value in instance.teacher.items()}
+        self.labels = network.run(teacher, self.X, self._phi, ball_product).labels.ravel()
+        self.names = sorted({cell[0] for cell in self.cells})
+
+    def _phi(self, a: Any, layer: int) -> tuple[Any, Any]:
+        z = self.network.activation.values(a)
+        return z, self.network.activation.slopes(a, z)
+
+    def _student(self, x: list[Any]) -> dict[str, np.ndarray]:
+        student = {name: value.copy() for name, value in self.weights.items()}
+        for (name, i, j), value in zip(self.cells, x, strict=True):
+            student[name][i, j] = value
+        return student
+
+    def residual(self, x: list[Any]) -> arb_mat:
+        """f at a point or box, a column."""
+        found = self.network.run(self._student(x), self.X, self._phi, ball_product).labels.ravel()
+        return arb_mat(len(found), 1, list(found - self.labels))
+
+    def jacobian(self, x: list[Any]) -> arb_mat:
+        """f' at a point or over a box."""
+        factors = self.network.tangents(
+            self._student(x), self.X, self._phi, self.names, ball_product
+        )
+        size = len(self.cells)
+        out = np.empty((len(self.labels), size), dtype=object)
+        for k, (name, i, j) in enumerate(self.cells):
+            L, R = factors[name]
+            out[:, k] = (L[:, :, :, i] * R[:, None, j, :]).sum(axis=0).ravel()
+        return arb_mat(len(self.labels), size, list(out.ravel()))
+
+
+def enclose(instance: Instance, start: np.ndarray) -> Enclosure | None:
+    """The solution near a point, enclosed; None where the test does not pass.
+
+    Parameters
+    ----------
+    instance : Instance
+    start : ndarray of float, shape (r,)
+        An approximate solution.
+    """
+    before = ctx.prec
+    try:
+        for bits in _PRECISIONS:
+            ctx.prec = bits
+            found = _enclosed(BallSystem(instance), start)
+            if found is not None:
+                return found
+    finally:
+        ctx.prec = before
+    return None
+
+
+def _enclosed(system: BallSystem, start: np.ndarray) -> Enclosure | None:
+    size = len(start)
+    x = arb_mat(size, 1, [arb(float(v)) for v in start])
+    try:
+        for _ in range(_POLISH):
+            step = system.jacobian(x.entries()).mid().solve(system.residual(x.entries()).mid())
+            x = (x - step).mid()
+        inverse = system.jacobian(x.entries()).mid().inv().mid()
+    except ZeroDivisionError:
+        return None
+    shift = inverse * system.residual(x.entries())
+    if not all(v.is_finite() for v in shift.entries()):
+        return None
+    for widening in (4, 4**6, 4**12):
+        radii = [abs(v).upper() * widening + arb(2) ** (-ctx.prec + 8) for v in shift.entries()]
+        offset = arb_mat(size, 1, [arb(0, radius) for radius in radii])
+        box = x + offset
+        slack = _identity(size) - inverse * system.jacobian(box.entries())
+        image = slack * offset - shift
+        if all(abs(v) < radius for v, radius in zip(image.entries(), radii, strict=True)):
+            balls = tuple((x + image).entries())
+            return Enclosure(np.array([float(v.mid()) for v in balls]), balls)
+    return None
+
+
+def _identity(size: int) -> arb_mat:
+    return arb_mat(size, size, [arb(int(i == j)) for i in range(size) for j in range(size)])

@@ -1,0 +1,144 @@
+"""Solutions of an instance of a network with activations, from many starts, each certified.
+
+Levenberg-Marquardt with the exact Jacobian, in doubles, from the student's own weights, the
+teacher's, and random ones; ends are proved by Krawczyk's test.  Each certified solution is a real
+match, distinct from the others, so their number is a lower bound.  That none is found proves
+nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from algebra.networks.activated import ActivatedNetwork
+from algebra.time_limits import check_time
+from numeric.activations.krawczyk import Enclosure, enclose
+from numeric.instances import Instance
+from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+
+_BATCH = 32
+_STEPS = 200
+# Ends with a relative residual above this are not worth a test.
+_CLOSE = 1e-9
+
+
+class FloatSystem:
+    """The equations of an instance in doubles: labels minus the teacher's.
+
+    Parameters
+    ----------
+    instance : Instance
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        network = instance.allocation.network
+        assert isinstance(network, ActivatedNetwork)
+        self.network, self.instance = network, instance
+        self.cells = instance.allocation.cells
+        self.labels = instance.labels
+        self.places: dict[str | None, list[tuple[int, int, int]]] = {}
+        for k, (name, i, j) in enumerate(self.cells):
+            self.places.setdefault(name, []).append((k, i, j))
+
+    def _phi(self, a: Any, layer: int) -> tuple[Any, Any]:
+        z = self.network.activation.values(a)
+        return z, self.network.activation.slopes(a, z)
+
+    def __call__(self, points: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Residuals (·, e) and Jacobians (·, e, r) at points (·, r), all at once.
+
+        Back-propagation as in `ActivatedNetwork.tangents`, with the points as a first axis.
+        """
+        network, X = self.network, self.instance.X
+        many, d, m = len(points), network.d, network.m
+        weights = {
+            name: np.repeat(value[None], many, axis=0)
+            for name, value in self.instance.weights.items()
+        }
+        for k, (name, i, j) in enumerate(self.cells):
+            weights[name][:, i, j] = points[:, k]
+        found = network.run(weights, X, self._phi)
+        f = np.broadcast_to(found.labels, (many, d, m)) - self.labels
+        J = np.zeros((many, d, m, len(self.cells)))
+
+        def add(name: str | None, left: np.ndarray, right: Any) -> None:
+            """What moving a cell of this matrix does: left (·, d, m, rows) times right (·, m)."""
+            for k, i, j in self.places.get(name, ()):
+                J[..., k] += left[..., i] * (1.0 if right is None else right[..., None, j, :])
+
+        identity = np.eye(d)[None, :, None, :]
+        add(network.output, identity, found.read)
+        add(network.output_bias, identity, None)
+        D = weights[network.output]
+        left = np.broadcast_to(D[:, :, None, :], (many, d, m, D.shape[2]))
+        for number in reversed(range(len(network.stages()))):
+            stage = network.stages()[number]
+            delta = left * found.slopes[number].swapaxes(-1, -2)[..., None, :, :]
+            add(stage.matrix, delta, found.received[number])
+            add(stage.bias, delta, None)
+            left = np.einsum("bdmi,bij->bdmj", delta, weights[stage.matrix])
+            if stage.drive is not None:
+                add(network.encoder, left, X[slice(*stage.drive)])
+        return f.reshape(many, -1), J.reshape(many, d * m, -1)
+
+
+def certified_solutions(
+    instance: Instance,
+    starts: int,
+    seed: int = 0,
+    *,
+    enough: int | None = None,
+    seconds: float = float("inf"),
+) -> tuple[list[Enclosure], int, int]:
+    """Certified solutions of an instance, from many starts.
+
+    Parameters
+    ----------
+    instance : Instance
+        With as many learnable weights as labels.
+    starts : int
+        Random ones, besides those from the student's and the teacher's own weights.
+    seed : int, optional
+    enough : int, optional
+        Stop after so many.
+    seconds : float, optional
+        No new batch after so much processor time.
+
+    Returns
+    -------
+    solutions : list of Enclosure
+        Pairwise disjoint.
+    done, converged : int
+        Starts, and how many ended at a small residual.
+    """
+    began = time.process_time()
+    system = FloatSystem(instance)
+    size = max(float(np.abs(system.labels).max()), 1e-300)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(instance.index, 0x5A7)))
+    teacher = np.array([instance.teacher[name][i, j] for name, i, j in system.cells])
+    first = np.stack([instance.before, teacher])
+    found: list[Enclosure] = []
+    done = converged = 0
+    while True:
+        check_time()
+        runs = levenberg_marquardt(
+            system, first, _STEPS, enough=(1e-15 * size) ** 2, damping=Damping()
+        )
+        good = np.sqrt(runs.cost) <= _CLOSE * size
+        done += len(first)
+        converged += int(good.sum())
+        for end in runs.ends[good]:
+            if any(np.allclose(end, other.middle, rtol=1e-9, atol=1e-12) for other in found):
+                continue
+            box = enclose(instance, end)
+            if box is not None and not any(box.overlaps(other) for other in found):
+                found.append(box)
+        over = time.process_time() - began > seconds
+        if over or done >= starts + 2 or (enough is not None and len(found) >= enough):
+            return found, done, converged
+        count = min(_BATCH, starts + 2 - done)
+        spread = 2.0 ** rng.uniform(-2.0, 2.0, (count, 1))
+        first = rng.standard_normal((count, len(system.cells))) * spread

@@ -1,0 +1,312 @@
+r"""More weights than equations: is a point of the fibre of matches inside the box?
+
+The matches of an instance are then a whole fibre {w : Y(w) = Y} of positive dimension, and
+constraints ask for a point of it in a box.
+
+* Where at most one factor of the chain of products learns, Y(w) is affine: a linear program over Q
+  (`algebra.linalg.rational_lp`) has a point or a proof that there is none.
+* Otherwise damped Gauss–Newton steps, projected into the box (`numeric.levenberg_marquardt`), go
+  from many starts to the fibre.  Where one arrives, all but ``rank`` weights are kept at the
+  doubles they have, chosen so that the square system that is left is well conditioned and its
+  weights have room; Krawczyk's test there shows a match next to it, whose disc must lie inside.
+  Nothing found says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from flint import fmpq
+
+from algebra.errors import InputError
+from algebra.linalg.rational_lp import GIVEN_UP, INFEASIBLE, maximize
+from algebra.networks.chain import ChainNetwork, need_chain
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.constraints import Interval
+from algebra.time_limits import check_time
+from numeric.certification.constraints import ConstrainedCounts
+from numeric.conditions import jacobian
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.float_simplex import guesses
+from numeric.instances import Instance, ReducedInstance, reduced, to_rational
+from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+
+STARTS = 32
+# Relative error at which a point is taken to be near the fibre, and at which steps end.
+_ARRIVED, _ENOUGH, _STEPS = 1e-9, 1e-26, 120
+# Ends of an interval are kept away from by this share of it.
+_ROOM = 1e-6
+_TINY = 1e-40
+# Entries of all matrices of the students that a Jacobian moves, at most.
+_MOST_ENTRIES = 2_000_000
+# Entries of a linear program over Q beyond which it is not tried, and pivots times entries.
+_LARGEST, _MOST_WORK = 40_000, 4_000_000
+# Starts reach so far where an interval has no end.
+_REACH = 4.0
+_ZERO = fmpq(0)
+
+
+@dataclass(frozen=True)
+class _Linear:
+    """The answer of a linear program: a point inside, or that there is none."""
+
+    point: list[Any] | None
+
+
+def count_inside(
+    instance: Instance, equations: int, support: Mapping[str, np.ndarray], starts: int = STARTS
+) -> InstanceCount:
+    """Whether a match obeys, where more weights learn than there are equations.
+
+    Parameters
+    ----------
+    instance : Instance
+        Of a chain, with all its learnable weights; its `box` says where they must lie.
+    equations : int
+        Generic rank of the labels.
+    support : mapping of str to ndarray
+    starts : int, optional
+
+    Returns
+    -------
+    InstanceCount
+        One real solution that is certain, or none by proof, or nothing.
+    """
+    blank = InstanceCount(instance.index, None, None, UNDETERMINED, reason=Reason.SEARCHED)
+    if any(interval.is_empty for interval in instance.box.values()):
+        note = "an interval of the constraints is empty"
+        return replace(blank, real=0, status=COMPLETE, note=note, reason=Reason.COUNTED)
+    if _is_affine(instance):
+        answer = _linear(instance)
+        if answer is not None and answer.point is None:
+            note = "no match obeys: a linear program over the rationals"
+            return replace(blank, real=0, status=COMPLETE, note=note, reason=Reason.COUNTED)
+        if answer is not None and answer.point is not None:
+            solution = tuple(int(x.p) / int(x.q) for x in answer.point)
+            note = "a match that obeys, by a linear program over the rationals"
+            return replace(blank, real=1, note=note, solutions=(solution,), reason=Reason.FOUND_ONE)
+    search = _Search(instance, equations, support)
+    found, looked = search.run(starts)
+    if found is not None:
+        note = f"a match that obeys, certified, on a fibre of dimension {search.surplus}"
+        return replace(
+            blank, real=1, note=note, solutions=(found,), paths=looked, certified=1,
+            reason=Reason.FOUND_ONE,
+        )  # fmt: skip
+    note = f"no match that obeys was found from {starts} starts, which proves nothing"
+    return replace(blank, note=note, paths=starts)
+
+
+def _is_affine(instance: Instance) -> bool:
+    """Whether the labels are affine in the weights that learn: one factor of the product does."""
+    chain = need_chain(instance.problem.network).chain()
+    places = [chain.start, *chain.steps, chain.output]
+    return sum(name in instance.allocation.matrices for name in places) <= 1
+
+
+def _linear(instance: Instance) -> _Linear | None:
+    """A point of {J w = Y - Y(0)} in the box, over Q; None where the program is too large."""
+    cells = instance.allocation.cells
+    weights, X, Y = instance.exact
+    if Y.size * len(cells) > _LARGEST:
+        return None
+    J = jacobian(instance, [_ZERO] * len(cells))
+    still = {name: value.copy() for name, value in weights.items()}
+    for name, i, j in cells:
+        still[name][i, j] = _ZERO
+    right = list((Y - instance.problem.network.forward(still, X)).ravel())
+    entries = J.table()
+    # Each weight is an end of its interval and a distance from it, or a difference.
+    parts: list[tuple[fmpq, list[tuple[int, int]]]] = []
+    ranges: list[tuple[int, fmpq]] = []
+    at = 0
+    for cell in cells:
+        low, high = instance.box[cell].low, instance.box[cell].high
+        if low is None and high is None:
+            parts.append((_ZERO, [(at, 1), (at + 1, -1)]))
+            at += 2
+        elif low is not None and high is not None:
+            parts.append((low, [(at, 1)]))
+            ranges.append((at, high - low))
+            at += 2
+        else:
+            end, sign = (low, 1) if low is not None else (high, -1)
+            assert end is not None
+            parts.append((end, [(at, sign)]))
+            at += 1
+    rows, values = [], []
+    for row, value in zip(entries, right, strict=True):
+        new = [_ZERO] * at
+        for factor, (constant, columns) in zip(row, parts, strict=True):
+            value = value - factor * constant
+            for c, sign in columns:
+                new[c] = sign * factor
+        rows.append(new)
+        values.append(value)
+    for c, length in ranges:
+        new = [_ZERO] * at
+        new[c] = new[c + 1] = fmpq(1)
+        rows.append(new)
+        values.append(length)
+    zero = [_ZERO] * at
+    basis = guesses(rows)(range(at), values, zero)
+    most = 10 + _MOST_WORK // max(1, len(rows) * at)
+    found = maximize(rows, values, zero, basis=basis, most_pivots=most)
+    if found.status == GIVEN_UP:
+        return None
+    if found.status == INFEASIBLE:
+        return _Linear(None)
+    point = [
+        constant + sum((sign * found.x[c] for c, sign in columns), _ZERO)
+        for constant, columns in parts
+    ]
+    student = {name: value.copy() for name, value in still.items()}
+    for (name, i, j), x in zip(cells, point, strict=True):
+        student[name][i, j] = x
+        assert x in instance.box[name, i, j]
+    if (instance.problem.network.forward(student, X) != Y).any():
+        raise AssertionError("a point of the program is no match: a bug")
+    return _Linear(point)
+
+
+class _Search:
+    """Newton's way from many starts to the fibre, inside the box."""
+
+    def __init__(
+        self, instance: Instance, equations: int, support: Mapping[str, np.ndarray]
+    ) -> None:
+        self.instance, self.equations, self.support = instance, equations, support
+        self.network = need_chain(instance.problem.network)
+        self.cells = instance.allocation.cells
+        self.surplus = len(self.cells) - equations
+        ends = [(instance.box[c].low, instance.box[c].high) for c in self.cells]
+        self.low = np.array([_double(low, -np.inf) for low, _ in ends])
+        self.high = np.array([_double(high, np.inf) for _, high in ends])
+        self.moves = self.low < self.high
+        self.scale = max(float(np.abs(instance.labels).max()), 1e-300)
+        self.spread = np.array([self.network.shapes[name][1] ** -0.5 for name, _, _ in self.cells])
+
+    def run(self, starts: int) -> tuple[tuple[float, ...] | None, int]:
+        """A certified match inside, and the number of starts that were looked at."""
+        ends = self._ends(np.array([self._start(k) for k in range(starts)]))
+        for k, w in enumerate(ends):
+            check_time()
+            if np.abs(self._errors(w[None])[0]).max(initial=0.0) <= _ARRIVED:
+                found = self._certified(w)
+                if found is not None:
+                    return found, k + 1
+        return None, starts
+
+    def _ends(self, starts: np.ndarray) -> np.ndarray:
+        """Where damped steps lead, all starts of a batch together."""
+        size = sum(rows * columns for rows, columns in self.network.shapes.values())
+        batch = max(1, min(len(starts), _MOST_ENTRIES // (size * len(self.cells))))
+        out = []
+        # Ends of the box are kept away from, by what a disc of a certified match may need.
+        room = np.minimum(self.high - self.low, 1.0) * _ROOM
+        between = np.minimum(self.low + room, self.high), np.maximum(self.high - room, self.low)
+        for at in range(0, len(starts), batch):
+            check_time()
+            first = np.clip(starts[at : at + batch], *between)
+            runs = levenberg_marquardt(
+                lambda w, which: (self._errors(w), self._jacobians(w)), first, _STEPS,
+                enough=_ENOUGH, damping=Damping(most=1e12), between=between,
+            )  # fmt: skip
+            out.append(runs.ends)
+        return np.concatenate(out)
+
+    def _start(self, k: int) -> np.ndarray:
+        """The weights as they were drawn, then others of their law and, by turns, of the box."""
+        instance = self.instance
+        key = (instance.index, 0xF1B8, k)
+        rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
+        if k == 0:
+            return np.array([instance.weights[name][i, j] for name, i, j in self.cells])
+        w = rng.standard_normal(len(self.cells)) * self.spread * rng.choice([1.0, _REACH])
+        ends = np.isfinite(self.low) & np.isfinite(self.high)
+        if k % 2 and ends.any():
+            w[ends] = rng.uniform(self.low[ends], self.high[ends])
+        return w
+
+    def _matrices(self, w: np.ndarray) -> dict[str, np.ndarray]:
+        """All matrices of many students, (·, rows, columns)."""
+        out = {name: self.instance.weights[name] for name in self.network.shapes}
+        for name in self.instance.allocation.matrices:
+            shape = (len(w), *self.network.shapes[name])
+            out[name] = np.broadcast_to(out[name], shape).astype(w.dtype)
+        for k, (name, i, j) in enumerate(self.cells):
+            out[name][:, i, j] = w[:, k]
+        return out
+
+    def _labels(self, w: np.ndarray) -> np.ndarray:
+        weights = self._matrices(w)
+        # Whatever the kind, as the chain that it is: products of stacks of matrices.
+        last = ChainNetwork.states(self.network, weights, self.instance.X)[-1]
+        labels = weights[self.network.chain().output] @ last
+        return np.broadcast_to(labels, (len(w), *labels.shape[-2:])).reshape(len(w), -1)
+
+    def _errors(self, w: np.ndarray) -> np.ndarray:
+        return (self._labels(w) - self.instance.labels.ravel()) / self.scale
+
+    def _jacobians(self, w: np.ndarray) -> np.ndarray:
+        """By complex steps: labels are polynomials, so that nothing cancels."""
+        runs, r = w.shape
+        moved = np.repeat(w.astype(complex), r, axis=0)
+        moved[np.arange(runs * r), np.tile(np.arange(r), runs)] += 1j * _TINY
+        slopes = self._labels(moved).imag / (_TINY * self.scale)
+        return slopes.reshape(runs, r, -1).transpose(0, 2, 1)
+
+    def _certified(self, w: np.ndarray) -> tuple[float, ...] | None:
+        """A match next to w, all but as many weights as there are equations kept at w's doubles."""
+        room = np.minimum(np.minimum(w - self.low, self.high - w), 1.0)
+        room = np.where(self.moves, np.maximum(room, 0.0), 0.0)
+        order = scipy.linalg.qr(self._jacobians(w[None])[0] * room, mode="r", pivoting=True)[1]
+        solved = sorted(order[: self.equations].tolist())
+        w = self._kept_inside(w, set(solved))
+        own = [self.cells[k] for k in solved]
+        part = Allocation.from_cells(self.network, own)
+        moved = replace(_moved(self.instance, self.cells, w), allocation=part)
+        try:
+            rules = ConstrainedCounts(part, self.support, searching=True)
+            place = {cell: float(x) for cell, x in zip(self.cells, w, strict=True)}
+            near = tuple(place[cell] for cell in part.cells)
+            count = InstanceCount(moved.index, 1, None, UNDETERMINED, solutions=(near,))
+            found = rules.obeying(count, moved, self.instance.box)
+        except (InputError, np.linalg.LinAlgError):
+            return None
+        if not found.real or not found.solutions:
+            return None
+        place |= dict(zip(part.cells, found.solutions[0], strict=True))
+        return tuple(place[cell] for cell in self.cells)
+
+    def _kept_inside(self, w: np.ndarray, solved: set[int]) -> np.ndarray:
+        """The weights to keep at doubles that lie in their intervals exactly."""
+        w = w.copy()
+        exact = to_rational(w)
+        for k, cell in enumerate(self.cells):
+            interval: Interval = self.instance.box[cell]
+            if k not in solved and exact[k] not in interval:
+                middle = 0.5 * (self.low[k] + self.high[k])
+                w[k] = np.nextafter(w[k], middle if np.isfinite(middle) else 0.0)
+        return w
+
+
+def _moved(instance: Instance, cells: tuple[Cell, ...], w: np.ndarray) -> Instance:
+    """The instance with other drawn weights in its learnable cells."""
+    if isinstance(instance, ReducedInstance):
+        values = dict(zip(cells, w.tolist(), strict=True))
+        original = instance.original
+        here = instance.restored(cells)
+        there = tuple(float(values[cell]) for cell in here)
+        return reduced(
+            _moved(original, original.allocation.cells, np.array(there)), instance.reduction
+        )
+    return replace(instance, weights=instance.with_weights(w))
+
+
+def _double(end: fmpq | None, otherwise: float) -> float:
+    return otherwise if end is None else int(end.p) / int(end.q)

@@ -1,0 +1,101 @@
+"""Lower bounds for networks with activations: many starts, each solution certified in balls.
+
+Where N = 1 (only the read-out learns) the one certified solution is all there are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from algebra.errors import InputError
+from algebra.problems.problem import Problem
+from numeric.activations.newton import certified_solutions
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.instances import Instance
+
+# Random starts of an instance.
+STARTS = 62
+
+
+class NewtonEngine:
+    """Certified real solutions of instances of networks with activations.
+
+    Parameters
+    ----------
+    problem : Problem
+        With as many learnable weights as labels.
+    root_count : int or None
+    starts : int, optional
+    enough : int, optional
+        Stop after so many certified solutions (1 decides a match).
+    timeout : float, optional
+        Seconds of processor time for one instance.
+
+    Raises
+    ------
+    InputError
+        Where the system is not square.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        root_count: int | None = None,
+        *,
+        starts: int = STARTS,
+        enough: int | None = None,
+        timeout: float = float("inf"),
+    ) -> None:
+        labels = problem.network.outputs
+        if problem.allocation.size != labels:
+            raise InputError(
+                f"{problem.allocation.size} learnable weights and {labels} labels that are not "
+                "independent: only square systems are certified"
+            )
+        self.root_count, self.starts = root_count, starts
+        self.enough, self.timeout = enough, timeout
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """Lower bounds for several instances, in their order."""
+        return [self.count(instance) for instance in instances]
+
+    def count(self, instance: Instance) -> InstanceCount:
+        """A lower bound for one instance."""
+        began = time.process_time()
+        starts, enough = self.starts, self.enough
+        if self.root_count == 1:
+            enough = 1
+        found, done, converged = certified_solutions(
+            instance, starts, enough=enough, seconds=self.timeout
+        )
+        real = len(found)
+        complete = self.root_count == real == 1
+        ends = f"{converged} of {done} starts converged"
+        note = f"at least {real} real" if real else "no solution found, which proves nothing"
+        return InstanceCount(
+            index=instance.index,
+            real=real,
+            complex=real,
+            status=COMPLETE if complete else UNDETERMINED,
+            note="linear in what learns: one solution" if complete else f"{note}: {ends}",
+            solutions=tuple(tuple(box.middle.tolist()) for box in found),
+            paths=done,
+            certified=real,
+            seconds=time.process_time() - began,
+            reason=None if real else Reason.SEARCHED,
+        )
+
+
+@engine(
+    EngineInfo(
+        "newton",
+        {"analytic", "polynomial"},
+        complete=False,
+        summary="Levenberg-Marquardt from many starts, each solution certified in balls",
+    )
+)
+def _make(task: Assignment) -> InstanceEngine:
+    enough = None if task.complete else 1
+    return NewtonEngine(task.problem, task.plan.root_count, enough=enough, timeout=task.timeout)

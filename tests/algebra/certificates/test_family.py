@@ -1,0 +1,58 @@
+"""Every kind of network belongs to one family, and families do what the protocol says."""
+
+import inspect
+
+import pytest
+
+from algebra.certificates.family import Effort, Tools
+from algebra.errors import InputError
+from algebra.families import FAMILIES, family_of
+from algebra.networks.base import KINDS
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.ffn import FeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.normalization import NormNet
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
+from algebra.networks.rnn import RNN
+from algebra.networks.sequence import SequenceRNN
+from algebra.time_limits import Limits
+
+NETWORKS = [
+    LinearEstimator(q=2, d=1, m=2),
+    LinearFeedForward(q=2, widths=(2,), d=1, m=2),
+    LinearRNN(n=2, T=2, b=1, d=1, m=2),
+    SequenceRNN(n=2, T=2, b=1, d=1, m=2),
+    ShallowReLU(q=2, n=2, d=1, m=2),
+    NormNet.square(2, 1, 2, 2),
+    NormNet.square(2, 1, 2, 2, "linear"),
+    RNN(n=2, T=2, b=1, d=1, m=2, activation="tanh"),
+    FeedForward(q=2, widths=(2,), d=1, m=2, activation="tanh"),
+]
+
+
+def test_no_kind_is_forgotten():
+    """The networks of this file are of all kinds there are."""
+    assert {network.kind for network in NETWORKS} == set(KINDS)
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=str)
+def test_one_family_each(network):
+    """Exactly one family accepts a network, and it is the one that is chosen."""
+    accepting = [family for family in FAMILIES if family.accepts(network)]
+    assert accepting == [family_of(network)]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_a_family_answers(family):
+    """Its functions are there, and take what `families` hands them."""
+    for name, arguments in (("certify", 2), ("verify", 2), ("inspect", 2), ("equations", 2)):
+        inspect.signature(getattr(family, name)).bind(*range(arguments))
+
+
+def test_limits_are_durations():
+    """What is no time limit is refused, with the argument's name."""
+    assert Effort().tools == Tools(None, None, None)
+    for bad in ({"seconds": 0.0}, {"seconds": float("nan")}, {"search": -1.0}):
+        with pytest.raises(InputError, match="seconds"):
+            Effort(limits=Limits(**bad))

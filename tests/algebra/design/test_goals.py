@@ -1,0 +1,35 @@
+"""A goal is one entry: its search, its evidence and its check are there."""
+
+from importlib import import_module
+
+import pytest
+
+from algebra.design import evidence
+from algebra.design.demand import demand
+from algebra.design.goals import GOALS, SearchOptions, goals_text
+from algebra.design.verify import _Checker
+from algebra.networks.linear import LinearEstimator
+
+NET = LinearEstimator(q=3, d=2, m=2)
+
+
+@pytest.mark.parametrize("name", GOALS)
+def test_an_entry_is_complete(name):
+    """A search, a class of evidence, and a check of the proof file, by the goal's name."""
+    goal = GOALS[name]
+    assert callable(import_module(goal.module).search)
+    assert hasattr(evidence, goal.evidence)
+    assert hasattr(_Checker, f"check_{name}") == bool(goal.proof)
+    assert f"{name}: {goal.help}" in goals_text()
+
+
+@pytest.mark.parametrize("name", GOALS)
+def test_searches_and_evidence_go_together(name):
+    """What the search finds carries this goal's name and evidence, which a file keeps."""
+    goal = GOALS[name]
+    found = goal.search(demand(NET), SearchOptions(line="row"))
+    assert found.goal == name
+    assert found.is_optimal
+    assert type(found.evidence).__name__ == goal.evidence
+    data = found.evidence.to_dict()
+    assert goal.read_evidence(data).to_dict() == data

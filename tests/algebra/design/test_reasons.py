@@ -1,0 +1,64 @@
+"""Reasons why nothing meets a demand: their numbers are those of brute force."""
+
+import itertools
+import re
+
+import pytest
+
+from algebra.design.cheapest import cheapest
+from algebra.design.demand import NoDesign, demand
+from algebra.networks.linear import LinearEstimator
+from algebra.problems.allocation import Allocation
+from algebra.ranks.generic_rank import allocation_rank
+
+NET = LinearEstimator(q=3, d=2, m=2)
+CELLS = [("W", i, j) for i in range(2) for j in range(3)]
+
+
+def rank(cells):
+    return allocation_rank(Allocation.from_cells(NET, cells)).rank
+
+
+def reason(**options):
+    with pytest.raises(NoDesign) as refused:
+        cheapest(demand(NET, **options))
+    return str(refused.value)
+
+
+def test_too_few_cells_by_their_rank():
+    """Without caps: the rank of everything that may learn, as an elimination finds it."""
+    allowed = [*CELLS[:3], CELLS[3]]
+    text = reason(allowed=allowed)
+    assert f"only {rank(allowed)} of 4" in text
+
+
+def test_a_cap_leaves_too_few():
+    """Edmonds' sum is what the cells outside and the rank inside give, and falls short."""
+    text = reason(caps={"row": 1})
+    numbers = re.search(r"leave (\d+) of the 6", text) or re.search(r"= (\d+) of 4", text)
+    assert int(numbers[1]) < 4
+
+
+def test_every_refusal_is_right():
+    """Whatever is allowed under a cap of rows: refused exactly where no subset would do."""
+    for size in (4, 5):
+        for allowed in itertools.combinations(CELLS, size):
+            for cap in (1, 2, 3):
+                fits = any(
+                    rank(chosen) == 4
+                    and all(sum(c[1] == i for c in chosen) <= cap for i in range(2))
+                    for chosen in itertools.combinations(allowed, 4)
+                )
+                asked = demand(NET, allowed=list(allowed), caps={"row": cap})
+                if fits:
+                    assert cheapest(asked).rank.rank == 4
+                else:
+                    with pytest.raises(NoDesign, match="weight"):
+                        cheapest(asked)
+
+
+def test_two_caps_that_cross():
+    """Each cap alone could be kept: the lines that together leave too little are named."""
+    text = reason(caps={"row": 2, "column": 1})
+    assert "at most 2 weights in a row and at most 1 weight in a column" in text or "column" in text
+    assert re.search(r"leave \d+|only \d+", text)

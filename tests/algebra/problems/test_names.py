@@ -1,0 +1,147 @@
+"""Names of units: read, refused with the reason, put in for indices, and never in the way."""
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra.errors import InputError
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.normalization import NormNet
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.files import load_problem, problem_from_dict
+from algebra.problems.names import Names
+from algebra.problems.problem import Problem
+
+NET = LinearRNN(n=3, T=2, b=2, d=1, m=2)
+UNITS = {"neurons": ["PV", "SST", "E1"], "inputs": ["light", "sound"], "outputs": ["lick"]}
+TEXT = (
+    '[network]\nkind = "lrnn"\nn = 3\nT = 2\nb = 2\nd = 1\nm = 2\n'
+    '[names]\nneurons = ["PV", "SST", "E1"]\ninputs = ["light", "sound"]\n'
+)
+
+
+def test_rows_and_columns_have_the_names_of_their_units():
+    """Neurons name both sides of W, the rows of B, the columns of D."""
+    names = Names(NET, UNITS)
+    assert names.rows("W") == names.columns("W") == names.rows("B") == names.columns("D")
+    assert names.cell(("B", 2, 1)) == "B[E1,sound]"
+    assert names.cell(("D", 0, 0)) == "D[lick,PV]"
+    layers = Names(LinearFeedForward(q=2, widths=(2, 1), d=1, m=2), {"layer1": ["a", "b"]})
+    assert layers.rows("W1") == layers.columns("W2") == ("a", "b")
+    relu = Names(ShallowReLU(q=2, n=2, d=1, m=2), {"neurons": ["a", "b"]})
+    assert relu.rows("W1") == relu.columns("W2") == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("given_names", "reason"),
+    [
+        ({"neurons": ["PV", "SST"]}, "has 2 names for 3 units"),
+        ({"neurons": ["PV", "PV", "E"]}, "'PV' twice"),
+        ({"neurons": ["1", "a", "b"]}, "put a letter before it"),
+        ({"neurons": ["a ", "b", "c"]}, "without blanks around"),
+        ({"neurons": ["a\n", "b", "c"]}, "without blanks"),
+        ({"neurons": ["a", "b\x07", "c"]}, "printable"),
+        ({"neurons": "abc"}, "must be a list"),
+        ({"cells": ["a"]}, "has no such units; it has outputs, neurons, inputs"),
+        ({"neurons": ["a", 3, "c"]}, r"names.neurons\[1\]"),
+        (["a"], "must map populations"),
+    ],
+)
+def test_wrong_names_are_refused(given_names, reason):
+    """Each with the place and what is wrong."""
+    with pytest.raises(InputError, match=reason):
+        Names(NET, given_names)
+
+
+def test_networks_without_units_to_name_refuse_them():
+    """A normalization net's frozen layers have no names."""
+    with pytest.raises(InputError, match="cannot be named"):
+        Names(NormNet(widths=(2, 2), hidden=(4,), m=3), {"inputs": ["a", "b"]})
+
+
+def test_texts_are_annotated_once():
+    """Weights, rows and columns; what is no unit stays; a second time changes nothing."""
+    names = Names(NET, UNITS)
+    text = "rows 0, 2 and columns 1 of W hold W[0,2] and W[9,9]; column 1 of B; row 0 of D"
+    told = names.annotate(text)
+    assert told == (
+        "rows 0 (PV), 2 (E1) and columns 1 (SST) of W hold W[PV,E1] and W[9,9]; column 1 (sound) "
+        "of B; row 0 (lick) of D"
+    )
+    assert names.annotate(told) == told
+    assert Names(NET).annotate(text) == text
+
+
+@given(st.text(max_size=60))
+def test_other_texts_stay(text):
+    """Nothing but weights and lines is touched, and nothing fails."""
+    told = Names(NET, UNITS).annotate(text)
+    assert told == text or "[" in text or " of " in text
+
+
+def test_names_change_no_problem(tmp_path):
+    """Equality, digest and stored form are without names; a written file has them."""
+    with_names = Problem(NET, {"W": [[1, 0, 0]] * 3}, names=UNITS)
+    without = Problem(NET, {"W": [[1, 0, 0]] * 3})
+    assert with_names == without
+    assert hash(with_names) == hash(without)
+    assert with_names.to_dict() == without.to_dict()
+    (tmp_path / "p.toml").write_text(with_names.to_toml())
+    assert load_problem(tmp_path / "p.toml").names.to_dict() == UNITS
+    assert with_names.with_allocation(without.allocation).names.to_dict() == UNITS
+    assert problem_from_dict(with_names.to_dict()).names.to_dict() == {}
+
+
+def test_edge_lists_speak_of_units_by_name(tmp_path):
+    """Names or indices, for learnable and support; what is unknown is refused by name."""
+    (tmp_path / "all.csv").write_text("pre,post\nPV,SST\nSST,PV\nE1,0\n2,E1\n")
+    (tmp_path / "plastic.csv").write_text("post,pre\nSST,PV\n")
+    path = tmp_path / "p.toml"
+    path.write_text(
+        TEXT + '[support]\nW = "all.csv"\n[learnable]\nW = "plastic.csv"\nB = "b.csv"\n'
+    )
+    (tmp_path / "b.csv").write_text("pre,post\nsound,PV\n")
+    problem = load_problem(path)
+    assert problem.support["W"].tolist() == [[0, 1, 1], [1, 0, 0], [0, 0, 1]]
+    assert problem.learnable["W"].tolist() == [[0, 0, 0], [1, 0, 0], [0, 0, 0]]
+    assert problem.learnable["B"].tolist() == [[0, 1], [0, 0], [0, 0]]
+    (tmp_path / "b.csv").write_text("pre,post\nlight,VIP\n")
+    with pytest.raises(InputError, match=r"edge 1, from light onto VIP: `post` \('VIP'\) is none"):
+        load_problem(path)
+    path.write_text(path.read_text().replace("inputs = ", "outputs = ").replace('", "sound', ""))
+    (tmp_path / "b.csv").write_text("pre,post\nlight,PV\n")
+    with pytest.raises(InputError, match=r"the columns of B have no \[names\]"):
+        load_problem(path)
+
+
+def test_named_tables_are_put_in_order(tmp_path):
+    """Rows and columns of a spreadsheet in another order; other names are refused."""
+    path = tmp_path / "p.toml"
+    path.write_text(TEXT + '[learnable]\nW = "w.csv"\n')
+    (tmp_path / "w.csv").write_text(";E1;PV;SST\nSST;1;0;0\nPV;0;0;1\nE1;0;0;0\n")
+    assert load_problem(path).learnable["W"].tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    (tmp_path / "w.csv").write_text("neuron,E1,PV,SST\nSST,1,0,0\nPV,0,0,1\nE1,0,0,0\n")
+    assert load_problem(path).learnable["W"].tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
+    (tmp_path / "w.csv").write_text(",0,1,2\n0,1,0,0\n1,0,0,1\n2,0,0,0\n")
+    assert load_problem(path).learnable["W"].tolist() == [[1, 0, 0], [0, 0, 1], [0, 0, 0]]
+    (tmp_path / "w.csv").write_text(";E1;PV;VIP\nVIP;1;0;0\nPV;0;0;1\nE1;0;0;0\n")
+    with pytest.raises(InputError, match="give the same names, or none"):
+        load_problem(path)
+
+
+def test_graphs_of_networkx():
+    """Edges go from `pre` to `post`; nodes are names or indices."""
+    graph = nx.DiGraph([("PV", "SST"), ("E1", "PV")])
+    problem = Problem(NET, {"W": graph}, names=UNITS)
+    assert problem.learnable["W"].tolist() == [[0, 0, 1], [1, 0, 0], [0, 0, 0]]
+    both = Problem(NET, {"W": nx.Graph([(0, 1)])}, {"W": nx.complete_graph(3)})
+    assert both.learnable["W"].tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    assert both.support["W"].sum() == 6
+    with pytest.raises(InputError, match="names="):
+        Problem(NET, {"W": graph})
+    with pytest.raises(InputError, match="neither a name nor"):
+        Problem(NET, {"W": nx.DiGraph([((1, 2), 0)])})
+    with pytest.raises(InputError, match="outside"):
+        Problem(NET, {"W": nx.DiGraph([(0, 5)])})

@@ -1,0 +1,65 @@
+"""Names of units in what the verbs print and draw."""
+
+import json
+
+import pytest
+
+import matchprob as mp
+from matchprob.cli import app
+from matchprob.report import paint
+
+TEXT = (
+    '[network]\nkind = "lrnn"\nn = 3\nT = 2\nb = 1\nd = 1\nm = 2\n'
+    '[learnable]\nW = "plastic.csv"\n'
+    '[names]\nneurons = ["PV", "SST", "E1"]\ninputs = ["light"]\n'
+)
+
+
+@pytest.fixture
+def circuit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "circuit.toml").write_text(TEXT)
+    (tmp_path / "plastic.csv").write_text("pre,post\nPV,PV\nSST,PV\nE1,PV\n")
+    return tmp_path
+
+
+def run(line, capsys):
+    app(line.split(), standalone_mode=False)
+    return capsys.readouterr().out
+
+
+def test_results_and_reasons_speak_of_units(circuit, capsys):
+    """The row that holds too many weights is PV's; masks have the units' names."""
+    text = run("inspect circuit.toml", capsys)
+    assert "row 0 (PV) of W has 3 learnable weights" in text
+    assert "PV   ●●●" in text
+    data = json.loads(run("inspect circuit.toml --json", capsys))
+    assert any("row 0 (PV) of W" in text for text in data["explanation"])
+    text = run("identify circuit.toml", capsys)
+    assert "W[PV,SST]" in text
+    text = run("robust circuit.toml", capsys)
+    assert "W[PV," in text
+    (circuit / "plastic.csv").write_text("pre,post\nPV,PV\nSST,SST\n")
+    text = run("count circuit.toml --instances 2 --engine exact --solutions", capsys)
+    assert "W[SST,SST]" in text
+
+
+def test_costs_by_name_and_a_written_file(circuit, capsys):
+    """A design's costs from an edge list of names; what it writes keeps the names."""
+    (circuit / "plastic.csv").write_text("pre,post\nPV,PV\nSST,PV\nE1,SST\nPV,E1\n")
+    (circuit / "costs.csv").write_text("pre,post,cost\nPV,PV,9\nSST,PV,1/2\n")
+    text = run("design circuit.toml --costs W=costs.csv --write best.toml", capsys)
+    assert "PV " in text
+    best = mp.load_problem("best.toml")
+    assert best.names.to_dict()["neurons"] == ["PV", "SST", "E1"]
+    assert ("W", 0, 0) not in best.allocation.cells
+
+
+def test_axes_have_the_names(circuit):
+    """Ticks of masks are the units."""
+    found = mp.certify("circuit.toml")
+    axes = paint.figure_of(found).axes[0]
+    assert [t.get_text() for t in axes.get_xticklabels()] == ["PV", "SST", "E1"]
+    assert [t.get_text() for t in axes.get_yticklabels()] == ["PV", "SST", "E1"]
+    table = mp.identify("circuit.toml").columns()
+    assert table["weight"] == ["W[PV,PV]", "W[PV,SST]", "W[PV,E1]"]

@@ -1,0 +1,49 @@
+"""The verb serve: the address is printed, an interrupt ends it, wrong input is one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+
+from matchprob.cli import app, run
+
+
+def test_it_is_served_until_interrupted(tmp_path):
+    """One JSON object with the address; the page is there; Ctrl-C ends it with status 0."""
+    started = subprocess.Popen(
+        [sys.executable, "-m", "matchprob", "serve", "--no-open", "--json", "--store", "s.sqlite"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.getcwd()},
+    )
+    try:
+        found = json.loads(started.stdout.readline())
+        assert found["seed"] == 0
+        with urllib.request.urlopen(found["address"], timeout=30) as page:
+            assert b"matchprob" in page.read()
+        started.send_signal(signal.SIGINT)
+        _, words = started.communicate(timeout=60)
+        assert started.returncode == 0
+        assert "Traceback" not in words
+        assert "the page is closed" in words
+    finally:
+        started.kill()
+
+
+def test_wrong_input_is_one_line(capsys, tmp_path):
+    """A file that is none, a port that is taken."""
+    assert run(lambda: app(["serve", str(tmp_path / "no.toml")], standalone_mode=False)) == 2
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        arguments = ["serve", "--no-open", "--port", port]
+        assert run(lambda: app(arguments, standalone_mode=False)) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 2
+    assert "0 takes a free one" in lines[1]

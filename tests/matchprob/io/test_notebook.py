@@ -1,0 +1,79 @@
+"""A bar in a notebook: shown, drawn again, ended in words; elsewhere there is none."""
+
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+import matchprob as mp
+from matchprob.io import notebook
+from matchprob.io.notebook import in_notebook, notebook_bar
+from matchprob.io.progress import watched
+
+NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+DIAGONAL = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What a notebook displays: IPython with a kernel, its display kept."""
+    pages = []
+
+    def display(page, display_id):
+        assert display_id
+        pages.append(page)
+        return SimpleNamespace(update=pages.append)
+
+    module = ModuleType("IPython")
+    module.get_ipython = lambda: SimpleNamespace(kernel=object())
+    own = ModuleType("IPython.display")
+    own.display, own.HTML = display, lambda text: text
+    monkeypatch.setitem(sys.modules, "IPython", module)
+    monkeypatch.setitem(sys.modules, "IPython.display", own)
+    monkeypatch.setattr(notebook, "_EVERY", 0.0)
+    return pages
+
+
+def test_a_verb_shows_a_bar(shown):
+    """The bar goes to its end, says how far it is, and how it ended."""
+    assert in_notebook()
+    found = mp.count(DIAGONAL, 4, engine="exact")
+    assert len(found) == 4
+    assert "counting" in shown[0]
+    assert any("4 of 4 done" in page for page in shown)
+    assert "value='1.0000'" in shown[-1]
+    assert "(done after" in shown[-1]
+
+
+def test_an_interrupt_is_told(shown):
+    """A block that ends early says so; text from outside is escaped."""
+    with pytest.raises(KeyboardInterrupt), notebook_bar("a < b", lambda: None, str):
+        raise KeyboardInterrupt
+    assert "a &lt; b (interrupted after" in shown[-1]
+    assert "value" not in shown[-1]
+
+
+def test_the_callers_own_callback_goes_before(shown):
+    """Whoever listens gets the counts, and no bar is shown."""
+    seen = []
+    mp.count(DIAGONAL, 2, engine="exact", advance=seen.append)
+    assert len(seen) == 2
+    assert not shown
+
+
+def test_elsewhere_there_is_none(monkeypatch):
+    """No kernel: scripts print nothing."""
+    monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
+    sys.modules["IPython"].get_ipython = lambda: None
+    assert not in_notebook()
+    with watched(None, "counting", 3) as told:
+        assert told is None
+
+
+def test_with_the_real_ipython(monkeypatch):
+    """IPython's own display takes what is handed to it."""
+    ipython = pytest.importorskip("IPython")
+    monkeypatch.setattr(
+        ipython, "get_ipython", lambda: SimpleNamespace(kernel=object()), raising=False
+    )
+    assert in_notebook()

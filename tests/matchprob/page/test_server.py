@@ -1,0 +1,106 @@
+"""Who is answered, and what is promised of it: tokens, hosts, origins, headers, files."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+
+import pytest
+
+from algebra.errors import InputError
+from matchprob.page.example import first_problem
+from matchprob.page.server import PageServer
+
+
+def ask(server, method="GET", path="", body=None, **headers):
+    """A request with exactly these headers; status, headers and text of the answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection.putrequest(method, path or f"/{server.token}/", skip_host=True)
+    given = {
+        "Host": f"127.0.0.1:{server.port}",
+        **{k.replace("_", "-"): v for k, v in headers.items()},
+    }
+    for name, value in given.items():
+        if value is not None:
+            connection.putheader(name, value)
+    data = (body or "").encode()
+    if data:
+        connection.putheader("Content-Length", str(len(data)))
+    connection.endheaders(data or None)
+    answer = connection.getresponse()
+    found = answer.status, dict(answer.getheaders()), answer.read().decode()
+    connection.close()
+    return found
+
+
+def origin(server):
+    return f"http://127.0.0.1:{server.port}"
+
+
+def test_the_page_and_its_headers(served):
+    """The page loads nothing from elsewhere, may not be framed, and is kept by nobody."""
+    status, headers, text = ask(served)
+    assert status == 200
+    assert "host.js" in text
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "http" not in policy
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cache-control"] == "no-store"
+    for name in ("allocator.js", "host.js", "allocator.css"):
+        status, _, text = ask(served, path=f"/{served.token}/{name}")
+        assert status == 200
+        assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "status"),
+    [
+        ("/", {}, 403),
+        ("/wrong/", {}, 403),
+        ("/wrong/allocator.js", {}, 403),
+        ("", {"Host": "example.org"}, 421),
+        ("", {"Host": None}, 400),
+        ("", {"Host": "127.0.0.1:1"}, 421),
+        ("", {"Origin": "http://example.org"}, 403),
+        ("", {"Origin": "null"}, 403),
+    ],
+)
+def test_who_is_refused(served, path, headers, status):
+    """A wrong token, host or origin: a status and words, never the page."""
+    found, _, text = ask(served, path=path, **headers)
+    assert found == status
+    assert "allocator" not in text
+
+
+def test_messages(served):
+    """A message needs the origin, JSON, and the name of a tab; it is short."""
+    path = f"/{served.token}/message?tab=abcdefgh1"
+    hello = json.dumps({"verb": "hello"})
+    mine = {"Origin": origin(served), "Content_Type": "application/json"}
+    assert ask(served, "POST", path, hello, **mine)[0] == 200
+    assert ask(served, "POST", path, hello, Content_Type="application/json")[0] == 403
+    assert ask(served, "POST", path, hello, **{**mine, "Origin": "http://evil.example"})[0] == 403
+    assert ask(served, "POST", path, hello, **{**mine, "Content_Type": "text/plain"})[0] == 415
+    assert ask(served, "POST", path, "{", **mine)[0] == 400
+    assert ask(served, "POST", path.replace("abcdefgh1", "../../x"), hello, **mine)[0] == 400
+    assert ask(served, "POST", path, "[" * 100_000, **mine)[0] == 400
+    # What is no message is told to the tab, and is no bug.
+    assert ask(served, "POST", path, '{"verb": "rm"}', **mine)[0] == 200
+
+
+def test_only_this_machine_is_served(served):
+    """The socket is bound to the loopback address."""
+    assert served._socket.getsockname()[0] == "127.0.0.1"
+    assert len(served.token) >= 24
+
+
+def test_a_port_that_is_taken(tmp_path):
+    """Bad input, in one line."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError, match="cannot be served"):
+            PageServer(first_problem(), folder=tmp_path, port=port)

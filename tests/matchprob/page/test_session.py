@@ -1,0 +1,221 @@
+"""One front end's conversation: what is told at once, what follows, what is refused."""
+
+from __future__ import annotations
+
+import errno
+import json
+import time
+
+import pytest
+
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
+from algebra.problems.problem import Problem
+from matchprob.io import files
+from matchprob.io.costs import read_cells
+from matchprob.page.immediate import look
+from matchprob.page.session import Session
+from matchprob.page.state import state_of
+from matchprob.page.studies import Studies
+from matchprob.page.workshop import Workshop
+
+NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
+
+
+class Front:
+    """A front end that keeps what it is told."""
+
+    def __init__(self, workshop, folder, problem=DIAGONAL):
+        self.events = []
+        self.studies = Studies(workshop, folder / "s.sqlite")
+        self.session = Session(
+            problem, workshop, self.studies, self.events.append, folder=folder, name="x.toml"
+        )
+
+    def say(self, verb, problem=None, **more):
+        if problem is not None:
+            more["state"] = state_of(problem, "x.toml").to_dict()
+        self.session.receive({"verb": verb, **more})
+
+    def told(self, event, seconds=300.0, **like):
+        """The last such event, waited for."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for one in reversed(list(self.events)):
+                if one["event"] == event and all(one.get(k) == v for k, v in like.items()):
+                    return one
+            time.sleep(0.02)
+        raise AssertionError((event, like, [e["event"] for e in self.events]))
+
+
+@pytest.fixture(scope="module")
+def workshop():
+    found = Workshop()
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def front(workshop, tmp_path):
+    made = Front(workshop, tmp_path)
+    yield made
+    made.studies.close()
+    made.session.close()
+
+
+def test_every_event_is_plain_data(front):
+    """Hello, look and what follows of it can be sent as JSON."""
+    front.say("hello", state=None)
+    front.say("look", DIAGONAL, seq=1)
+    front.told("verdict", verdict="intermediate")
+    front.told("structure")
+    json.dumps(front.events)
+    assert front.session.certificate.verdict == "intermediate"
+    assert front.told("looked")["rank"] == {
+        "rank": 2, "equations": 2, "minimal": False, "vanish": False, "error": 0.0,
+    }  # fmt: skip
+
+
+def test_a_change_ends_what_runs(front):
+    """The next look kills what the last one started; going back costs nothing."""
+    hard = Problem(
+        LinearRNN(n=12, T=4, b=2, d=4, m=4),
+        {"W": [[int((i * 7 + j * 5) % 9 == 0) for j in range(12)] for i in range(12)]},
+    )
+    front.say("look", hard, seq=1)
+    jobs = list(front.session._live)
+    front.say("look", DIAGONAL, seq=2)
+    for job in jobs:
+        assert job.wait(10)
+    front.told("verdict", verdict="intermediate")
+    count = len(front.events)
+    front.say("look", Problem(NET, {"W": [[1, 1], [0, 0]]}), seq=3)
+    front.told("verdict", verdict="maximal")
+    front.say("look", DIAGONAL, seq=4)
+    # Told in the same breath: it was kept.
+    assert [e["event"] for e in front.events[count:]].count("verdict") >= 2
+    assert front.events[-1]["event"] in ("structure", "verdict", "blocks")
+
+
+def test_actions(front):
+    """Design obeys locks, repair moves, identify marks, certify leaves a certificate to save."""
+    state = {**state_of(Problem(NET, {}), "x.toml").to_dict(), "never": {"D": "wA", "B": "wA"}}
+    front.say("act", what="design", state=state, options={"goal": "maximal"})
+    done = front.told("action", what="design", status="done")
+    assert set(done["learnable"]) == {"W"}
+    assert "<table>" in done["html"]
+    assert done["why"]["known"]
+    front.say("act", DIAGONAL, what="repair", options={})
+    assert "intermediate → maximal" in front.told("action", what="repair", status="done")["text"]
+    front.say("act", DIAGONAL, what="identify")
+    found = front.told("action", what="identify", status="done")
+    assert found["marks"]["determined"] == [["W", 0, 0], ["W", 1, 1]]
+    front.say("save", DIAGONAL, what="result", result="identify", name="i.json")
+    assert front.told("saved")["name"] == "i.json"
+    front.say("act", what="fly", state=state)
+    assert "must be one of" in front.told("refused")["text"]
+
+
+def test_studies_are_shared(front, workshop, tmp_path):
+    """A second session is told of the study of the first, and finds it when it says hello."""
+    other = []
+    second = Session(DIAGONAL, workshop, front.studies, other.append, folder=tmp_path)
+    front.say("study", DIAGONAL, options={"trials": 40, "complete": True})
+    found = front.told("study", status="done")
+    assert (found["trials"], found["undetermined"]) == (40, 0)
+    assert found["bounds"][-1]["matched"] == found["matched"]
+    assert sum(found["real_roots"].values()) == 40
+    second.receive({"verb": "hello"})
+    welcome = next(e for e in other if e["event"] == "welcome")
+    assert welcome["studies"][0]["study"] == found["study"]
+    row = Problem(NET, {"W": [[1, 1], [0, 0]]})
+    front.say("study", DIAGONAL, other=state_of(row).to_dict(), options={"trials": 30})
+    found = front.told("study", what="compare", status="done")
+    assert found["comparison"]["first"]["trials"] == found["comparison"]["second"]["trials"] == 30
+    front.say("save", DIAGONAL, what="result", result=found["study"], name="c")
+    assert json.loads((tmp_path / "c.json").read_text())["trials"] == 30
+    second.close()
+
+
+def test_a_full_disk_is_words(front, monkeypatch):
+    """What cannot be written is told; the page keeps what it has."""
+
+    def full(path, text):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(files, "write_text", full)
+    front.say("save", DIAGONAL, what="problem", name="x.toml")
+    told = front.told("refused")
+    assert told["text"].startswith("x.toml: No space left on device")
+    assert "kept in its address" in told["text"]
+
+
+@pytest.mark.parametrize(
+    "name", ["../x.toml", "/tmp/x.toml", "a/b.toml", "", ".hidden", "..", "x\0y"]
+)
+def test_nothing_is_written_elsewhere(front, name, tmp_path):
+    """A name with a folder is refused."""
+    before = sorted(tmp_path.parent.rglob("*.toml"))
+    front.say("save", DIAGONAL, what="problem", name=name)
+    assert front.told("refused")["verb"] == "save"
+    assert sorted(tmp_path.parent.rglob("*.toml")) == before
+
+
+def test_locks_are_saved_beside_the_problem(front, tmp_path):
+    """The files that the shown commands name are written, and read by the command line."""
+    state = {**state_of(DIAGONAL, "x.toml").to_dict(), "must": {"W": "gA"}, "never": {"W": "QA"}}
+    front.say("save", state=state, what="problem", name="x.toml")
+    assert front.told("saved")["name"] == "x.toml, must_W.csv, forbid_W.csv"
+    assert (tmp_path / "must_W.csv").read_text() == "1,0\n0,0\n"
+    assert read_cells([f"W={tmp_path / 'forbid_W.csv'}"], DIAGONAL.names) == [("W", 0, 1)]
+    front.say("save", state=state, what="problem", name="y.toml")
+    assert "must_W.csv" in front.told("exists")["name"]
+    assert not (tmp_path / "y.toml").exists()
+
+
+def test_a_link_does_not_lead_out(front, tmp_path):
+    """Nor does a link in the folder."""
+    outside = tmp_path.parent / "outside.toml"
+    (tmp_path / "link.toml").symlink_to(outside)
+    front.say("save", DIAGONAL, what="problem", name="link.toml", replace=True)
+    assert "leads out" in front.told("refused")["text"]
+    assert not outside.exists()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [None, 3, {}, {"verb": "look"}, {"verb": "look", "state": {"network": {"kind": "cnn"}}},
+     {"verb": "act", "what": []}, {"verb": "save"}, {"verb": "study", "state": 1},
+     {"verb": "cancel", "study": {}}, {"verb": "resize", "network": [], "state": 0},
+     {"verb": "parse", "text": 3}, {"verb": ["look"]}],
+)  # fmt: skip
+def test_messages_that_are_none(front, message):
+    """Whatever is sent, the answer is words."""
+    count = len(front.events)
+    front.session.receive(message)
+    told = front.events[count:]
+    assert all(e["event"] == "refused" for e in told)
+    assert told or (message or {}).get("verb") == "cancel"
+
+
+def test_a_relu_net_is_looked_at():
+    """A network without one Jacobian: budgets are told, ranks and what-if are not."""
+    net = ShallowReLU(q=2, n=2, d=1, m=2)
+    data = look(state_of(Problem(net, {"W1": [[1, 1], [0, 0]]})))
+    assert data["rank"] is data["what_if"] is data["blocks"] is None
+    assert data["limits"]["W1"]["row"][0] == 2
+
+
+def test_what_is_immediate_of_a_crossed_net():
+    """The cross that Theorem 3.4 misses is told at once, with the weights that do nothing."""
+    net = LinearRNN(n=4, T=2, b=2, d=2, m=4)
+    W = [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]
+    data = look(state_of(Problem(net, {"W": W})))
+    assert data["rank"]["minimal"]
+    assert (data["rank"]["rank"], data["rank"]["equations"]) == (7, 8)
+    assert data["violations"][0]["rows"] == [["W", 3]]
+    assert data["violations"][0]["columns"] == [["W", 0]]
+    # Only the weight outside the cross is needed for the rank.
+    assert data["what_if"]["lowers"].keys() == {"W"}
+    assert data["blocks"]["equations"] == len(data["blocks"]["labels"])

@@ -1,0 +1,119 @@
+"""Jobs in processes of their own: done, cancelled, killed; nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+from matchprob.page.workshop import Workshop
+
+NET = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
+
+
+@pytest.fixture(scope="module")
+def workshop():
+    found = Workshop()
+    yield found
+    found.close()
+
+
+def work(workshop, **ask):
+    """A job and the list of its events, which grows."""
+    events = []
+    problem = {"network": NET, "learnable": {"W": [[1, 0], [0, 1]]}}
+    ask = {"problem": problem, "seed": 0, "timeout": 20.0, "search": 1.0, **ask}
+    return workshop.run(ask, events.append), events
+
+
+def kinds(events):
+    return [event["event"] for event in events]
+
+
+def test_a_verdict_with_its_certificate(workshop):
+    """The event is plain data, the certificate comes with it."""
+    job, events = work(workshop, job="verdict")
+    assert job.wait(300)
+    told = next(event for event in events if event["event"] == "verdict")
+    assert told["verdict"] == "intermediate"
+    assert told["found"].verdict == "intermediate"
+    assert kinds(events)[-1] == "ended"
+
+
+def test_bad_input_and_bugs_are_words(workshop):
+    """A job that cannot be done says why."""
+    job, events = work(workshop, job="repair", goal="nonsense", must=[], never=[], seconds=1.0)
+    assert job.wait(300)
+    assert any("must be positive or maximal" in e.get("text", "") for e in events)
+    job, events = work(workshop, job="no such job")
+    assert job.wait(300)
+    assert any("this is a bug" in e.get("text", "") for e in events)
+
+
+def long_study(workshop):
+    """A study that runs for minutes, seen at work."""
+    job, events = work(workshop, job="estimate", trials=500_000, complete=True)
+    end = time.monotonic() + 300
+    while "study" not in kinds(events) and time.monotonic() < end:
+        time.sleep(0.02)
+    assert "study" in kinds(events)
+    return job, events
+
+
+def test_cancel_keeps_what_is_known(workshop):
+    """A cancelled study tells its estimate, and ends."""
+    job, events = long_study(workshop)
+    job.cancel()
+    assert job.wait(10)
+    last = next(e for e in reversed(events) if e["event"] == "study")
+    assert last["trials"] > 0
+    assert kinds(events)[-1] == "ended"
+    job.cancel()
+
+
+def test_a_killed_job_is_told(workshop):
+    """A process that dies by itself is words; one that is not wanted any more is silent."""
+    job, events = long_study(workshop)
+    os.kill(job._pid, signal.SIGKILL)
+    assert job.wait(10)
+    assert "was killed" in events[-2]["text"]
+    job, events = long_study(workshop)
+    job.kill()
+    assert job.wait(10)
+    assert "failed" not in kinds(events)
+    assert "stopped" not in kinds(events)
+
+
+def test_the_zygote_is_replaced():
+    """Where the process to fork from was killed, another one is started."""
+    workshop = Workshop()
+    try:
+        job, _ = work(workshop, job="verdict")
+        assert job.wait(300)
+        workshop._zygote.kill()
+        workshop._zygote.wait()
+        job, events = work(workshop, job="verdict")
+        assert job.wait(300)
+        assert "verdict" in kinds(events)
+    finally:
+        workshop.close()
+
+
+def test_nothing_is_left_behind():
+    """Closing ends the jobs that run, and the process they were forked from."""
+    workshop = Workshop()
+    job, _ = long_study(workshop)
+    pids = [job._pid, workshop._zygote.pid]
+    closed = threading.Thread(target=workshop.close)
+    closed.start()
+    closed.join(20)
+    assert job.wait(10)
+    time.sleep(0.2)
+    alive = subprocess.run(
+        ["ps", "-o", "stat=", "-p", ",".join(map(str, pids))], capture_output=True
+    )
+    assert [s for s in alive.stdout.decode().split() if not s.startswith("Z")] == []

@@ -1,0 +1,79 @@
+"""The engine for networks with activations: lower bounds that exact counts confirm."""
+
+from __future__ import annotations
+
+import pytest
+
+import matchprob as mp
+from algebra.errors import InputError
+from numeric.counts import Reason
+
+_MASK = {"W1": [[1, 0], [1, 1], [0, 0]]}
+
+
+@pytest.mark.usefixtures("msolve")
+def test_newton_finds_no_more_than_there_is():
+    """A polynomial activation: every certified solution is one of the exact count's."""
+    problem = mp.Problem(mp.FeedForward(2, (3,), 1, 3, activation={"polynomial": [0, 1, 1]}), _MASK)
+    exact = mp.count(problem, instances=6, engine="exact")
+    found = mp.count(problem, instances=6, engine="newton")
+    for sure, bound in zip(exact.instances, found.instances, strict=True):
+        assert sure.status == "complete"
+        assert bound.status == "undetermined"
+        assert bound.real <= sure.real
+        for solution in bound.solutions:
+            assert any(solution == pytest.approx(other, rel=1e-6) for other in sure.solutions)
+    assert any(bound.real for bound in found.instances)
+
+
+@pytest.mark.usefixtures("msolve")
+def test_polynomial_activations_are_counted_exactly_by_default():
+    """N roots, all accounted for, parity kept."""
+    problem = mp.Problem(mp.FeedForward(2, (3,), 1, 3, activation={"polynomial": [0, 1, 1]}), _MASK)
+    found = mp.count(problem, instances=4)
+    assert found.engine == "exact"
+    assert found.generic_root_count == 6
+    assert all(c.status == "complete" and c.real % 2 == 0 for c in found.instances)
+
+
+def test_linear_activations_are_counted_as_linear_networks():
+    """By homotopy, trial by trial what the linear kind gives."""
+    sizes = {"n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
+    mask = {"W": [[1, 0], [0, 1]]}
+    one = mp.count(mp.Problem(mp.RNN(**sizes, activation="linear"), mask), instances=5)
+    other = mp.count(mp.Problem(mp.LinearRNN(**sizes), mask), instances=5)
+    assert one.engine == other.engine == "homotopy"
+    assert [c.real for c in one.instances] == [c.real for c in other.instances]
+
+
+def test_no_match_is_never_claimed():
+    """tanh: what is not found is undetermined; what is found is a match."""
+    problem = mp.Problem(
+        mp.RNN(3, 2, 1, 1, 2, activation="tanh"), {"W": [[1, 1, 0]] + [[0] * 3] * 2}
+    )
+    found = mp.estimate(problem, trials=12)
+    assert found.unmatched == 0
+    assert found.matched + found.undetermined == 12
+    assert found.matched > 0
+    assert found.interval().high == 1
+    counts = mp.count(problem, instances=3).instances
+    assert {c.reason for c in counts} <= {Reason.FOUND_ONE, Reason.SEARCHED}
+
+
+def test_verdicts_settle_trials():
+    """A read-out that learns alone is maximal; too few weights are minimal."""
+    net = mp.FeedForward(2, (3,), 1, 3, activation="tanh")
+    alone = mp.estimate(mp.Problem(net, {"W2": [[1, 1, 1]]}), trials=10)
+    assert alone.matched == 10
+    none = mp.estimate(mp.Problem(net, {"W1": [[1, 1], [0, 0], [0, 0]]}), trials=10)
+    assert none.unmatched == 10
+    solved = mp.count(mp.Problem(net, {"W2": [[1, 1, 1]]}), instances=2)
+    assert [(c.status, c.real) for c in solved.instances] == [("complete", 1)] * 2
+
+
+def test_other_engines_refuse():
+    """Path trackers know chains; said with the engines that do."""
+    problem = mp.Problem(mp.RNN(2, 2, 1, 1, 2, activation="tanh"), {"W": [[1, 0], [0, 1]]})
+    for engine in ("homotopy", "exact", "multistart"):
+        with pytest.raises(InputError, match="newton"):
+            mp.count(problem, instances=1, engine=engine)

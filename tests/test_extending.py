@@ -1,0 +1,70 @@
+"""The worked examples of docs/extending.md run, and name what is there."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from matchprob.figures import FIGURES, Reproduction, Run, register_figure
+from numeric.engines.base import engine_info, unregister
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+def block(word):
+    """The one example that holds a word."""
+    (found,) = [text for text in BLOCKS if word in text]
+    return found
+
+
+def test_every_example_is_tried():
+    """No example without a test here."""
+    assert len(BLOCKS) == 3
+
+
+def test_the_kind_is_the_one_in_the_tree():
+    """Class, sizes, shapes and chain of the page are those of `sequence.py`."""
+    (shown,) = ast.parse(block("class SequenceRNN")).body
+    source = ast.parse((ROOT / "algebra/networks/sequence.py").read_text(encoding="utf-8"))
+    (real,) = [n for n in source.body if isinstance(n, ast.ClassDef)]
+    fields = [n.target.id for n in real.body if isinstance(n, ast.AnnAssign)]
+    bodies = {n.name: n.body for n in real.body if isinstance(n, ast.FunctionDef)}
+    assert {n.target.id for n in shown.body if isinstance(n, ast.AnnAssign)} <= set(fields)
+    assert (shown.name, ast.dump(shown.bases[0])) == (real.name, ast.dump(real.bases[0]))
+    for method in [n for n in shown.body if isinstance(n, ast.FunctionDef)]:
+        if method.name in ("shapes", "chain"):
+            assert ast.dump(method.body[-1]) == ast.dump(bodies[method.name][-1])
+        assert method.name in bodies
+
+
+def test_the_engine_registers_itself():
+    """The example is known by its name and family."""
+    try:
+        exec(compile(block("class _Teacher"), "docs/extending.md", "exec"), {"__name__": "outside"})
+        info = engine_info("teacher")
+        assert (info.complete, set(info.families)) == (False, {"linear"})
+    finally:
+        unregister("teacher")
+
+
+def test_the_figure_registers_itself():
+    """The example is one function, with the trials it takes."""
+    names = {"register_figure": register_figure, "Run": Run, "Reproduction": Reproduction}
+    try:
+        exec(compile(block("register_figure"), "docs/extending.md", "exec"), names)
+        assert (FIGURES["name"].title, FIGURES["name"].trials) == ("what it shows", 200)
+    finally:
+        FIGURES.pop("name", None)
+
+
+@pytest.mark.parametrize("page", ["extending", "architecture"])
+def test_the_files_named_are_there(page):
+    """Every path in backticks that looks like one of the tree's exists."""
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:algebra|numeric|matchprob|tests|benchmarks)/[\w./]+)`", text)
+    assert paths
+    missing = [path for path in paths if "NAME" not in path and not (ROOT / path).exists()]
+    assert missing == []
