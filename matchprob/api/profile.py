@@ -79,7 +79,7 @@ def profile(
     >>> net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
     >>> found = mp.profile(mp.Problem(net, {"W": [[1, 1], [0, 0]]}), bounds=[1, 3], trials=200)
     >>> [point.matched for point in found.points], found.profiles[0].at(float("inf")).matched
-    ([56, 107], 200)
+    ([45, 115], 200)
     """
     if not questions:
         raise InputError("`questions`: name a problem to profile")
