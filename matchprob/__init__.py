@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from matchprob.api.equations.symbolic import eliminate as eliminate
     from matchprob.api.equations.symbolic import symbolic_system as symbolic_system
     from matchprob.api.estimate import compare as compare
+    from matchprob.api.estimate import constrain as constrain
     from matchprob.api.estimate import count as count
     from matchprob.api.estimate import enclosures as enclosures
     from matchprob.api.estimate import estimate as estimate
@@ -133,6 +134,7 @@ _HOMES = {
     "matchprob.api.design": ("design",),
     "matchprob.api.estimate": (
         "compare",
+        "constrain",
         "count",
         "enclosures",
         "estimate",

@@ -6,7 +6,7 @@ given      One's own instance: read, refused where a verb cannot use it, and cou
 equations/ The equations themselves: with symbols, eliminated, for other programs
 proofs     A proof file checked in this process: which format it has, and its check
 checker    The process in which proofs are checked: its memory and its time are limited
-estimate   The verbs that solve random instances: count, estimate, compare
+estimate   The verbs that solve random instances: count, estimate, constrain, compare
 profile    The match probability against what a match may cost: the verb profile
 train      Does training find the match: the verb train
 identify   Which weights the data determine

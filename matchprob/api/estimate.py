@@ -1,4 +1,4 @@
-"""The verbs that solve random instances: count, estimate, compare."""
+"""The verbs that solve random instances: count, estimate, constrain, compare."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from algebra.errors import InputError
+from algebra.problems.constraints import Constraints
 from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.given import Given, as_instance, count_given
 from matchprob.api.question import Question, as_problem, check_common, stem_of
@@ -215,6 +217,49 @@ def estimate(
         left = max(timeout - (time.monotonic() - start), 1e-3)
         with watched(advance, "estimating", trials, confidence) as told:
             return study.run(trials, half_width=half_width, timeout=left, advance=told)
+
+
+def constrain(
+    found: Estimate, constraints: Constraints, *, timeout: float = math.inf, **settings: Any
+) -> Estimate:
+    """An estimate under constraints, from one without.
+
+    Parameters
+    ----------
+    found : Estimate
+        Whose trials keep their real solutions: counted completely, not settled by a verdict.
+    constraints : Constraints
+    timeout : float, optional
+        Seconds for the whole call.
+    **settings
+        As for `estimate`: `trial_timeout`, `certify`.
+
+    Returns
+    -------
+    Estimate
+        Of the same trials.  Only those are computed that the solutions known do not decide.
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> net = mp.LinearEstimator(q=1, d=1, m=1)
+    >>> found = mp.estimate(mp.Problem(net, {"W": [[1]]}), 20, complete=True)
+    >>> mp.constrain(found, mp.Constraints(sign="+")).trials
+    20
+    """
+    if found.problem.constraints:
+        raise InputError("`found` has constraints already: its other solutions are not known")
+    positive_seconds(timeout, "timeout")
+    if "trial_timeout" in settings:
+        settings["timeout"] = settings.pop("trial_timeout")
+    problem = replace(found.problem, constraints=constraints)
+    if not found.trials:
+        raise InputError("`found` has no trial")
+    with Study(
+        problem, seed=found.seed, engine=found.engine, confidence=found.confidence, **settings
+    ) as study:
+        study.know(found.counts)
+        return study.run(found.trials, timeout=timeout)
 
 
 def compare(

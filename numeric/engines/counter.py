@@ -62,8 +62,8 @@ class InstanceCounter:
         `complete`, maximal ones by an odd root count.  Never done for discrete laws, where
         generic verdicts say nothing of an instance.
     complete : bool, optional
-        Whether every solution is wanted; it is where the problem has constraints.  Otherwise
-        one that is certain is enough: it decides the match, and where each trial has an
+        Whether every solution is wanted; it is where solutions are held against constraints.
+        Otherwise one that is certain is enough: it decides the match, and where each trial has an
         allocation of its own it saves the root count and the start system.
     root_timeout : float, optional
         Seconds for one root count.
@@ -94,9 +94,9 @@ class InstanceCounter:
         self.timeout = positive_seconds(timeout, "timeout")
         exact_ranks = problem.network.ranks_are_exact
         self.certify = certify and problem.distribution.is_continuous and exact_ranks
-        # The one solution that comes first may not obey.
+        # The one solution that comes first may not obey; other engines see to it themselves.
         self.constrained = bool(problem.constraints)
-        self.complete = complete or self.constrained
+        self.complete = complete or (self.constrained and self.info.plans)
         if self.constrained and self.problem.network.chain() is None and self.info.plans:
             title = self.problem.network.title
             raise InputError(f"[constraints] are not known of a {title} network with activations")

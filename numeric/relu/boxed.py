@@ -115,6 +115,32 @@ def search_boxed(instance: Instance, *, certify: bool, most_nodes: int) -> BoxSe
     return replace(blank, witness=found.witness, leaves=leaves, is_refuted=refuted)
 
 
+def obeying_witnesses(instance: Instance, solutions: np.ndarray) -> list[bool] | None:
+    """Which of some solutions, known to doubles, obey: each is found again over Q in its cell.
+
+    Parameters
+    ----------
+    instance : Instance
+    solutions : ndarray of float, shape (·, r)
+
+    Returns
+    -------
+    list of bool or None
+        None where one is not the only solution of its cell, or lies on the border of cells.
+    """
+    system = relu_system(instance.allocation, *instance.exact)
+    bounds = replace(system, box=instance.box)
+    found = []
+    for solution in solutions:
+        inputs = instance.with_weights(solution)["W1"] @ instance.X
+        active = (inputs > 0)[list(system.units)]
+        witness = system.solve_pattern(active, np.zeros(active.shape, bool))
+        if witness is None or not system.has_one_solution(active):
+            return None
+        found.append(bounds.is_witness(witness))
+    return found
+
+
 class _Tree:
     """The tree of pairs of an instance with learnable weights in W1."""
 

@@ -27,7 +27,7 @@ from numeric.engines.plans import Plan
 from numeric.statistics.confidence_sequences import RunningInterval
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store, StoreFull
-from numeric.studies.trials import Work, compute, forget, kept_counter
+from numeric.studies.trials import Work, compute, forget, kept_counter, says_more
 from numeric.studies.workers import LocalWorkers, NextChunk
 
 # Trials handed out at once: at first few, so that progress shows early.
@@ -149,6 +149,7 @@ class Study:
         self.store = Store(store) if isinstance(store, str | Path) else store
         self._id = self.store.study(self.work, _version(), name) if self.store else 0
         self._records: dict[int, InstanceCount] = {}
+        self._free: dict[int, InstanceCount] = {}
         self._broken_off = False
 
     def __enter__(self) -> Study:
@@ -175,6 +176,10 @@ class Study:
         """Give the study a name in its store."""
         if self.store:
             self.store.rename(self._id, name)
+
+    def know(self, counts: Sequence[InstanceCount]) -> None:
+        """Trials of the same problem without constraints, counted before (see `reuse`)."""
+        self._free.update((count.index, count) for count in counts)
 
     @property
     def is_broken_off(self) -> bool:
@@ -309,6 +314,7 @@ class Study:
         if self.store:
             self._records.update(self.store.records(self._id, trials))
         tell([self._records[k] for k in sorted(self._records) if k < trials])
+        self._reuse(trials, tell)
         queue = _Queue(
             [k for k in range(trials) if k not in self._records], self.store, self._id, self.workers
         )
@@ -331,6 +337,31 @@ class Study:
             theirs = self.store.records(self._id, trials)
             tell([c for k, c in theirs.items() if k not in told])
             self._records.update(theirs)
+
+    def _reuse(self, trials: int, tell: Callable[[Sequence[InstanceCount]], None]) -> None:
+        """Take what counts of the same trials without constraints decide."""
+        missing = {k for k in range(trials) if k not in self._records}
+        if not missing or not self.work.problem.constraints:
+            return
+        if self.store is None and not self._free:
+            return
+        # Loaded here: it needs the kernels that certify.
+        from numeric.studies.reuse import Reuse
+
+        reuse = Reuse(self.work)
+        known = dict(self._free)
+        if self.store:
+            for study in reuse.studies(self.store):
+                for k, count in self.store.records(study, trials).items():
+                    if k not in known or says_more(count, known[k]) or not known[k].solutions:
+                        known[k] = count
+        waiting = [known[k] for k in sorted(missing & known.keys())]
+        for at in range(0, len(waiting), LARGEST_CHUNK):
+            counts = reuse.records(waiting[at : at + LARGEST_CHUNK])
+            self._records.update((count.index, count) for count in counts)
+            if self.store:
+                self.store.add(self._id, counts)
+            tell(counts)
 
 
 class _Queue:
