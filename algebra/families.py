@@ -170,10 +170,10 @@ def verify(
         Where the data is no certificate of this format at all.
     """
     effort = Effort(seed, Limits(timeout), Tools(root_counter=fallback))
+    read_version(data)
     verdict = str(data.get("verdict"))
     try:
         with within(timeout):
-            read_version(data)
             network = read_network(Fields(data).table("problem").raw("network"), "problem.network")
             return family_of(network).verify(data, effort)
     except CheckFailed as failure:

@@ -27,7 +27,6 @@ exclude_patterns = ["_ext", "_build", "made/parts", "gallery/*.ipynb", "gallery/
 # Single backticks in docstrings name objects; a name that has no page stays a name.
 default_role = "py:obj"
 suppress_warnings = [
-    "toc.empty_glob",  # pages that may come
     "config.cache",  # functions in sphinx_gallery_conf
     "misc.highlighting_failure",  # transcripts are no language
 ]

@@ -30,17 +30,30 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     # An exception in a callback of the compiler would be printed there, and forgotten.
     while frame is not None:
         if str(frame.f_globals.get("__name__", "")).startswith("llvmlite."):
-            again = threading.Timer(_AGAIN, os.kill, (os.getpid(), number))
-            again.daemon = True
-            again.start()
+            _try_again(number)
             return
         frame = frame.f_back
     raise Interrupted
 
 
+def _try_again(number: int = signal.SIGINT) -> None:
+    again = threading.Timer(_AGAIN, os.kill, (os.getpid(), number))
+    again.daemon = True
+    again.start()
+
+
+def _not_forgotten(found: sys.UnraisableHookArgs) -> None:
+    """An interrupt that fell into a destructor or a callback, where Python forgets exceptions."""
+    if isinstance(found.exc_value, Interrupted):
+        _try_again()
+    else:
+        sys.__unraisablehook__(found)
+
+
 def main() -> None:
     """Run the command line, and leave with its status."""
     try:
+        sys.unraisablehook = _not_forgotten
         signal.signal(signal.SIGTERM, _interrupt)
         # A shell that starts us in the background may want SIGINT ignored.
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:

@@ -35,7 +35,11 @@ TITLES = {
 }
 SESSIONS = {
     "neuroscientist": [
-        Step("The question is a file: the network, and which weights learn.", "cat circuit.toml"),
+        Step(
+            "The question is a file: the network, what its units are called, and an edge list of "
+            "the plastic synapses.",
+            "cat circuit.toml plastic.csv",
+        ),
         Step("Which equations does that lead to?", "matchprob inspect circuit.toml"),
         Step(
             "Can it learn? The verdict is exact: seven weights cannot meet eight equations.",
@@ -48,6 +52,10 @@ SESSIONS = {
         Step("Is that one sure to match?", "matchprob certify mended.toml --timeout 60"),
         Step("How many plastic synapses may be lost?", "matchprob robust mended.toml --seconds 10"),
         Step("Which of them do the data determine?", "matchprob identify mended.toml"),
+        Step(
+            "Synapses onto PV cost five times as much: an edge list of costs.",
+            "cat costs.csv && matchprob design free.toml --matrix W --costs W=costs.csv",
+        ),
         Step(
             "The cheapest allocation with at most two plastic synapses a neuron.",
             "matchprob design circuit.toml --matrix W --row-cap 2 --column-cap 2",
@@ -62,8 +70,8 @@ SESSIONS = {
     "algebraist": [
         Step("Two weights of a small net.", "cat examples/diagonal.toml"),
         Step(
-            "The equations, and their core after elimination.",
-            "matchprob inspect examples/diagonal.toml --equations",
+            "The equations, learnable weights between brackets, and their core after elimination.",
+            "matchprob inspect examples/diagonal.toml --equations --core",
         ),
         Step(
             "Two complex solutions, and an instance without a real one: MP is strictly between.",
@@ -71,8 +79,20 @@ SESSIONS = {
         ),
         Step("Somebody else checks that from scratch.", "matchprob verify between.json"),
         Step(
-            "Real solutions of instances, counted exactly.",
-            "matchprob count examples/diagonal.toml --instances 8 --engine exact",
+            "Real solutions of instances, counted exactly, each in a box of rationals.",
+            "matchprob count examples/diagonal.toml --instances 4 --engine exact --solutions",
+        ),
+        Step("An instance of one's own: small rationals.", "cat own.toml"),
+        Step(
+            "Its core over Q, by which its two weights are not real.",
+            "matchprob inspect examples/diagonal.toml --instance own.toml --core | tail -12 && "
+            "matchprob count examples/diagonal.toml --instance own.toml",
+        ),
+        Step(
+            "Which labels do have a match? The sign of a discriminant in the labels.",
+            "python -c 'import matchprob as mp; "
+            'd = mp.discriminant("examples/diagonal.toml", instance="own.toml"); '
+            "print(d, d.sign(Y_0_0=1, Y_0_1=2), d.sign(Y_0_0=9, Y_0_1=2))'",
         ),
         Step(
             "A file that claims more than is true.",
@@ -137,12 +157,20 @@ SESSIONS = {
     ],
 }
 _RNN = '[network]\nkind = "lrnn"\nn = 4\nT = 2\nb = 2\nd = 2\nm = 4\n'
+_NAMES = (
+    '\n[names]\nneurons = ["PV", "SST", "VIP", "E"]\ninputs = ["light", "sound"]\n'
+    'outputs = ["lick", "run"]\n'
+)
 FILES = {
     "circuit.toml": "# Seven plastic synapses between four neurons.\n"
     + _RNN
-    + "\n[learnable]\nW = [[1, 0, 0, 0],\n     [1, 0, 0, 1],\n     [1, 0, 0, 0],\n"
-    "     [1, 1, 1, 0]]\n",
-    "free.toml": _RNN + '\n[learnable]\nW = "all"\n',
+    + _NAMES
+    + '\n[learnable]\nW = "plastic.csv"\n',
+    "plastic.csv": "pre,post\nPV,PV\nPV,SST\nE,SST\nPV,VIP\nPV,E\nSST,E\nVIP,E\n",
+    "costs.csv": "pre,post,cost\nPV,PV,5\nSST,PV,5\nVIP,PV,5\nE,PV,5\n",
+    "own.toml": '[weights]\nW = [["1/2", 0.25],\n     [-1, 0]]\nB = [[1], [1]]\nD = [[1, "3/2"]]\n'
+    '\n[samples]\nX = [[1, 0], ["2/3", 1]]\n\n[labels]\nY = [[1, 2]]\n',
+    "free.toml": _RNN + _NAMES + '\n[learnable]\nW = "all"\n',
     "layer.toml": '[network]\nkind = "lffn"\nq = 3\nwidths = [3]\nd = 2\nm = 2\n',
     "pair.toml": '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n',
 }

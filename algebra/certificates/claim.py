@@ -153,7 +153,8 @@ def read_claim(data: object, place: str = "") -> Claim:
 def _error_bound(fields: Fields) -> Fraction:
     value = fields.raw("error_bound")
     # Read from a file it is a Decimal; as the program hands it on, a double, which is exact too.
-    if type(value) not in (int, float, Decimal) or not math.isfinite(value):
+    known = type(value) is int or (type(value) in (float, Decimal) and math.isfinite(value))
+    if not known:
         raise CheckFailed(fields.at("error_bound"), f"must be a number, not {shown(value)}")
     bound = Fraction(value)
     if not 0 <= bound <= _LARGEST_ERROR:

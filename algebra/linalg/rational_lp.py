@@ -3,7 +3,8 @@ r"""Linear programs over the rationals, decided exactly: a small simplex method.
 For ``A x = b, x ≥ 0`` with a linear objective.  All arithmetic is rational, pivots follow
 Bland's rule, so it ends, and "infeasible" is a theorem: the multipliers of phase 1 prove it
 (Farkas), see `Optimum.proof`.  Meant for programs of some dozens of rows, where no
-tolerance may decide.
+tolerance may decide.  (The programs over a ReLU net's hulls have a dual simplex of their own,
+`algebra.relu.hull_program`, which says why, with figures.)
 
 References
 ----------

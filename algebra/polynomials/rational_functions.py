@@ -128,6 +128,13 @@ def expression_of(polynomial: fmpz_mpoly) -> sympy.Expr:
     return sympy.Add(*terms)
 
 
+def _factored(polynomial: fmpz_mpoly) -> sympy.Expr:
+    """The same in factors: what a person can read."""
+    constant, factors = polynomial.factor()
+    powers = [expression_of(factor) ** power for factor, power in factors]
+    return sympy.Mul(sympy.Integer(int(constant)), *powers)
+
+
 class RationalFunctions:
     """The field Q(parameters).
 
@@ -342,7 +349,7 @@ class Polynomial:
         terms = []
         for monomial in self.monoms():
             powers = [x**e for x, e in zip(unknowns, monomial, strict=True) if e]
-            terms.append(sympy.Mul(expression_of(tops[monomial] // factor), *powers))
+            terms.append(sympy.Mul(_factored(tops[monomial] // factor), *powers))
         return sympy.Add(*terms)
 
     def as_expr(self) -> sympy.Expr:

@@ -10,7 +10,7 @@ import os
 
 from algebra.errors import Unfinished
 from algebra.networks.base import Network
-from algebra.time_limits import time_left
+from algebra.time_limits import OutOfTime, time_left
 
 # Bytes of a residue; copies that are there at one time (columns, their product, the echelon).
 _BYTES, _COPIES = 8, 3
@@ -51,7 +51,7 @@ def check_size(network: Network, columns: int) -> None:
     seconds = rows * columns * min(rows, columns) / _RATE
     left = time_left()
     if seconds > _SLACK * left:
-        raise Unfinished(
+        raise OutOfTime(
             f"the rank of {_matrix(rows, columns)} would take about {in_time(seconds)}, "
             f"{in_time(left)} are left: a longer --timeout, fewer samples or fewer weights"
         )

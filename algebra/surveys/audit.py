@@ -11,7 +11,7 @@ misjudged is below 2^-60.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, combinations, islice
@@ -338,34 +338,12 @@ def audit(
     >>> found.checked, found.theorems[1].says_maximal_but_minimal
     (126, 9)
     """
-    if matrix not in network.shapes:
-        raise InputError(
-            f"there is no matrix `{matrix}` in a {network.title}; it has "
-            + ", ".join(network.shapes)
-        )
-    cells = [cell for cell in all_cells(network, support) if cell[0] == matrix]
+    cells = _cells(network, matrix, support)
     size = network.outputs if budget is None else budget
-    if not 0 < size <= len(cells):
-        raise InputError(f"`budget` ({size}) must lie between 1 and {matrix}'s {len(cells)} cells")
-    total = comb(len(cells), size)
-    if count is None and total > LARGEST:
-        raise InputError(
-            f"there are {total} allocations of {size} of {len(cells)} cells, more than {LARGEST}; "
-            "draw some at random with --count"
-        )
-    if count is not None and count < 1:
-        raise InputError(f"`count` ({count}) must be at least 1")
+    total = _total(cells, matrix, size, count)
     whole = network_rank(network, support, seed)
     checked = total if count is None else count
-    theorems = [*THEOREMS.values(), *(CORRECTED.values() if corrected else ())]
-    speaking = [
-        t
-        for t in theorems
-        if matrix in t.matrices(network)
-        and not t.gaps(network)
-        and (t.any_size or size == network.outputs)
-    ]
-    tallies = {t.name: _Tally(t) for t in speaking}
+    tallies = {t.name: _Tally(t) for t in _speaking(network, matrix, size, corrected)}
     shape = network.shapes[matrix]
     places = np.array([cell[1] * shape[1] + cell[2] for cell in cells])
     ranks = _Ranks(network, matrix, cells, whole.rank, support, seed, checked)
@@ -410,6 +388,42 @@ def audit(
         seed=seed,
         requested=checked,
     )
+
+
+def _cells(network: Network, matrix: str, support: Mapping[str, np.ndarray] | None) -> list[Cell]:
+    """The weights of one matrix that exist."""
+    if matrix not in network.shapes:
+        raise InputError(
+            f"there is no matrix `{matrix}` in a {network.title}; it has "
+            + ", ".join(network.shapes)
+        )
+    return [cell for cell in all_cells(network, support) if cell[0] == matrix]
+
+
+def _total(cells: Sequence[Cell], matrix: str, size: int, count: int | None) -> int:
+    """How many allocations there are; refused where they are too many to go through."""
+    if not 0 < size <= len(cells):
+        raise InputError(f"`budget` ({size}) must lie between 1 and {matrix}'s {len(cells)} cells")
+    total = comb(len(cells), size)
+    if count is None and total > LARGEST:
+        raise InputError(
+            f"there are {total} allocations of {size} of {len(cells)} cells, more than {LARGEST}; "
+            "draw some at random with --count"
+        )
+    if count is not None and count < 1:
+        raise InputError(f"`count` ({count}) must be at least 1")
+    return total
+
+
+def _speaking(network: Network, matrix: str, size: int, corrected: bool) -> list[Theorem]:
+    """The theorems that say something of so many weights of a matrix."""
+    return [
+        t
+        for t in [*THEOREMS.values(), *(CORRECTED.values() if corrected else ())]
+        if matrix in t.matrices(network)
+        and not t.gaps(network)
+        and (t.any_size or size == network.outputs)
+    ]
 
 
 def _selections(

@@ -47,15 +47,15 @@ def weight_boxes(core: CoreSystem, roots: RealRoots) -> tuple[Box, ...] | None:
 
     Examples
     --------
-    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.networks.recurrent import LinearRNN
     >>> from algebra.problems.problem import Problem
     >>> from algebra.polynomials.msolve.solver import real_roots
     >>> from algebra.systems.instances import rational_core, rational_instance
-    >>> problem = Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]})
+    >>> problem = Problem(LinearRNN(n=1, T=2, b=1, d=1, m=1), {"W": [[1]]})
     >>> student, teacher, X = rational_instance(problem, 0, 0)
-    >>> core = rational_core(problem.allocation, student, X, teacher["W"] @ X)
-    >>> [[(low, high)]] = weight_boxes(core, real_roots(core.equations))
-    >>> low == high == teacher["W"][0, 0]
+    >>> core = rational_core(problem.allocation, student, X, problem.network.forward(teacher, X))
+    >>> roots = real_roots(core.equations)
+    >>> [low <= high for [(low, high)] in weight_boxes(core, roots)] == [True] * len(roots.roots)
     True
     """
     digits = _DIGITS

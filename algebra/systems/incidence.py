@@ -39,6 +39,7 @@ from itertools import chain, repeat
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.networks.limits import plural
 
 # Systems of so few equations are ordered without SciPy, which takes longer to load.
 _FEW = 64
@@ -445,7 +446,7 @@ def _block(equations: Iterable[int], unknowns: Iterable[int]) -> Block:
 
 
 def _count(items: Collection[object], noun: str) -> str:
-    return f"{len(items)} {noun}" + ("" if len(items) == 1 else "s")
+    return plural(len(items), f"{len(items)} {noun}")
 
 
 def _short(items: Sequence[int], most: int = 8) -> str:

@@ -49,7 +49,8 @@ GROUPS = {
     ),
     "Designs": ("design", "repair", "robust"),
     "Normalization layers": (
-        "construct", "construct_by_depth", "construct_by_depth_exactly", "normalization_entries",
+        "construct", "construct_by_depth", "construct_by_depth_exactly", "DepthConstruction",
+        "normalization_entries",
     ),
     "Equations for reading and for other programs": (
         "build_system", "symbolic_system", "eliminate", "discriminant", "export",

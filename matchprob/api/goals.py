@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from algebra.design import goals
 from algebra.design.goals import Goal, SearchOptions
-from algebra.problems.problem import Problem
+
+if TYPE_CHECKING:
+    from algebra.problems.problem import Problem
 
 GOALS: dict[str, Goal] = {
     **goals.GOALS,

@@ -5,22 +5,26 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from algebra.errors import InputError, whole_number
-from algebra.time_limits import positive_seconds, unlimited
+from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.question import Question, as_problem, check_common, stem_of
 from matchprob.io.progress import watched
 from numeric.counts import InstanceCount
-from numeric.profiles.measures import find_measure
+from numeric.profiles.measures import Measure, find_measure
 from numeric.profiles.profile import COARSE, Profile, ProfileResult, check_bounds
 from numeric.profiles.thresholds import Threshold, Thresholds, bounded, is_listed, merged
 from numeric.statistics.intervals import tail_of
 from numeric.studies.store import Store
 from numeric.studies.study import Study, make_workers
 from numeric.studies.together import run_together
+from numeric.studies.trials import Work, compute, forget
 
+# Of the time limit, what counting may take where costs take long, too.
+_COUNTING = 0.6
 Advance = Callable[[InstanceCount], None]
 
 
@@ -75,7 +79,7 @@ def profile(
     >>> net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
     >>> found = mp.profile(mp.Problem(net, {"W": [[1, 1], [0, 0]]}), bounds=[1, 3], trials=200)
     >>> [point.matched for point in found.points], found.profiles[0].at(float("inf")).matched
-    ([56, 107], 200)
+    ([45, 115], 200)
     """
     if not questions:
         raise InputError("`questions`: name a problem to profile")
@@ -110,29 +114,57 @@ def profile(
                     for one in asked_of
                 ]
             )  # fmt: skip
-        left = max(timeout - (time.monotonic() - began), 1e-3)
+        share = _COUNTING if measure.is_slow else 1.0
+        left = max(share * timeout - (time.monotonic() - began), 1e-3)
         every = [study for some in studies for study in some]
         with watched(advance, "profiling", trials * len(every)) as told:
             found = run_together(every, trials, timeout=left, advance=told)
     profiles = []
     estimates = iter(found)
-    # What was counted is put together, though time be up.
-    with unlimited():
-        for problem, question, some, has_list in zip(
-            problems, questions, studies, listed, strict=True
-        ):
-            own = [next(estimates) for _ in some]
-            thresholds: list[Threshold]
-            if has_list:
-                of = Thresholds(problem, seed, measure).of
-                thresholds = [of(count) for count in own[0].counts]
-            else:
-                thresholds = merged(asked, [one.counts for one in own])
-            profiles.append(
-                Profile(
-                    problem, by, own[0].engine, seed, tuple(thresholds),
-                    given if has_list else asked, confidence, stem_of(question),
-                )
-            )  # fmt: skip
+    for problem, question, some, has_list in zip(problems, questions, studies, listed, strict=True):
+        own = [next(estimates) for _ in some]
+        thresholds: list[Threshold]
+        if has_list:
+            of = Thresholds(problem, seed, measure).of
+            thresholds = []
+            left = max(timeout - (time.monotonic() - began), 1e-3) if measure.is_slow else math.inf
+            with suppress(KeyboardInterrupt, OutOfTime), within(left):
+                for count in own[0].counts:
+                    thresholds.append(of(count))
+            if problem.network.chain() is None and measure.constraint:
+                left = max(timeout - (time.monotonic() - began), 1e-3)
+                thresholds = _asked_again(some[0].work, measure, asked, thresholds, left)
+        else:
+            thresholds = merged(asked, [one.counts for one in own])
+        profiles.append(
+            Profile(
+                problem, by, own[0].engine, seed, tuple(thresholds),
+                given if has_list else asked, confidence, stem_of(question),
+            )
+        )  # fmt: skip
     trouble = next((one.trouble for one in found if one.trouble), "")
     return ProfileResult(by, seed, tuple(profiles), trials, confidence, trouble)
+
+
+def _asked_again(
+    work: Work,
+    measure: Measure,
+    bounds: Sequence[float],
+    thresholds: Sequence[Threshold],
+    timeout: float,
+) -> list[Threshold]:
+    """Thresholds of trials whose matches are not all listed, asked again under each bound.
+
+    A ReLU cell may hold a continuum of matches, which no list has; under a bound the trial can be
+    decided all the same.
+    """
+    out = {t.index: t for t in thresholds}
+    with suppress(KeyboardInterrupt, OutOfTime), within(timeout):
+        for bound in bounds:
+            open_ = [k for k, t in out.items() if not t.counted and t.outcome(bound) is None]
+            if open_:
+                tighter = replace(work, problem=bounded(work.problem, measure, bound))
+                for count in compute(tighter.to_dict(), tighter.key, open_):
+                    out[count.index] = out[count.index].narrowed(bound, count.outcome)
+    forget()
+    return list(out.values())

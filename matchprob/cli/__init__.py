@@ -152,6 +152,10 @@ def main() -> int:
 
         print(f"matchprob {__version__}")
         return 0
+    # Closed by the shell (``>&-``): nobody listens.
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         accept_all(stream)
     sys.stdout = Output(sys.stdout)  # type: ignore[assignment]

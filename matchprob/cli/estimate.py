@@ -56,6 +56,7 @@ def count(
     """Count the real solutions of random instances, or of one's own."""
     from matchprob.api import estimate as verbs
     from matchprob.api.question import as_problem
+    from matchprob.explain.trials import explain_counts
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.enclosures import enclosure_data, print_enclosures
@@ -76,7 +77,7 @@ def count(
             trial_timeout=trial_timeout,
             advance=advance,
         )
-    why = found.explain(str(problem))
+    why = explain_counts(found, shlex.quote(str(problem)), shown=solutions)
     data = {
         **found.to_dict(),
         "explanation": [question.names.annotate(text) for text in why.lines()],

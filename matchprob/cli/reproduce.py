@@ -81,7 +81,8 @@ def reproduce(
     except OSError as error:
         raise InputError(f"--out {out}: {error.strerror}") from None
     picture, table, text = (out / f"{name}.{ending}" for ending in (suffix.value, "csv", "md"))
-    files.check_outputs([], table, text, plot=picture, store=store)
+    extra = {more: out / f"{name}-{more}.{suffix.value}" for more in figure.more}
+    files.check_outputs([], table, text, *extra.values(), plot=picture, store=store)
     run = Run(
         trials=trials or figure.trials,
         seed=seed,
@@ -93,7 +94,8 @@ def reproduce(
     )
     with on_paper(None if width is None else inches(width)):
         made = figure.make(run)
-    grow(made.picture)
+    for drawn in (made.picture, *made.more.values()):
+        grow(drawn)
     if as_json:
         print_json(
             {"figure": name, "trials": run.trials, "seed": seed, "finished": made.finished,
@@ -102,6 +104,8 @@ def reproduce(
     else:
         put(made.text + "\n")
     save(made.picture, picture, dpi)
+    for more, drawn in made.more.items():
+        save(drawn, extra[more], dpi)
     files.write_text(text, made.text)
     if made.rows:
         lines = io.StringIO()
@@ -109,7 +113,8 @@ def reproduce(
         writer.writeheader()
         writer.writerows(made.rows)
         files.write_text(table, lines.getvalue())
-    say(f"wrote {picture}, {text}" + (f", {table}" if made.rows else ""))
+    written = [picture, *(extra[more] for more in made.more), text, *([table] if made.rows else [])]
+    say("wrote " + ", ".join(map(str, written)))
     if not made.finished:
         say(f"matchprob: interrupted; trials are kept in {run.store}, the same command goes on")
         raise typer.Exit(UNFINISHED)

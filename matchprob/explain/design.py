@@ -51,10 +51,11 @@ def explain_design(found: DesignResult, file: str = "P.toml") -> Explanation:
         more = "whether MP = 1: a design of this goal is sure of MP > 0 only"
         words = f"{words}; and {more}" if words else more
         decided = decided or "the number N of complex solutions, which `certify` finds"
-        text = f"{again} --write best.toml && matchprob certify best.toml"
-        commands.append((text, "the verdict on the design"))
+        purpose = "the verdict on the design: write it with the same options and --write best.toml"
+        commands.append(("matchprob certify best.toml", purpose))
         if made.goal != "maximal":
-            commands.append((f"matchprob design {file} --goal maximal", "a design with MP = 1"))
+            purpose = "a design with MP = 1, with the same options"
+            commands.append((f"matchprob design {file} --goal maximal", purpose))
     return Explanation(tuple(known), words, decided, tuple(commands))
 
 

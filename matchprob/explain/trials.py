@@ -45,15 +45,13 @@ def _seed(seed: int) -> str:
 
 def _reasons(open_: Sequence[InstanceCount]) -> str:
     """Why trials are open, most frequent first."""
-    tally = Counter(count.reason for count in open_)
-    parts = [
-        f"{number if len(tally) > 1 else 'for'} "
-        + ("because " if len(tally) > 1 else f"{'it' if number == 1 else 'them'} ")
-        + _WHY.get(reason, str(reason))
+    tally = Counter(count.reason for count in open_ if count.reason is not None)
+    if len(tally) == 1:
+        return _WHY.get(next(iter(tally)), "nothing is known of them")
+    return "; ".join(
+        f"of {number} {_WHY.get(reason, 'nothing is known')}"
         for reason, number in tally.most_common()
-        if reason is not None
-    ]
-    return "; ".join(parts)
+    )
 
 
 def _complete_engine(network: Network, used: str) -> str:
@@ -77,7 +75,7 @@ def _surplus(problem: Problem | None) -> int:
     return max(problem.allocation.size - problem.network.outputs, 0)
 
 
-def explain_counts(found: CountResult, file: str = "P.toml") -> Explanation:
+def explain_counts(found: CountResult, file: str = "P.toml", *, shown: bool = False) -> Explanation:
     """What counted instances show.
 
     Parameters
@@ -85,6 +83,8 @@ def explain_counts(found: CountResult, file: str = "P.toml") -> Explanation:
     found : CountResult
     file : str, optional
         How commands are to name the problem.
+    shown : bool, optional
+        Whether the solutions are shown already.
     """
     if found.given is not None:
         return _one_of_ones_own(found, file)
@@ -114,7 +114,7 @@ def explain_counts(found: CountResult, file: str = "P.toml") -> Explanation:
     base = f"matchprob count {file} --instances {found.requested or total}{_seed(found.seed)}"
     surplus = _surplus(found.problem)
     if open_:
-        words = f"{len(open_)} of {total}, {_reasons(open_)}"
+        words = f"{len(open_)} of {total}: {_reasons(open_)}"
         if surplus:
             words += (
                 f"; with {surplus} more weights than equations solutions come in families, which "
@@ -133,7 +133,8 @@ def explain_counts(found: CountResult, file: str = "P.toml") -> Explanation:
         words = f"{found.requested - total} of {found.requested} instances, which were not begun"
         commands.append((base, "all of them; trial i of a seed is always the same"))
     if (
-        found.problem is not None
+        not shown
+        and found.problem is not None
         and found.problem.network.is_linear
         and any(c.solutions for c in found.instances)
     ):
@@ -197,7 +198,7 @@ def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
         )
     if found.certified is not None:
         why = (
-            "N is odd, so every generic instance has a real solution"
+            "every generic instance has a real solution"
             if found.certified
             else "the learnable weights change the labels in too few directions for any teacher "
             "but those of a set of probability 0"
@@ -214,9 +215,12 @@ def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
     if found.matched:
         parts.append(f"{found.matched} have a match, a real solution that is certain")
     if found.unmatched:
-        parts.append(
-            f"{found.unmatched} have none: every solution is accounted for, and none is real"
+        how = (
+            "every solution is accounted for, and none is real"
+            if found.problem.network.is_linear
+            else "that is shown, case by case"
         )
+        parts.append(f"{found.unmatched} have none: {how}")
     if parts:
         known.append(f"Of {_trials(found.trials)} " + "; ".join(parts) + ".")
     known.append(
@@ -234,7 +238,7 @@ def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
     if open_trials:
         number = len(open_trials)
         words = (
-            f"{number} of {_trials(found.trials)}, {_reasons(open_trials)}; they count as "
+            f"{number} of {_trials(found.trials)}: {_reasons(open_trials)}; they count as "
             "unmatched in the lower end of the interval and as matched in the upper"
         )
         if surplus:

@@ -9,6 +9,7 @@ paper1_small_nets         First paper: section B.1.1 and the warm-up
 paper1_linear             First paper: figures of linear networks
 paper1_relu               First paper: figures of shallow ReLU networks
 paper1_digits             First paper: allocations on digits
+paper1_weights            First paper: its allocations under bounds, and found by training
 paper2_training           Second paper, Appendix E: constructed against trained
 paper2_sparse             Second paper, Theorem 3: how sparse frozen weights may be
 paper2_match_probability  Second paper: match probability of normalization layers
@@ -18,7 +19,7 @@ activations               Which verdicts of linear networks carry over to tanh a
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,12 +70,15 @@ class Reproduction:
         Markdown: what agrees with the paper, what does not, and why.
     finished : bool
         Whether every point has its trials.
+    more : mapping of str to matplotlib Figure
+        Further pictures, by the names that the figure is registered with.
     """
 
     picture: Picture
     rows: list[dict[str, object]] = field(repr=False)
     text: str = field(repr=False)
     finished: bool = True
+    more: Mapping[str, Picture] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -89,12 +93,15 @@ class Figure:
         From a `Run` to a `Reproduction`.
     trials : int
         Default for each point: minutes on two cores.
+    more : tuple of str
+        Names of further pictures: NAME-MORE beside NAME.
     """
 
     name: str
     title: str
     make: Callable[[Run], Reproduction]
     trials: int
+    more: tuple[str, ...] = ()
 
 
 FIGURES: dict[str, Figure] = {}
@@ -104,6 +111,7 @@ _MODULES = (
     "paper1_linear",
     "paper1_relu",
     "paper1_digits",
+    "paper1_weights",
     "paper2_training",
     "paper2_sparse",
     "paper2_match_probability",
@@ -112,12 +120,12 @@ _MODULES = (
 
 
 def register_figure(
-    name: str, title: str, trials: int
+    name: str, title: str, trials: int, more: tuple[str, ...] = ()
 ) -> Callable[[Callable[[Run], Reproduction]], Callable[[Run], Reproduction]]:
     """Decorator: the function makes the figure of that name."""
 
     def add(make: Callable[[Run], Reproduction]) -> Callable[[Run], Reproduction]:
-        FIGURES[name] = Figure(name, title, make, trials)
+        FIGURES[name] = Figure(name, title, make, trials, more)
         return make
 
     return add

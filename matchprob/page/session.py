@@ -328,8 +328,7 @@ class Session:
         if what == "repair":
             ask["goal"] = options.get("goal") or None
         self._action_name = what
-        command = commands.command(what, self.state, options, self.seed)
-        self._emit({"event": "action", "what": what, "status": "running", "command": command})
+        self._emit({"event": "action", "what": what, "status": "running"})
         self._action = self.workshop.run(ask, self._of_action(what, digest))
 
     def _of_action(self, what: str, digest: str) -> Callable[[Event], None]:
@@ -369,8 +368,6 @@ class Session:
         other = read_state(message["other"]).problem if message.get("other") else None
         options = message.get("options") or {}
         trials = whole_number(options.get("trials", 1000), "trials", 1, 1_000_000)
-        what = "compare" if other is not None else "estimate"
-        asked = {**options, "trials": trials}
         self.studies.start(
             state.problem,
             other,
@@ -378,7 +375,6 @@ class Session:
             seed=self.seed,
             complete=bool(options.get("complete")) and other is None,
             name=state.name,
-            command=commands.command(what, state, asked, self.seed, self.studies.store),
         )
 
     def _cancel(self, message: Mapping[str, Any]) -> None:
@@ -394,22 +390,32 @@ class Session:
 
     def _save(self, message: Mapping[str, Any]) -> None:
         what, name = message["what"], message["name"]
+        texts: dict[str, str] = {}
         if what == "problem":
-            text, end = read_state(message["state"]).problem.to_toml(), ".toml"
+            state = read_state(message["state"])
+            texts[self._named(name, ".toml")] = state.problem.to_toml()
+            # Locks are no part of a problem; commands take them from files beside it.
+            for option, locks in (("must", state.must), ("forbid", state.never)):
+                for matrix, mask in locks.items():
+                    if mask.any():
+                        rows = (",".join(map(str, row)) for row in mask.tolist())
+                        texts[f"{option}_{matrix}.csv"] = "\n".join(rows) + "\n"
         elif what == "certificate":
             found = self.certificate
             if found is None:
                 raise InputError("there is no certificate of this allocation yet: press Certify")
-            text, end = found.to_json(), ".json"
+            texts[self._named(name, ".json")] = found.to_json()
         else:
-            text, end = self._result_text(str(message.get("result"))), ".json"
-        path = self._inside(name, end)
-        if path.exists() and not message.get("replace"):
-            self._emit({"event": "exists", "what": what, "name": path.name})
+            texts[self._named(name, ".json")] = self._result_text(str(message.get("result")))
+        paths = {self._inside(one): text for one, text in texts.items()}
+        there = [path.name for path in paths if path.exists()]
+        if there and not message.get("replace"):
+            self._emit({"event": "exists", "what": what, "name": " and a ".join(there)})
             return
-        files.check_outputs([], path)
-        files.write_text(path, text)
-        self._emit({"event": "saved", "what": what, "name": path.name})
+        files.check_outputs([], *paths)
+        for path, text in paths.items():
+            files.write_text(path, text)
+        self._emit({"event": "saved", "what": what, "name": ", ".join(p.name for p in paths)})
 
     def _result_text(self, name: str) -> str:
         found = self.results.get(name) or self.studies.result(name)
@@ -417,17 +423,21 @@ class Session:
             raise InputError("there is no such result: it may be of an earlier server")
         return json.dumps({**found.to_dict(), "seed": self.seed}, indent=1) + "\n"
 
-    def _inside(self, name: Any, end: str) -> Path:
-        """The file of a name in the folder; no other is ever written to."""
+    def _named(self, name: Any, end: str) -> str:
+        """A name of a file, and no path."""
         text = str(name).strip()
         if not text or text != Path(text).name or text.startswith(".") or not text.isprintable():
             raise InputError(
                 f"`name` ({shown(name)}) must be the name of a file, without a folder: files are "
                 f"written into {self.folder} only"
             )
-        path = self.folder / (text if text.endswith(end) else text + end)
+        return text if text.endswith(end) else text + end
+
+    def _inside(self, name: str) -> Path:
+        """The file of a name in the folder; no other is ever written to."""
+        path = self.folder / name
         if path.is_symlink() and not path.resolve().is_relative_to(self.folder.resolve()):
-            raise InputError(f"{text} leads out of {self.folder}: name another file")
+            raise InputError(f"{name} leads out of {self.folder}: name another file")
         return path
 
     _VERBS: ClassVar[dict[str, Callable[[Session, Mapping[str, Any]], None]]] = {

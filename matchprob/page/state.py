@@ -34,8 +34,10 @@ LARGEST = 512
 MOST_CHARACTERS = 4_000_000
 # Lines among which the one that is no TOML is looked for.
 _MOST_TRIED = 400
+# Tables of a problem file that the page does not change.
+_MORE = ("distribution", "constraints", "names")
 _KEYS = {
-    "name", "network", "learnable", "support", "must", "never", "distribution", "constraints",
+    "name", "network", "learnable", "support", "must", "never", *_MORE,
     "pinned",
 }  # fmt: skip
 
@@ -96,9 +98,9 @@ class PageState:
         for table in ("must", "never"):
             locks = getattr(self, table)
             state[table] = {name: pack(mask) for name, mask in locks.items() if mask.any()}
-        for table in ("distribution", "constraints"):
-            if table in data:
-                state[table] = data[table]
+        if self.problem.names:
+            data["names"] = self.problem.names.to_dict()
+        state |= {table: data[table] for table in _MORE if table in data}
         return state
 
 
@@ -149,7 +151,7 @@ def read_state(data: Any) -> PageState:
             if name not in network.shapes:
                 raise Misplaced(f"`{table}` names `{one_line(name)}`, which is no matrix", table)
             masks[table][name] = unpack(text, network.shapes[name], f"{table}.{name}")
-    tables = {key: data[key] for key in ("distribution", "constraints") if data.get(key)}
+    tables = {key: data[key] for key in _MORE if data.get(key)}
     problem = _problem(network, masks["learnable"], masks["support"], tables)
     return PageState(problem, masks["must"], masks["never"], _file_name(data.get("name")))
 

@@ -75,7 +75,6 @@ class Studies:
         seed: int,
         complete: bool,
         name: str,
-        command: str,
     ) -> str:
         """Start a study, or join the same one that runs already; its name.
 
@@ -117,7 +116,6 @@ class Studies:
                     "requested": trials,
                     "trials": 0,
                     "status": "running",
-                    "command": command,
                     "text": "",
                 }
             )

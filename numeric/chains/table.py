@@ -64,7 +64,9 @@ def chain_table(chain: Chain) -> ChainTable:
     n, c = chain.widths, chain.columns
     s_at = np.concatenate([[0], np.cumsum(n * c)]).astype(np.int64)
     return ChainTable(
-        chain.steps, c, chain.network.d, chain.samples, chain.unknowns, bool(chain.read_all),
-        chain.size, chain.s0_at, chain.d_at, chain.y_at, int(s_at[-1]), int(n[-1]) * chain.samples,
-        int(n.max()), n, s_at, chain.m_at, chain.p_at, chain.cells, chain.equations,
+        steps=chain.steps, columns=c, labels=chain.network.d, samples=chain.samples,
+        unknowns=chain.unknowns, read_all=bool(chain.read_all), size=chain.size,
+        s0_at=chain.s0_at, d_at=chain.d_at, y_at=chain.y_at, states=int(s_at[-1]),
+        z_size=int(n[-1]) * chain.samples, widest=int(n.max()), widths=n, s_at=s_at,
+        m_at=chain.m_at, p_at=chain.p_at, cells=chain.cells, equations=chain.equations,
     )  # fmt: skip

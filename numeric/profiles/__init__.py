@@ -22,6 +22,7 @@ between.  Where solutions may be missing, low is 0; where none is known, high is
 **More weights than equations** leave a whole family of matches, which no list holds.  Then size and
 change are profiled bound by bound: a trial is asked again under each of the bounds given, as a
 constraint.  A trial that is unmatched at one bound and matched at the next has its τ in between.
+So are trials of ReLU nets with a continuum of matches in one activation cell.
 
 measures    What a match may cost, enclosed
 profile     The match probability as a function of a bound; where rankings cross

@@ -31,12 +31,15 @@ class Measure:
     constraint : str or None
         The constraint of a problem file that bounds it.
     costs : callable
+    is_slow : bool
+        Whether it takes much longer than counting may have taken.
     """
 
     name: str
     title: str
     constraint: str | None
     costs: _Costs = field(repr=False)
+    is_slow: bool = False
 
 
 def _largest(
@@ -80,7 +83,7 @@ MEASURES = {
         Measure("size", "largest |weight| allowed", "max_abs", _size),
         Measure("change", "largest change of a weight allowed", "max_change", _change),
         Measure("norm", "Euclidean length of the change allowed", None, _norm),
-        Measure("condition", "condition number allowed", None, _condition),
+        Measure("condition", "condition number allowed", None, _condition, is_slow=True),
     )
 }
 

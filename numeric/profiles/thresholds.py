@@ -49,6 +49,23 @@ class Threshold:
             return True
         return False if self.low > bound else None
 
+    def narrowed(self, bound: float, outcome: str) -> Threshold:
+        """The same threshold, when the trial was decided under a bound.
+
+        Raises
+        ------
+        ArithmeticError
+            Where that contradicts what is known.
+        """
+        low, high = self.low, self.high
+        if outcome == "matched":
+            high = min(high, bound)
+        elif outcome == "unmatched":
+            low = max(low, math.nextafter(bound, math.inf))
+        if low > high:
+            raise ArithmeticError(f"trial {self.index}: matched under a tighter bound only")
+        return replace(self, low=low, high=high)
+
 
 class Thresholds:
     """The thresholds of a problem's trials, from counts with all their solutions.
@@ -121,20 +138,15 @@ def merged(bounds: Sequence[float], counts: Sequence[Sequence[InstanceCount]]) -
     """
     out = []
     for trial in zip(*counts, strict=False):
-        least, most = 0.0, math.inf
-        for bound, count in zip(bounds, trial, strict=True):
-            if count.outcome == "matched":
-                most = min(most, bound)
-            elif count.outcome == "unmatched":
-                least = max(least, math.nextafter(bound, math.inf))
-        if all(c.is_settled and c.outcome == "unmatched" for c in trial):
-            # Minimal: no bound helps.
-            least = math.inf
-        if least > most:
-            raise ArithmeticError(f"trial {trial[0].index}: matched under a tighter bound only")
         searched = any(c.reason is Reason.SEARCHED for c in trial)
         counted = all(c.status == COMPLETE for c in trial)
-        out.append(Threshold(trial[0].index, least, most, counted, searched))
+        one = Threshold(trial[0].index, 0.0, math.inf, counted, searched)
+        for bound, count in zip(bounds, trial, strict=True):
+            one = one.narrowed(bound, count.outcome)
+        if all(c.is_settled and c.outcome == "unmatched" for c in trial):
+            # Minimal: no bound helps.
+            one = replace(one, low=math.inf)
+        out.append(one)
     return out
 
 

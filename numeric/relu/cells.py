@@ -13,7 +13,18 @@ from algebra.relu.equations import FREE, V_ZERO, ReluSystem, relu_system
 from algebra.relu.hull_program import HullProgram, halves
 from algebra.relu.leaves import Leaf
 from numeric.instances import Instance, to_double
-from numeric.relu.cells_kernel import CELL, DOUBTFUL, REFUTED, STOP, search
+from numeric.relu.cells_kernel import (
+    CELL,
+    DOUBTFUL,
+    REFUTED,
+    STOP,
+    Columns,
+    Leaves,
+    Search,
+    Tableau,
+    make_path,
+    search,
+)
 from numeric.relu.hull import Hull, columns_left, hull, likely_basis, refutation
 from numeric.relu.pairs_kernel import start_tableau
 from numeric.relu.patience import in_time
@@ -157,30 +168,22 @@ class CellTree:
             # The root is refuted by the equations alone, if it is at all.
             kinds = np.array([DOUBTFUL], np.int8)
             return CellSearch(NO_MATCH, 1, 1, begin[None], kinds, basic, beta)
+        columns = Columns(A, b, program.costs, program.unit, program.signs)
+        tableau = Tableau(T, beta, basic, other)
+        rows, width = T.shape
+        path = make_path(rows, width, len(program.unit), k, m)
+        wanted = Search(most_nodes, mode, every)
         room = _ROOM
         while True:
-            sides = np.zeros((room, k, m), np.int8)
-            kinds = np.zeros(room, np.int8)
-            status, nodes, leaves, recorded, last, values = search(
-                A,
-                b,
-                T,
-                beta,
-                basic,
-                other,
-                program.costs,
-                program.unit,
-                program.signs,
-                begin,
-                most_nodes,
-                mode,
-                every,
-                sides,
-                kinds,
+            leaves = Leaves(np.zeros((room, k, m), np.int8), np.zeros(room, np.int8))
+            status, nodes, ended, recorded, last, values = search(
+                columns, tableau, path, begin, wanted, leaves
             )
             if status == LIMIT or recorded <= room:
                 kept = min(recorded, room)
-                return CellSearch(status, nodes, leaves, sides[:kept], kinds[:kept], last, values)
+                sides, kinds = leaves.sides[:kept], leaves.kinds[:kept]
+                # Copies: the path is large and need not stay.
+                return CellSearch(status, nodes, ended, sides, kinds, last.copy(), values.copy())
             room = recorded
 
     def settle(

@@ -10,6 +10,8 @@ each child.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -28,29 +30,142 @@ from numeric.relu.simplex import (
 REFUTED, DOUBTFUL, CELL = 0, 1, 2
 STOP, KEEP, DIVIDE = 0, 1, 2
 
+# For a function that one place calls: part of its caller, not compiled by itself as well.
+_ONCE = {"cache": True, "inline": "always"}
+
+
+class Columns(NamedTuple):
+    """The equations and what is known of their columns.
+
+    Attributes
+    ----------
+    A, b : ndarray of float, shapes (rows, columns) and (rows,)
+        The equations, of full row rank.
+    weights : ndarray of float, shape (columns,)
+        Cost of each column, positive.
+    unit : ndarray of int, shape (columns,)
+    signs : ndarray of int8, shape (columns, m)
+        Side of each hyperplane on which the column lies; 0 on it.
+    """
+
+    A: np.ndarray
+    b: np.ndarray
+    weights: np.ndarray
+    unit: np.ndarray
+    signs: np.ndarray
+
+
+class Tableau(NamedTuple):
+    """A condensed tableau of the equations.
+
+    Attributes
+    ----------
+    T : ndarray of float, shape (rows, w)
+        Its w non-basic columns.
+    beta : ndarray of float, shape (rows,)
+        Values of the basic columns.
+    basic, other : ndarray of int, shapes (rows,) and (w,)
+        Numbers of the basic and of the other columns.
+    """
+
+    T: np.ndarray
+    beta: np.ndarray
+    basic: np.ndarray
+    other: np.ndarray
+
+
+class Path(NamedTuple):
+    """The nodes from the root to the one in hand, one entry a depth.
+
+    Attributes
+    ----------
+    T, beta, cost, basic, other : ndarray
+        Tableaux as in `Tableau`, and reduced costs.
+    width : ndarray of int
+        Non-basic columns still there: they stand first.
+    age : ndarray of int
+        Pivots since the tableau was computed afresh.
+    gone : ndarray of bool, shape (·, columns)
+        Columns that the sides remove.
+    sides : ndarray of int8, shape (·, k, m)
+        1 inactive, 2 active, 0 either.
+    waits : ndarray of int, shape (·, 3)
+        The other child, as unit, sample and side; unit −1 where none waits.
+    """
+
+    T: np.ndarray
+    beta: np.ndarray
+    cost: np.ndarray
+    basic: np.ndarray
+    other: np.ndarray
+    width: np.ndarray
+    age: np.ndarray
+    gone: np.ndarray
+    sides: np.ndarray
+    waits: np.ndarray
+
+
+class Search(NamedTuple):
+    """What is searched for.
+
+    Attributes
+    ----------
+    most_nodes : int
+    mode : int
+        At a solution `STOP`, or `KEEP` it as a doubtful leaf, or `DIVIDE` down to single
+        cells, which are recorded.
+    every : bool
+        Whether all leaves are recorded, or only cells and what rounding leaves in doubt.
+    """
+
+    most_nodes: int
+    mode: int
+    every: bool
+
+
+class Leaves(NamedTuple):
+    """Room for leaves: their sides, (L, k, m), and kinds (`REFUTED`, `DOUBTFUL`, `CELL`)."""
+
+    sides: np.ndarray
+    kinds: np.ndarray
+
+
+def make_path(rows: int, columns: int, every: int, k: int, m: int) -> Path:
+    """Room for a tree of k·m pairs; of `every` columns `columns` are not basic."""
+    room = k * m + 2
+    return Path(
+        np.empty((room, rows, columns)), np.empty((room, rows)), np.empty((room, columns)),
+        np.empty((room, rows), np.int64), np.empty((room, columns), np.int64),
+        np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros((room, every), np.bool_),
+        np.zeros((room, k, m), np.int8), np.full((room, 3), -1),
+    )  # fmt: skip
+
 
 @numba.njit(cache=True)
-def _gain(T, cost, width, r, value):
-    """Dual step where basic column r goes to 0; inf where nothing can enter."""
+def _gain(path, depth, r):
+    """Dual step where basic column r goes to 0, times its value; inf where nothing can enter."""
+    T, cost = path.T[depth], path.cost[depth]
     ratio = np.inf
-    for k in range(width):
+    for k in range(path.width[depth]):
         a = T[r, k]
         if a > PIVOT:
             q = max(cost[k], 0.0) / a
             if q < ratio:
                 ratio = q
-    return ratio * value
+    return ratio * path.beta[depth, r]
 
 
 @numba.njit(cache=True)
-def branch_pair(T, beta, cost, basic, width, unit, signs, sides, first, second):
+def _branch_pair(program, path, depth):
     """The pair (unit, sample) to branch on: largest product of the two estimated gains.
 
     Returns (unit, sample, side to try first), unit −1 where every unit lies in one cell.
     """
-    k, m = first.shape
-    first[:] = 0.0
-    second[:] = 0.0
+    unit, signs = program.unit, program.signs
+    beta, basic, sides = path.beta[depth], path.basic[depth], path.sides[depth]
+    k, m = sides.shape
+    first = np.zeros((k, m))
+    second = np.zeros((k, m))
     mixed = np.zeros((k, m), np.int8)
     for i in range(len(basic)):
         if beta[i] > FEASIBLE:
@@ -68,7 +183,7 @@ def branch_pair(T, beta, cost, basic, width, unit, signs, sides, first, second):
         for s in range(m):
             if mixed[unit[t], s] == 3 and signs[t, s] != 0:
                 if gain < 0:
-                    gain = min(_gain(T, cost, width, i, beta[i]), 1e6)
+                    gain = min(_gain(path, depth, i), 1e6)
                 if signs[t, s] > 0:
                     first[unit[t], s] += gain
                 else:
@@ -96,188 +211,168 @@ def _open_pair(sides):
 
 
 @numba.njit(cache=True)
-def _remove(gone, unit, signs, i, s, side):
+def _remove(program, gone, i, s, side):
     """Mark the columns that are not on a side (1 inactive: h > 0 goes; 2 active)."""
     wrong = 1 if side == 1 else -1
-    for t in range(len(unit)):
-        if unit[t] == i and signs[t, s] == wrong:
+    for t in range(len(program.unit)):
+        if program.unit[t] == i and program.signs[t, s] == wrong:
             gone[t] = True
 
 
 @numba.njit(cache=True)
-def _child(T, beta, cost, basic, other, gone, width, source):
-    """Copy a tableau one deeper, without the columns that are gone there."""
-    depth = source + 1
-    rows = T.shape[1]
-    keep = np.empty(width[source], np.int64)
-    w = 0
-    for c in range(width[source]):
-        if not gone[depth, other[source, c]]:
-            keep[w] = c
-            w += 1
-    width[depth] = w
-    for c in range(w):
-        other[depth, c] = other[source, keep[c]]
-        cost[depth, c] = cost[source, keep[c]]
-    for x in range(rows):
-        for c in range(w):
-            T[depth, x, c] = T[source, x, keep[c]]
-        beta[depth, x] = beta[source, x]
-        basic[depth, x] = basic[source, x]
+def _solve(program, path, depth, costs, age):
+    """Dual simplex steps at a node: whether it is feasible, whether rounding leaves a doubt."""
+    rows, columns = path.T.shape[1:]
+    feasible, doubt, path.width[depth], path.age[depth] = dual_simplex(
+        program.A, program.b, path.T[depth], path.beta[depth], path.cost[depth],
+        path.basic[depth], path.other[depth], path.width[depth], path.gone[depth], costs, age,
+        50 * (rows + columns) + 1000,
+    )  # fmt: skip
+    return feasible, doubt
 
 
 @numba.njit(cache=True)
-def search(
-    A,
-    b,
-    T0,
-    beta0,
-    basic0,
-    other0,
-    weights,
-    unit,
-    signs,
-    start,
-    most_nodes,
-    mode,
-    every,
-    sides_out,
-    kinds,
-):
+def _refresh_root(program, path):
+    path.age[0] = 0
+    return refresh(
+        program.A, program.b, path.T[0], path.beta[0], path.cost[0], path.basic[0],
+        path.other[0], path.width[0], program.weights,
+    )  # fmt: skip
+
+
+@numba.njit(**_ONCE)
+def _place_root(program, tableau, start, path):
+    """The first tableau without the columns that the root's sides remove; costs of phase 1."""
+    path.T[0], path.beta[0] = tableau.T, tableau.beta
+    path.basic[0], path.other[0] = tableau.basic, tableau.other
+    path.sides[0] = start
+    path.gone[0] = False
+    path.waits[0, 0] = -1
+    for i in range(start.shape[0]):
+        for s in range(start.shape[1]):
+            if start[i, s] != 0:
+                _remove(program, path.gone[0], i, s, start[i, s])
+    # Costs of the first basis count as 0 until a basis is feasible.
+    costs = program.weights.copy()
+    for i in range(len(tableau.basic)):
+        costs[tableau.basic[i]] = 0.0
+    width = len(tableau.other)
+    for c in range(width):
+        path.cost[0, c] = costs[tableau.other[c]]
+    for c in range(width - 1, -1, -1):
+        if path.gone[0, path.other[0, c]]:
+            width = drop(path.T[0], path.cost[0], path.other[0], width, c)
+    path.width[0] = width
+    return costs
+
+
+@numba.njit(**_ONCE)
+def _solve_root(program, path, costs):
+    """The root at its optimum: feasible, in doubt, and whether a basis was found singular."""
+    rows, columns = path.T.shape[1:]
+    feasible, doubt = _solve(program, path, 0, costs, 0)
+    lost = False
+    if feasible:
+        lost = not _refresh_root(program, path)
+        if not lost:
+            primal_simplex(
+                path.T[0], path.beta[0], path.cost[0], path.basic[0], path.other[0],
+                path.width[0], 50 * (rows + columns) + 1000,
+            )  # fmt: skip
+            lost = not _refresh_root(program, path)
+    return feasible, doubt, lost
+
+
+@numba.njit(**_ONCE)
+def _copy_down(program, path, source, i, s, side):
+    """The child on a side, one deeper: the tableau without the columns that go there."""
+    depth = source + 1
+    path.gone[depth] = path.gone[source]
+    path.sides[depth] = path.sides[source]
+    path.sides[depth, i, s] = side
+    path.waits[depth, 0] = -1
+    _remove(program, path.gone[depth], i, s, side)
+    rows = path.T.shape[1]
+    keep = np.empty(path.width[source], np.int64)
+    w = 0
+    for c in range(path.width[source]):
+        if not path.gone[depth, path.other[source, c]]:
+            keep[w] = c
+            w += 1
+    path.width[depth] = w
+    for c in range(w):
+        path.other[depth, c] = path.other[source, keep[c]]
+        path.cost[depth, c] = path.cost[source, keep[c]]
+    for x in range(rows):
+        for c in range(w):
+            path.T[depth, x, c] = path.T[source, x, keep[c]]
+        path.beta[depth, x] = path.beta[source, x]
+        path.basic[depth, x] = path.basic[source, x]
+
+
+@numba.njit(**_ONCE)
+def _climb(path, depth):
+    """The depth above where a child waits, -1 where none does."""
+    depth -= 1
+    while depth >= 0 and path.waits[depth, 0] < 0:
+        depth -= 1
+    return depth
+
+
+@numba.njit(cache=True)
+def search(program, tableau, path, start, wanted, leaves):
     """Depth-first search of the tree of sides.
 
     Parameters
     ----------
-    A, b : float64[rows, columns], float64[rows]
-        The equations, of full row rank.
-    T0, beta0, basic0, other0
-        Their condensed tableau.
-    weights : float64[columns]
-        Cost of each column, positive.
-    unit : int64[columns]
-    signs : int8[columns, m]
-        Side of each hyperplane on which the column lies; 0 on it.
-    start : int8[k, m]
-        Sides of the root: 1 inactive, 2 active, 0 either.
-    most_nodes : int
-    mode : int
-        At a solution `STOP`, or `KEEP` it as a doubtful leaf, or `DIVIDE` down to single
-        cells, which are recorded.
-    every : bool
-        Whether all leaves are recorded, or only cells and what rounding leaves in doubt.
-    sides_out, kinds : int8[L, k, m], int8[L]
-        Leaves are recorded while there is room: their sides and
-        kind (`REFUTED`, `DOUBTFUL`, `CELL`).
+    program : Columns
+    tableau : Tableau
+        Of the program's equations.
+    path : Path
+        Room (`make_path`).
+    start : ndarray of int8, shape (k, m)
+        Sides of the root.
+    wanted : Search
+    leaves : Leaves
+        Out: leaves are recorded while there is room.
 
     Returns
     -------
     (status, nodes, leaves, recorded, basic, beta)
         `basic` and `beta` are the solution where the status is `CANDIDATE`.
     """
-    rows, columns = T0.shape
-    k, m = start.shape
-    room = k * m + 2
-    T = np.empty((room, rows, columns))
-    beta = np.empty((room, rows))
-    cost = np.empty((room, columns))
-    basic = np.empty((room, rows), np.int64)
-    other = np.empty((room, columns), np.int64)
-    width = np.zeros(room, np.int64)
-    age = np.zeros(room, np.int64)
-    gone = np.zeros((room, len(unit)), np.bool_)
-    sides = np.zeros((room, k, m), np.int8)
-    waits = np.full((room, 3), -1)
-    first = np.empty((k, m))
-    second = np.empty((k, m))
-    T[0], beta[0], basic[0], other[0] = T0, beta0, basic0, other0
-    width[0] = columns
-    sides[0] = start
-    for i in range(k):
-        for s in range(m):
-            if start[i, s] != 0:
-                _remove(gone[0], unit, signs, i, s, start[i, s])
-    steps = 50 * (rows + columns) + 1000
-    # Costs of the first basis count as 0 until a basis is feasible.
-    phase = weights.copy()
-    for i in range(rows):
-        phase[basic0[i]] = 0.0
-    for c in range(columns):
-        cost[0, c] = phase[other0[c]]
-    for c in range(columns - 1, -1, -1):
-        if gone[0, other[0, c]]:
-            width[0] = drop(T[0], cost[0], other[0], width[0], c)
-    nodes, leaves, recorded, depth = 1, 0, 0, 0
-    feasible, doubt, width[0], _ = dual_simplex(
-        A, b, T[0], beta[0], cost[0], basic[0], other[0], width[0], gone[0], phase, 0, steps
-    )
-    if feasible:
-        if not refresh(A, b, T[0], beta[0], cost[0], basic[0], other[0], width[0], weights):
-            return LIMIT, nodes, leaves, recorded, basic[0], beta[0]
-        primal_simplex(T[0], beta[0], cost[0], basic[0], other[0], width[0], steps)
-        if not refresh(A, b, T[0], beta[0], cost[0], basic[0], other[0], width[0], weights):
-            return LIMIT, nodes, leaves, recorded, basic[0], beta[0]
+    costs = _place_root(program, tableau, start, path)
+    nodes, ended, recorded, depth = 1, 0, 0, 0
+    feasible, doubt, lost = _solve_root(program, path, costs)
     while True:
-        if nodes > most_nodes:
-            return LIMIT, nodes, leaves, recorded, basic[depth], beta[depth]
+        if lost or nodes > wanted.most_nodes:
+            return LIMIT, nodes, ended, recorded, path.basic[depth], path.beta[depth]
         kind = DOUBTFUL if doubt else REFUTED
         i, s, side = -1, -1, 1
         if feasible:
-            i, s, side = branch_pair(
-                T[depth],
-                beta[depth],
-                cost[depth],
-                basic[depth],
-                width[depth],
-                unit,
-                signs,
-                sides[depth],
-                first,
-                second,
-            )
-            if i < 0 and mode == STOP:
-                return CANDIDATE, nodes, leaves, recorded, basic[depth], beta[depth]
-            if i < 0 and mode == DIVIDE:
-                i, s = _open_pair(sides[depth])
+            i, s, side = _branch_pair(program, path, depth)
+            if i < 0 and wanted.mode == STOP:
+                return CANDIDATE, nodes, ended, recorded, path.basic[depth], path.beta[depth]
+            if i < 0 and wanted.mode == DIVIDE:
+                i, s = _open_pair(path.sides[depth])
             if i < 0:
-                kind = CELL if mode == DIVIDE else DOUBTFUL
+                kind = CELL if wanted.mode == DIVIDE else DOUBTFUL
         if i >= 0:
             # The sibling waits at this depth; the child goes one deeper.
-            waits[depth, 0], waits[depth, 1], waits[depth, 2] = i, s, 3 - side
-            source = depth
+            path.waits[depth, 0], path.waits[depth, 1], path.waits[depth, 2] = i, s, 3 - side
         else:
-            if every or kind != REFUTED:
-                if recorded < len(kinds):
-                    sides_out[recorded] = sides[depth]
-                    kinds[recorded] = kind
+            if wanted.every or kind != REFUTED:
+                if recorded < len(leaves.kinds):
+                    leaves.sides[recorded] = path.sides[depth]
+                    leaves.kinds[recorded] = kind
                 recorded += 1
-            leaves += 1
-            depth -= 1
-            while depth >= 0 and waits[depth, 0] < 0:
-                depth -= 1
+            ended += 1
+            depth = _climb(path, depth)
             if depth < 0:
-                return NO_MATCH, nodes, leaves, recorded, basic[0], beta[0]
-            source = depth
-            i, s, side = waits[depth, 0], waits[depth, 1], waits[depth, 2]
-            waits[depth, 0] = -1
-        depth = source + 1
-        gone[depth] = gone[source]
-        sides[depth] = sides[source]
-        sides[depth, i, s] = side
-        _remove(gone[depth], unit, signs, i, s, side)
-        _child(T, beta, cost, basic, other, gone, width, source)
-        waits[depth, 0] = -1
+                return NO_MATCH, nodes, ended, recorded, path.basic[0], path.beta[0]
+            i, s, side = path.waits[depth, 0], path.waits[depth, 1], path.waits[depth, 2]
+            path.waits[depth, 0] = -1
+        _copy_down(program, path, depth, i, s, side)
+        depth += 1
         nodes += 1
-        feasible, doubt, width[depth], age[depth] = dual_simplex(
-            A,
-            b,
-            T[depth],
-            beta[depth],
-            cost[depth],
-            basic[depth],
-            other[depth],
-            width[depth],
-            gone[depth],
-            weights,
-            age[source],
-            steps,
-        )
+        feasible, doubt = _solve(program, path, depth, program.weights, path.age[depth - 1])

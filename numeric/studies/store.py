@@ -202,7 +202,7 @@ class Store:
             # Nobody is writing; else SQLite would make a log beside it, and leave it there.
             where += "&immutable=1"
         db = sqlite3.connect(where, uri=True, timeout=60.0, isolation_level=None)
-        if db.execute("PRAGMA user_version").fetchone()[0] == 2:
+        if db.execute("PRAGMA user_version").fetchone()[0] in UPGRADES:
             copy = sqlite3.connect(":memory:", isolation_level=None)
             db.backup(copy)
             db.close()

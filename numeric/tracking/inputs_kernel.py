@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from numeric.chains.lanes import inputs
-from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, factor
+from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS, clear, factor
 from numeric.chains.lanes.simd import pair_add
 from numeric.tracking.pade import fit, predict, set_factors, take_units
 from numeric.tracking.steps import (
@@ -25,7 +25,7 @@ from numeric.tracking.steps import (
 )
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def _scales(ws, o, scale):
     """Inverse squared sizes of each group of unknowns, per lane."""
     scale[:] = FLOOR * FLOOR
@@ -40,7 +40,7 @@ def _scales(ws, o, scale):
             scale[g, lane] = 1.0 / scale[g, lane]
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def _newton(ws, o, scale, pivots, pattern, t, fresh, size):
     """One Newton step at `new_x`; its relative size goes to `size`.
 
@@ -109,8 +109,9 @@ def track_inputs(ws, o, options, lines, roots, outcome):
         set_factors(ws, o.phi, lanes.poles, lanes.h)
         predict(ws, o.phi, o.x, q, order, lanes.h, o.new_x)
         clear(ws, o.new_x + o.low, q)
-        _newton(ws, o, scale, pivots, pattern, lanes.aim, True, lanes.first)
-        _newton(ws, o, scale, pivots, pattern, lanes.aim, False, lanes.second)
+        for fresh in (True, False):
+            size = lanes.first if fresh else lanes.second
+            _newton(ws, o, scale, pivots, pattern, lanes.aim, fresh, size)
         ended += judge(lanes, order, options, outcome)
         keep(ws, lanes, o.x, o.new_x, q)
         hand_over(ws, lanes, o.x, roots)

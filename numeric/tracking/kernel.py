@@ -32,7 +32,7 @@ from numeric.chains.lanes.lifted import (
     lifted_taylor,
     scatter,
 )
-from numeric.chains.lanes.linalg import LANES, OPTIONS, copy, factor, solve
+from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS, copy, factor, solve
 from numeric.tracking.pade import fit, predict, set_factors, take_units
 from numeric.tracking.steps import (
     FLOOR,
@@ -63,7 +63,7 @@ class Work(NamedTuple):
     pattern: np.ndarray
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def _make_work(o):
     size = o.chain.unknowns + o.chain.states
     return Work(
@@ -128,7 +128,7 @@ def _scales(ws, o, scale):
             scale[g, lane] = 1.0 / scale[g, lane]
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def _series(ws, o, work):
     """Taylor coefficients 1 … J of weights, states and Z where the lanes stand."""
     slot = o.slot
@@ -143,7 +143,7 @@ def _series(ws, o, work):
         taylor(ws, o, pivots, pattern)
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def _fit(ws, o, lanes, scale):
     """The common denominator of weights and states, each in units of its group's size."""
     chain, slot = o.chain, o.slot
@@ -160,7 +160,7 @@ def _fit(ws, o, lanes, scale):
     fit(ws, slot.units, slot.gram, size, lanes.poles, lanes.size, lanes.rate)
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def _predict(ws, o, lanes):
     """Weights and states at the t aimed at, by the fraction: new_weights and guess."""
     slot = o.slot
@@ -178,7 +178,7 @@ def _add_step(ws, o):
             ws[new + v, 1, lane] += ws[step + v, 1, lane]
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def _lifted_newton(ws, o, work, fresh):
     """`_newton` with the states as unknowns of the linear system."""
     slot, states = o.slot, o.chain.states
@@ -196,7 +196,7 @@ def _lifted_newton(ws, o, work, fresh):
             ws[slot.new_states + i, 1, lane] += ws[slot.guess + i, 1, lane]
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def _condensed_newton(ws, o, work, fresh):
     """`_newton` with the states' increments eliminated."""
     slot, r = o.slot, o.chain.unknowns
@@ -209,7 +209,7 @@ def _condensed_newton(ws, o, work, fresh):
     lifted_update(ws, o, slot.guess, slot.new_states)
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def _newton(ws, o, work, t, fresh, size):
     """One lifted Newton step from new_weights and guess; its relative size goes to `size`.
 
@@ -247,13 +247,14 @@ def _size(ws, o, scale, out):
         out[lane] = np.sqrt(out[lane])
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def _correct(ws, o, lanes, work):
     """Two Newton steps with one factorisation at the prediction; Z of the end goes to new_z."""
     slot = o.slot
-    _newton(ws, o, work, lanes.aim, True, lanes.first)
-    copy(ws, slot.guess, slot.new_states, o.chain.states)
-    _newton(ws, o, work, lanes.aim, False, lanes.second)
+    for fresh in (True, False):
+        if not fresh:
+            copy(ws, slot.guess, slot.new_states, o.chain.states)
+        _newton(ws, o, work, lanes.aim, fresh, lanes.first if fresh else lanes.second)
     if o.lifted:
         read_out(ws, o, slot.new_states, slot.new_z)
     else:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from numeric.chains.lanes.linalg import LANES, OPTIONS
+from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS
 from numeric.chains.lanes.simd import conjugate_dot, horner, scale_slots
 
 # Degree of the denominator.  Three poles follow the nearest branch points; more bring little.
@@ -54,7 +54,7 @@ def take_units(ws, units, size, at, base, stride, count, order, scale):
                 ws[to + i, 1, lane] = ws[source + i, 1, lane] * f
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def _solve_small(A, b, n):
     """Solve an n×n Hermitian positive definite system in place; the solution goes to b."""
     for k in range(n):

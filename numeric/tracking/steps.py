@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from numeric.chains.lanes.linalg import LANES, OPTIONS
+from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS
 from numeric.tracking.pade import DEGREE, denominator
 
 # What became of a path.
@@ -97,7 +97,7 @@ class Lines(NamedTuple):
     starts: np.ndarray
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def make_lanes():
     """Idle lanes."""
     return Lanes(
@@ -110,7 +110,7 @@ def make_lanes():
     )  # fmt: skip
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def load(lanes, waiting, paths):
     """Give idle lanes the next paths; returns the first path still waiting.
 
@@ -251,7 +251,7 @@ def hand_over(ws, lanes, source, out):
                 out[lanes.path[lane], i] = complex(ws[source + i, 0, lane], ws[source + i, 1, lane])
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def release(lanes):
     """Make the lanes whose paths are over idle."""
     for lane in range(LANES):

@@ -64,7 +64,7 @@ def test_lines_of_lifted_coefficients_stay_in_the_family(chain):
 
 
 @pytest.mark.parametrize("form", ["phcpy-track", "phcpy-core"])
-@pytest.mark.parametrize("problem", [WIDE, LAYERS])
+@pytest.mark.parametrize("problem", [pytest.param(WIDE, marks=pytest.mark.long), LAYERS])
 def test_complete_counts_agree_with_the_path_tracker(problem, form):
     """What is complete equals the homotopy engine's; lifted nearly all are."""
     need_phcpy()

@@ -14,9 +14,13 @@
  * @property {Masks} never locked: never learns
  * @property {any} [distribution]
  * @property {any} [constraints]
+ * @property {any} [names]
  */
 
 const TABLES = /** @type {const} */ (["learnable", "support", "must", "never"]);
+
+// Tables of a problem file that the page does not change.
+const MORE = /** @type {const} */ (["distribution", "constraints", "names"]);
 
 /**
  * Bits as base64 for addresses.
@@ -58,7 +62,7 @@ export function unpackState(data, shapes) {
       state[table][name] = unpackBits(text, rows * columns);
     }
   }
-  for (const table of ["distribution", "constraints"]) {
+  for (const table of MORE) {
     if (data[table]) state[table] = data[table];
   }
   return state;
@@ -76,7 +80,7 @@ export function packState(state) {
       if (table === "support" || bits.includes(1)) data[table][name] = packBits(bits);
     }
   }
-  for (const table of /** @type {const} */ (["distribution", "constraints"])) {
+  for (const table of MORE) {
     if (state[table]) data[table] = state[table];
   }
   return data;

@@ -15,7 +15,7 @@ import numba
 import numpy as np
 
 from numeric.chains.inputs import InputsForm
-from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, copy, solve
+from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS, clear, copy, solve
 from numeric.chains.lanes.simd import dot_add, pair_dot_add, pair_line
 
 
@@ -258,7 +258,7 @@ def solve_scaled(ws, o, pivots, pattern, x):
             ws[x + v, 1, lane] *= f
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def taylor(ws, o, pivots, pattern):
     """Taylor coefficients 1 … order of x and the states in t, at the point in `now`.
 
@@ -309,7 +309,7 @@ def _subtract_scaled(ws, to, a, scale):
             ws[to, part, lane] -= ws[scale, 0, lane] * ws[a, part, lane]
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def pair_parameters(ws, o, t):
     """`set_parameters` at `new_x` in pairs of doubles."""
     for i in range(o.parameters):
@@ -320,7 +320,7 @@ def pair_parameters(ws, o, t):
         copy(ws, at + o.low, o.new_x + v + o.low, 1)
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def pair_states(ws, o):
     """`set_states` at `new_x` into `new_states` in pairs of doubles."""
     n, b, e = o.n, o.b, o.e
@@ -338,7 +338,7 @@ def pair_states(ws, o):
                     )  # fmt: skip
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**ONCE)
 def pair_residual(ws, o, to):
     """`residual` at `new_states`, summed in pairs of doubles, rounded at the end."""
     n, b = o.n, o.b

@@ -17,7 +17,13 @@ from numeric.chains.lanes.simd import LANES, dot_add, list_dot_subtract, list_el
 
 # Contraction to fused multiply-add changes rounding, never the mathematics; no other
 # fast-math assumption is made (NaN and infinity must survive to be seen).
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+OPTIONS = {
+    "cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"},
+    "no_cfunc_wrapper": True,
+}  # fmt: skip
+# For a function that one place calls: it becomes part of its caller and is not compiled, with
+# all that it calls, once more by itself.
+ONCE = OPTIONS | {"inline": "always"}
 
 # Where the diagonal is within this factor of the largest candidate no rows are swapped:
 # swaps break the lanes apart, and growth stays harmless (threshold pivoting).

@@ -217,8 +217,8 @@ def check(seed):
 
 
 def test_every_goal_on_random_demands():
-    """500 demands: value and cost are the brute force optimum, bounds meet, proofs hold."""
-    assert sum(check(seed) for seed in range(500)) > 300
+    """150 demands: value and cost are the brute force optimum, bounds meet, proofs hold."""
+    assert sum(check(seed) for seed in range(150)) > 90
 
 
 def test_branches_of_equal_bound_and_depth():
@@ -228,5 +228,5 @@ def test_branches_of_equal_bound_and_depth():
 
 @pytest.mark.long
 def test_every_goal_on_many_random_demands():
-    """20,000 more."""
-    assert sum(check(seed) for seed in range(1000, 21_000)) > 12_000
+    """20,850 more."""
+    assert sum(check(seed) for seed in range(150, 21_000)) > 12_500

@@ -1,6 +1,7 @@
 """Verdicts on ReLU nets: an instance without a match, and the instances near it."""
 
 import copy
+import json
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def test_certified_and_verified():
 
 def test_an_instance_without_a_match_in_a_box_proves_nothing():
     """A refuted instance whose question has a box is none for a verdict on all weights."""
-    data = copy.deepcopy(DATA)
+    data = json.loads(certify(CASE).to_json())
     instance = data["evidence"]["no_match"]
     instance |= {"version": 2, "box": [["-1", "1"]] * len(instance["cells"])}
     found = verify(data)

@@ -89,7 +89,7 @@ def test_readable_output(problem, capsys):
     assert call("inspect", path, "--equations", "--all-forms") == 0
     out = capsys.readouterr().out
     assert "core, after elimination" in out
-    assert "F_0_1*W_0_0" in out
+    assert "F_0_1*[W_0_0]" in out
     assert "D form" in out
     assert call("certify", path) == 0
     assert "generic root count  2" in capsys.readouterr().out
@@ -176,7 +176,7 @@ BAD = {
     "not TOML": ("[network", "not valid TOML"),
     "no network": ("[learnable]\nW = [[1]]", "no [network]"),
     "no learnable": (NETWORK, "no [learnable]"),
-    "unknown kind": ('[network]\nkind = "rnn"\n[learnable]', "network.kind ('rnn')"),
+    "unknown kind": ('[network]\nkind = "cnn"\n[learnable]', "network.kind ('cnn')"),
     "unknown key": (ROW.replace("n = 2", "n = 2\nz = 1"), "unknown key `z`"),
     "unknown table": (ROW + "[extra]\n", "unknown table `extra`"),
     "missing size": (ROW.replace("T = 2\n", ""), "lacks T"),

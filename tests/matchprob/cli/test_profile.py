@@ -136,3 +136,11 @@ def test_problems_without_common_instances_are_refused(write, capsys):
     assert "more weights" in capsys.readouterr().err
     assert call("profile", f"{EXAMPLES}/normnet.toml", "--trials", 3) == 2
     assert "normalization" in capsys.readouterr().err
+
+
+def test_a_time_limit_holds_for_condition_numbers(tmp_path, capsys):
+    """They take longer than counting: what is known of them by then is profiled."""
+    store = tmp_path / "s.sqlite"
+    words = ("--by", "condition", "--trials", 4000, "--store", store, "--timeout", 6, "--json")
+    assert call("profile", f"{EXAMPLES}/diagonal.toml", *words) == 3
+    assert 0 < json.loads(capsys.readouterr().out)["trials"] < 4000

@@ -63,7 +63,7 @@ def open_page(browser: Any, served: PageServer) -> Iterator[Callable[..., Any]]:
         page = context.new_page()
         page.on("request", lambda request: asked.append(request.url))
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(180_000)
         page.goto(address or served.address)
         return page
 

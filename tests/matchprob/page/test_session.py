@@ -12,6 +12,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from matchprob.io import files
+from matchprob.io.costs import read_cells
 from matchprob.page.immediate import look
 from matchprob.page.session import Session
 from matchprob.page.state import state_of
@@ -37,7 +38,7 @@ class Front:
             more["state"] = state_of(problem, "x.toml").to_dict()
         self.session.receive({"verb": verb, **more})
 
-    def told(self, event, seconds=60.0, **like):
+    def told(self, event, seconds=300.0, **like):
         """The last such event, waited for."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -159,6 +160,18 @@ def test_nothing_is_written_elsewhere(front, name, tmp_path):
     front.say("save", DIAGONAL, what="problem", name=name)
     assert front.told("refused")["verb"] == "save"
     assert sorted(tmp_path.parent.rglob("*.toml")) == before
+
+
+def test_locks_are_saved_beside_the_problem(front, tmp_path):
+    """The files that the shown commands name are written, and read by the command line."""
+    state = {**state_of(DIAGONAL, "x.toml").to_dict(), "must": {"W": "gA"}, "never": {"W": "QA"}}
+    front.say("save", state=state, what="problem", name="x.toml")
+    assert front.told("saved")["name"] == "x.toml, must_W.csv, forbid_W.csv"
+    assert (tmp_path / "must_W.csv").read_text() == "1,0\n0,0\n"
+    assert read_cells([f"W={tmp_path / 'forbid_W.csv'}"], DIAGONAL.names) == [("W", 0, 1)]
+    front.say("save", state=state, what="problem", name="y.toml")
+    assert "must_W.csv" in front.told("exists")["name"]
+    assert not (tmp_path / "y.toml").exists()
 
 
 def test_a_link_does_not_lead_out(front, tmp_path):

@@ -41,9 +41,11 @@ def test_a_state_survives():
         {"W": [[1, 1, 0], [1, 1, 1], [1, 0, 1]]},
     )
     data = {**problem.to_dict(), "distribution": {"weights": "uniform"}}
-    problem = problem_from_dict({**data, "constraints": {"max_abs": 3.0}})
+    names = {"neurons": ["PV", "SST", "VIP"]}
+    problem = problem_from_dict({**data, "constraints": {"max_abs": 3.0}, "names": names})
     again = read_state(state_of(problem, "x.toml").to_dict())
     assert again.problem == problem
+    assert again.problem.names.to_dict() == names
     assert again.name == "x.toml"
 
 

@@ -51,6 +51,7 @@ MADE = {
     "repair": lambda: mp.repair(MISSED),
     "robust": lambda: mp.robust(DIAGONAL),
     "construct": lambda: mp.construct([[[1, 2], [3, 4]]]),
+    "construct, by depth": lambda: mp.construct_by_depth([[[1, 2], [3, 4]]]),
     "profile": lambda: mp.profile(DIAGONAL, OTHER, trials=30),
     "train": lambda: mp.train(DIAGONAL, 6, steps=50),
 }

@@ -119,7 +119,11 @@ def test_counts_without_solutions_have_no_boxes():
     found = mp.count(mp.Problem(NET, {"W": [[1, 0], [0, 0]]}), 2)
     assert mp.enclosures(found) == [[], []]
     with pytest.raises(mp.InputError, match="of which problem"):
-        mp.enclosures(mp.CountResult("exact", 0, None, ()))
+        mp.enclosures(
+            mp.CountResult(
+                "exact", 0, None, (mp.InstanceCount(0, 1, 1, "complete", solutions=((1.0,),)),)
+            )
+        )
 
 
 @given(st.fractions(max_denominator=10**6) | st.decimals(-9, 9, places=12).map(Fraction))

@@ -42,16 +42,18 @@ OPEN = InstanceCount(0, None, None, UNDETERMINED)
         ROW,
         Problem(NET, {"W": RandomCells(budget=2, rows=2)}),
         Problem(NET, {"W": [[0, 1], [1, 0]]}, constraints=Constraints(sign="keep", max_abs=4.0)),
+        RELU,
     ],
-    ids=["two roots", "one root", "drawn", "constrained"],
+    ids=["two roots", "one root", "drawn", "constrained", "relu"],
 )
 def test_a_profile_at_a_bound_is_the_estimate_with_it(problem, by):
     """Record by record, at round bounds and at the steps themselves."""
     trials = 60
-    found = profile(problem, by=by, trials=trials).profiles[0]
-    steps = found.steps
+    steps = profile(problem, by=by, trials=trials).profiles[0].steps
     assert len(steps) > 5
-    for bound in (0.0, 0.5, 1.0, 3.0, steps[0], steps[len(steps) // 2], steps[-1]):
+    bounds = (0.0, 0.5, 1.0, 3.0, steps[0], steps[len(steps) // 2], steps[-1])
+    found = profile(problem, by=by, bounds=bounds, trials=trials).profiles[0]
+    for bound in bounds:
         records = estimate(bounded(problem, MEASURES[by], bound), trials).counts
         assert [WORDS[o] for o in found.outcomes(bound)] == [c.outcome for c in records]
     free = estimate(problem, trials)

@@ -38,7 +38,7 @@ def test_with_a_limit_it_grows():
     search, asked = slow(50_000, 0.0)
     with within(60.0):
         assert in_time(search, lambda found: found[0] == "cut", 10**6) == ("done", 50_000)
-    assert asked == [2_000, 8_000, 32_000, 128_000]
+    assert asked == [64, 256, 1_024, 4_096, 16_384, 65_536]
 
 
 def test_the_most_nodes_are_never_exceeded():

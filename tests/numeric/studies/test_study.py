@@ -127,7 +127,7 @@ def killed_many_times(tmp_path, kills, trials, workers, problem):
     return store
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_killed_and_resumed(tmp_path, workers):
     """SIGKILL at random moments, then resumed: record by record the undisturbed run."""
     store = killed_many_times(tmp_path, 3, 100_000, workers, RANDOM)

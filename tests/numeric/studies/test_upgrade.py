@@ -99,3 +99,14 @@ def test_a_store_of_version_3_goes_on_with_solutions(tmp_path):
 def test_words_of_version_2(engine, real, status, note, reason):
     """The words that version 2 used, one by one."""
     assert reason_of_note(engine, real, status, note) is reason
+
+
+@pytest.mark.parametrize("given", [OLD, THIRD], ids=["version 2", "version 3"])
+def test_old_stores_can_be_read_without_a_right_to_write(given, tmp_path):
+    """Listing upgrades a copy in memory; the file stays as it is."""
+    path = tmp_path / "old.sqlite"
+    shutil.copy(given, path)
+    before = path.read_bytes()
+    with Store(path, write=False) as store:
+        assert store.studies()
+    assert path.read_bytes() == before

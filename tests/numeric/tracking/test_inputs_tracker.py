@@ -105,6 +105,23 @@ def test_endpoints_are_roots_of_the_chain(case, second_turn):
         assert done.reached == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("case", CASES[:2], ids=str)
+def test_a_path_does_not_see_its_neighbours(case):
+    """A path ends at the same point bit for bit, alone or with others in the lanes beside it."""
+    chain = make_chain(case)
+    rng = np.random.default_rng(5)
+    parameters, root = chain.random(rng)
+    ends = np.array([chain.random(rng)[0] for _ in range(LANES + 3)])
+    every = np.arange(len(ends))
+    starts = np.repeat(root[None], len(ends), axis=0)
+    together = track(chain, parameters[None], ends, 0 * every, every, starts)
+    assert (together.status == DONE).any()
+    for k in (0, LANES - 1, LANES + 2):
+        alone = track(chain, parameters[None], ends[k : k + 1], ONE, ONE, root[None])
+        assert (alone.status[0], alone.steps[0]) == (together.status[k], together.steps[k])
+        assert alone.roots.tobytes() == together.roots[k : k + 1].tobytes()
+
+
 def test_both_trackers_find_the_same_set():
     """All roots of a real instance, whichever equations they are followed in."""
     from numeric.tracking.monodromy import find_start

@@ -46,7 +46,15 @@ def read(net, cells):
     return Allocation.from_cells(LinearRNN(**sizes), chosen)
 
 
-@pytest.mark.parametrize(("net", "cells", "count"), table_cases(16))
+def some_long(found, short):
+    """Cases, those after the first few long."""
+    return [
+        case if k < short else pytest.param(*case, marks=pytest.mark.long)
+        for k, case in enumerate(found)
+    ]
+
+
+@pytest.mark.parametrize(("net", "cells", "count"), some_long(table_cases(16), 6))
 @pytest.mark.usefixtures("no_msolve")
 def test_counts_of_the_table(net, cells, count):
     """Without msolve the trace test gives the N that two primes gave, marked as numerical."""
@@ -68,7 +76,7 @@ def test_layers_and_structural_zeros():
     rng = random.Random(1)
     there = all_cells(net, support)
     checked = 0
-    while checked < 3:
+    while checked < 2:
         allocation = Allocation.from_cells(net, rng.sample(there, rank))
         if allocation_rank(allocation, support, rank).rank < rank:
             continue
@@ -80,7 +88,7 @@ def test_layers_and_structural_zeros():
 def test_the_seed_decides_the_instance_not_the_count():
     """Other random instances give the same N."""
     allocation = read("n=3 T=2 b=1 d=2 m=2", "W[0,0] W[1,1] W[2,2] W[0,1]")
-    assert {monodromy_root_count(allocation, None, seed).value for seed in range(3)} == {2}
+    assert {monodromy_root_count(allocation, None, seed).value for seed in range(2)} == {2}
 
 
 def test_what_cannot_be_counted_is_said():

@@ -18,9 +18,16 @@ from tests.numeric.chains.cases import cases
 CASES = cases()
 
 
-@pytest.mark.parametrize(
-    ("allocation", "roots"), [case for case in CASES if case[1] <= 16], ids=lambda x: str(x)
-)
+def small():
+    """Cases of at most 16 roots, every other one long; each matrix learns in some of either."""
+    found = [case for case in CASES if case[1] <= 16]
+    return [
+        pytest.param(*case, marks=pytest.mark.long) if k % 2 else case
+        for k, case in enumerate(found)
+    ]
+
+
+@pytest.mark.parametrize(("allocation", "roots"), small(), ids=lambda x: str(x))
 def test_known_root_counts(allocation, roots):
     """From a single root the test finds all N of them, and says that none is missing."""
     chain = make_chain(allocation)
@@ -45,7 +52,9 @@ def complete(allocation, seed=0):
     raise AssertionError("no complete section found")
 
 
-@pytest.mark.parametrize("case", [0, 7, 12], ids=lambda k: str(CASES[k][0]))
+@pytest.mark.parametrize(
+    "case", [0, pytest.param(7, marks=pytest.mark.long), 12], ids=lambda k: str(CASES[k][0])
+)
 def test_one_point_dropped_fails(case):
     """Whichever point is dropped, a solution or another, the test does not pass."""
     search = complete(CASES[case][0])
