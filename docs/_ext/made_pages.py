@@ -31,6 +31,7 @@ GALLERY = (
     "relu_decided.py",
     "normalization.py",
     "weights_one_can_have.py",
+    "activations.py",
     "determined.py",
     "atlas.py",
     "distributions.py",
