@@ -62,7 +62,6 @@ def inspect(
 ) -> None:
     """Show the equations an allocation leads to, and their structure."""
     from matchprob.api import certify as exact
-    from matchprob.api.equations.symbolic import shown_core
     from matchprob.api.given import as_instance
     from matchprob.api.question import as_problem
     from matchprob.io import files
@@ -83,7 +82,12 @@ def inspect(
             exported = exports.export(question, form, to=language, seed=seed, index=index)
     found = exact.inspect(question, seed=seed, all_forms=all_forms, instance=own, timeout=timeout)
     written = inspection.written(found, question, own) if equations else None
-    left = shown_core(question, found, own, seed) if core else None
+    left = None
+    if core:
+        # Loaded here: SymPy takes longer than most inspections.
+        from matchprob.api.equations.symbolic import shown_core
+
+        left = shown_core(question, found, own, seed)
     why = found.explain(str(problem))
     if as_json:
         told: dict[str, Any] = {"export": exported.to_dict()} if exported else {}
