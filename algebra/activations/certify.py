@@ -28,15 +28,13 @@ from algebra.certificates.certificate import (
 )
 from algebra.certificates.family import Effort, Tools
 from algebra.certificates.vanishing import vanishing_certificate
-from algebra.linear.certify import certify_linear
-from algebra.linear.evidence import circuit_reason, rank_evidence
+from algebra.linear.certify import certify_linear, generic_ranks, why_minimal
+from algebra.linear.evidence import rank_evidence
 from algebra.networks.activated import ActivatedNetwork
 from algebra.phases import phase
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
 from algebra.problems.reduction import lowered
-from algebra.ranks.budgets.cover import budget_violations
-from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.theorems.statements import what_theorems_say
 from algebra.time_limits import OutOfTime
@@ -80,10 +78,7 @@ class _Certifier:
 
     def __init__(self, problem: Problem, network: ActivatedNetwork, effort: Effort) -> None:
         self.problem, self.network, self.effort = problem, network, effort
-        seed = effort.seed
-        with phase("generic ranks"):
-            self.whole = network_rank(network, problem.support, seed)
-            self.own = allocation_rank(problem.allocation, problem.support, self.whole.rank, seed)
+        self.whole, self.own = generic_ranks(problem, effort.seed)
         self.evidence: dict[str, Any] = {
             "network_rank": rank_evidence(problem, self.whole),
             "allocation_rank": rank_evidence(problem, self.own),
@@ -98,7 +93,10 @@ class _Certifier:
             return self._conclude(MAXIMAL, rule)
         proved = self._ranks_proved()
         if self.own.rank < self.whole.rank:
-            return self._minimal() if proved else self._unproved()
+            if not proved:
+                return self._unproved()
+            rule, bound, reasons = why_minimal(problem, self.whole, self.own, seed)
+            return self._conclude(MINIMAL, rule, bound, reasons=reasons)
         if network.affine_in(allocation.matrices):
             rule = "only the read-out learns, with full rank: a linear system"
             return self._conclude(MAXIMAL, rule)
@@ -111,7 +109,8 @@ class _Certifier:
             return self._conclude(INTERMEDIATE, rule)
         if network.activation.is_polynomial:
             # A trace test and guessed instances know chains only.
-            found = certify_linear(problem, replace(self.effort, tools=Tools()), peers=False)
+            effort = replace(self.effort, tools=Tools())
+            found = certify_linear(problem, effort, peers=False, ranks=(self.whole, self.own))
             found = replace(found, theorems={}, notes=())
             if found.verdict == INTERMEDIATE and not has_full_support(problem):
                 # The map is not homogeneous: the witness cannot be scaled into a cube.
@@ -143,21 +142,6 @@ class _Certifier:
             self.evidence["regular_minor"] = minor.to_dict()
         return exact or minor is not None
 
-    def _minimal(self) -> Certificate:
-        allocation, whole = self.problem.allocation, self.whole
-        reasons: tuple[str, ...] = ()
-        try:
-            reasons = tuple(str(v) for v in budget_violations(allocation))
-            if allocation.size < whole.rank:
-                rule = f"{allocation.size} learnable weights, {whole.rank} independent equations"
-                return self._conclude(MINIMAL, rule, Fraction(0), reasons=reasons)
-            if not reasons:
-                reasons = (circuit_reason(allocation, self.problem.support, self.effort.seed),)
-        except OutOfTime:
-            pass
-        rule = f"generic rank {self.own.rank} of {whole.rank}"
-        return self._conclude(MINIMAL, rule, self.own.error, reasons=reasons)
-
     def _unproved(self) -> Certificate:
         """Formal ranks of an activation for which they are upper bounds only."""
         rule = f"rank {self.own.rank} of {self.whole.rank} with formal values, not proved"
@@ -170,14 +154,13 @@ class _Certifier:
     def _conclude(
         self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
     ) -> Certificate:
-        own: GenericRank = self.own
         return Certificate(
             problem=self.problem,
             verdict=verdict,
             rule=rule,
             equations=self.whole.rank,
-            rank=own.rank,
-            prime=own.p,
+            rank=self.own.rank,
+            prime=self.own.p,
             error_bound=self.whole.error if error is None else error,
             evidence=self.evidence,
             seed=self.effort.seed,

@@ -27,15 +27,13 @@ from algebra.certificates.checks import (
     Checklist,
     Say,
     Verification,
-    weakest,
 )
-from algebra.certificates.claim import Claim, read_claim
+from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
-from algebra.certificates.fields import Fields, items, whole
+from algebra.certificates.fields import Fields, cells
 from algebra.linear.evidence import LinearEvidence, read_evidence
 from algebra.linear.verify import Checker, check_claim
 from algebra.networks.activated import ActivatedNetwork
-from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.jacobian import all_cells
@@ -59,26 +57,18 @@ def verify_activated(data: object, effort: Effort) -> Verification:
     -------
     Verification
     """
-    checklist = Checklist()
 
-    def check() -> None:
-        claim = read_claim(data)
+    def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         network = claim.problem.network
         reduction = lowered(claim.problem)
         if reduction is not None:
-            check_claim(_about(claim, reduction.problem), checklist, effort)
+            check_claim(replace(claim, problem=reduction.problem), checklist, effort)
             network = reduction.problem.network
         else:
             _check(claim, checklist, effort)
-        said = what_theorems_say(network, claim.problem.allocation)
-        claim.check_words(said, checklist.say)
+        return what_theorems_say(network, claim.problem.allocation)
 
-    verdict = data.get("verdict") if isinstance(data, Mapping) else None
-    return checklist.run(str(verdict), check)
-
-
-def _about(claim: Claim, problem: Problem) -> Claim:
-    return replace(claim, problem=problem)
+    return verified(data, check)
 
 
 def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
@@ -93,17 +83,15 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
         minor = _read_minor(fields.table("regular_minor"), problem)
     everything = fields.has("everything_learns") and fields.flag("everything_learns")
     row = fields.whole("stuck_output", 0) if fields.has("stuck_output") else None
-    own = (everything, row is not None)
-    if network.activation.is_polynomial and not any(own) and claim.verdict != UNDECIDED:
+    argued = everything or row is not None or claim.verdict == UNDECIDED
+    if network.activation.is_polynomial and not argued:
         if minor is not None:
             raise CheckFailed("evidence.regular_minor", "polynomials need none")
         if claim.verdict == INTERMEDIATE and not has_full_support(problem):
             text = "the witness cannot be scaled into the cube of a bounded law"
             raise CheckFailed("evidence.no_real_root", text)
-        if claim.verdict != MAXIMAL or not network.affine_in(problem.allocation.matrices):
-            check_claim(claim, checklist, effort, peers=False)
-            return
-        if fields.has("root_count"):
+        by_readout = claim.verdict == MAXIMAL and network.affine_in(problem.allocation.matrices)
+        if not by_readout or fields.has("root_count"):
             check_claim(claim, checklist, effort, peers=False)
             return
     evidence = read_evidence(fields, problem)
@@ -155,22 +143,16 @@ def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
 def _read_minor(fields: Fields, problem: Problem) -> Minor:
     network = problem.network
     number, rows = fields.whole("number", 0), fields.wholes("rows", 0)
-    cells: list[Cell] = []
-    for k, cell in enumerate(fields.items("columns")):
-        at = f"{fields.at('columns')}[{k}]"
-        parts = items(cell, at)
-        if len(parts) != 3 or not isinstance(parts[0], str):
-            raise CheckFailed(at, "must be a matrix, a row and a column")
-        cells.append((parts[0], whole(parts[1], at, 0), whole(parts[2], at, 0)))
+    columns = cells(fields.raw("columns"), fields.at("columns"))
     fields.finish()
     if len(set(rows)) != len(rows) or any(row >= network.outputs for row in rows):
         raise CheckFailed(fields.at("rows"), f"are not different labels of {network.outputs}")
     if len(rows) > LARGEST:
         raise CheckFailed(fields.at("rows"), f"are more than {LARGEST}")
-    outside = set(cells) - set(all_cells(network, problem.support))
-    if outside or len(set(cells)) != len(cells) or len(cells) != len(rows):
+    outside = set(columns) - set(all_cells(network, problem.support))
+    if outside or len(set(columns)) != len(columns) or len(columns) != len(rows):
         raise CheckFailed(fields.at("columns"), "are not as many different weights that exist")
-    return Minor(number, rows, tuple(cells))
+    return Minor(number, rows, tuple(columns))
 
 
 class _Checker(Checker):
@@ -203,13 +185,9 @@ class _Checker(Checker):
         known, attained = self._ranks()
         if claim.verdict == MINIMAL:
             self._nothing_else(("regular_minor",))
-            if not claim.rank < claim.equations:
-                text = f"minimal needs rank {claim.rank} < equations {claim.equations}"
-                raise CheckFailed("verdict", text)
+            status = self._minimal(attained)
             self._error_bound(claim.learnable < claim.equations)
-            text = f"rank {claim.rank} < {claim.equations}: MP = 0"
-            self.say("verdict", attained, text)
-            return attained
+            return status
         if claim.verdict == UNDECIDED:
             self._error_bound(True)
             self.say("verdict", TRUSTED, "undecided: nothing more is claimed")
@@ -293,6 +271,5 @@ class _Checker(Checker):
             raise CheckFailed(place, f"output {row} learns, or reads silent units only")
         text = f"nothing of output {row} learns, and {activation} is bounded on a side: MP < 1"
         self.say(place, PROVED, text)
-        status = weakest(known)
-        self.say("verdict", status, "not minimal, so MP > 0; an output that cannot follow: MP < 1")
-        return status
+        self.say("verdict", known, "not minimal, so MP > 0; an output that cannot follow: MP < 1")
+        return known

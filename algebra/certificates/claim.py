@@ -6,14 +6,14 @@ A certificate is self-contained: its masks are matrices of 0 and 1, never names 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from algebra.certificates.certificate import DISCRETE, FORMAT, VERDICTS, VERSION
-from algebra.certificates.checks import UNCHECKED, CheckFailed, Say
+from algebra.certificates.checks import UNCHECKED, CheckFailed, Checklist, Say, Verification
 from algebra.certificates.fields import Fields, matrix, whole
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
@@ -83,6 +83,26 @@ class Claim:
     def _law(self) -> str:
         law = self.problem.distribution
         return ", ".join(sorted({law.weights, law.inputs, law.teacher}))
+
+
+def verified(data: object, check: Callable[[Claim, Checklist], Mapping[str, str]]) -> Verification:
+    """The frame of every family's verification: the envelope, the family's checks, the words.
+
+    Parameters
+    ----------
+    data : object
+        The content of ``cert.json``.
+    check : callable
+        Checks the evidence and the verdict; gives what each theorem as stated says, found again.
+    """
+    checklist = Checklist()
+
+    def run() -> None:
+        claim = read_claim(data)
+        claim.check_words(check(claim, checklist), checklist.say)
+
+    verdict = data.get("verdict") if isinstance(data, Mapping) else None
+    return checklist.run(str(verdict), run)
 
 
 def read_version(data: object) -> None:

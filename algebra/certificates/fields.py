@@ -15,6 +15,7 @@ from flint import fmpq, fmpz
 
 from algebra.certificates.checks import CheckFailed
 from algebra.errors import one_line, shown
+from algebra.networks.base import Cell
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 _RATIONAL = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")
@@ -140,6 +141,18 @@ def matrix(value: Any, place: str, shape: tuple[int, int]) -> list[list[Any]]:
     if len(rows) != shape[0] or any(len(row) != shape[1] for row in rows):
         raise CheckFailed(place, f"is not a matrix of {shape[0]}×{shape[1]}")
     return rows
+
+
+def cells(value: Any, place: str) -> list[Cell]:
+    """Weights, each as [matrix, row, column]; whether there are such is not asked."""
+    found: list[Cell] = []
+    for k, cell in enumerate(items(value, place)):
+        at = f"{place}[{k}]"
+        parts = items(cell, at)
+        if len(parts) != 3 or not isinstance(parts[0], str):
+            raise CheckFailed(at, "must be a matrix, a row and a column")
+        found.append((parts[0], whole(parts[1], at, 0), whole(parts[2], at, 0)))
+    return found
 
 
 def whole_text(value: Any, place: str) -> fmpz:

@@ -59,7 +59,13 @@ from algebra.time_limits import OutOfTime, is_over
 _LARGEST_CIRCUIT = 1_000
 
 
-def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> Certificate:
+def certify_linear(
+    problem: Problem,
+    effort: Effort,
+    *,
+    peers: bool = True,
+    ranks: tuple[GenericRank, GenericRank] | None = None,
+) -> Certificate:
     """Decide whether an allocation of a linear network is maximal, minimal or in between.
 
     Parameters
@@ -70,6 +76,8 @@ def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> C
     peers : bool, optional
         Whether the teacher is a network of the same kind; of lowered problems it is not, and
         whether it is among the students is not asked.
+    ranks : (GenericRank, GenericRank), optional
+        The network's and the allocation's, where they are known already.
 
     Returns
     -------
@@ -85,9 +93,7 @@ def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> C
         return vanishing_certificate(
             problem, theorems, tuple(notes), seed, time.monotonic() - start
         )
-    with phase("generic ranks"):
-        whole = network_rank(network, support, seed)
-        own = allocation_rank(allocation, support, whole.rank, seed)
+    whole, own = ranks or generic_ranks(problem, seed)
     evidence: dict[str, Any] = {
         "network_rank": rank_evidence(problem, whole),
         "allocation_rank": rank_evidence(problem, own),
@@ -111,18 +117,8 @@ def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> C
         )
 
     if own.rank < whole.rank:
-        with phase("reasons, in counts of rows and columns"):
-            reasons = _violated(allocation)
-        if allocation.size < whole.rank:
-            rule = plural(allocation.size, f"{allocation.size} learnable weight") + plural(
-                whole.rank, f", {whole.rank} independent equation"
-            )
-            return conclude(MINIMAL, rule, Fraction(0), reasons=reasons)
-        rule = f"generic rank {own.rank} of {whole.rank}"
-        if not reasons and allocation.size <= _LARGEST_CIRCUIT:
-            with suppress(OutOfTime):
-                reasons = (circuit_reason(allocation, support, seed),)
-        return conclude(MINIMAL, rule, own.error, reasons=reasons)
+        rule, bound, reasons = why_minimal(problem, whole, own, seed)
+        return conclude(MINIMAL, rule, bound, reasons=reasons)
 
     # Not minimal: proved, unless the whole network's rank is only probably not larger.
     error = whole.error
@@ -179,6 +175,40 @@ def certify_linear(problem: Problem, effort: Effort, *, peers: bool = True) -> C
     evidence["no_real_root"] = witness
     rule = f"an instance with {roots.value} complex solutions, none real{how}"
     return conclude(INTERMEDIATE, rule, error, generic_root_count=roots.value)
+
+
+def generic_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank]:
+    """Of the network's Jacobian and of the allocation's."""
+    allocation, support = problem.allocation, problem.support
+    with phase("generic ranks"):
+        whole = network_rank(allocation.network, support, seed)
+        return whole, allocation_rank(allocation, support, whole.rank, seed)
+
+
+def why_minimal(
+    problem: Problem, whole: GenericRank, own: GenericRank, seed: int
+) -> tuple[str, Fraction, tuple[str, ...]]:
+    """Rule, error bound and reasons of a verdict "minimal", of every kind that ranks decide.
+
+    Parameters
+    ----------
+    problem : Problem
+    whole, own : GenericRank
+        The network's and the allocation's, which is smaller.
+    seed : int
+    """
+    allocation = problem.allocation
+    with phase("reasons, in counts of rows and columns"):
+        reasons = _violated(allocation)
+    if allocation.size < whole.rank:
+        rule = plural(allocation.size, f"{allocation.size} learnable weight") + plural(
+            whole.rank, f", {whole.rank} independent equation"
+        )
+        return rule, Fraction(0), reasons
+    if not reasons and allocation.size <= _LARGEST_CIRCUIT:
+        with suppress(OutOfTime):
+            reasons = (circuit_reason(allocation, problem.support, seed),)
+    return f"generic rank {own.rank} of {whole.rank}", own.error, reasons
 
 
 def _violated(allocation: Allocation) -> tuple[str, ...]:

@@ -10,11 +10,19 @@ import numpy as np
 from flint import fmpz, fmpz_poly
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.fields import Fields, items, matrix, rational_text, whole, whole_text
+from algebra.certificates.fields import (
+    Fields,
+    cells,
+    items,
+    matrix,
+    rational_text,
+    whole,
+    whole_text,
+)
 from algebra.errors import InputError, one_line
 from algebra.networks.base import Network
 from algebra.polynomials.parametrization import Parametrization
-from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import Point, random_point
@@ -279,18 +287,12 @@ def _read_roots(data: Any, place: str, problem: Problem) -> RootEvidence:
 
 
 def _read_part(data: Any, place: str, problem: Problem) -> Allocation:
-    cells: list[Cell] = []
-    for k, cell in enumerate(items(data, place)):
-        at = f"{place}[{k}]"
-        parts = items(cell, at)
-        if len(parts) != 3 or not isinstance(parts[0], str):
-            raise CheckFailed(at, "must be a matrix, a row and a column")
-        cells.append((parts[0], whole(parts[1], at, 0), whole(parts[2], at, 0)))
-    outside = set(cells) - set(problem.allocation.cells)
-    if outside or len(set(cells)) != len(cells):
+    chosen = cells(data, place)
+    outside = set(chosen) - set(problem.allocation.cells)
+    if outside or len(set(chosen)) != len(chosen):
         raise CheckFailed(place, "is not a set of cells of the allocation")
     try:
-        return Allocation.from_cells(problem.network, cells)
+        return Allocation.from_cells(problem.network, chosen)
     except InputError as error:
         raise CheckFailed(place, one_line(error)) from None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -64,29 +64,14 @@ def inspect_linear(
     -------
     Inspection
     """
-    network = allocation.network
-    rng = random.Random(f"inspect/{seed}")
-    p = random_prime(rng)
+    p = random_prime(random.Random(f"inspect/{seed}"))
     instance = modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
-    reports: list[FormReport] = []
-    skipped: list[str] = []
-    for rank, form in enumerate(preferred_forms(network, allocation)):
-        if rank and not all_forms:
-            skipped.append(f"{form} form: its core is larger (ask for it with --all-forms)")
-            continue
-        unknowns = unknown_count(allocation, form)
-        if unknowns > LARGEST:
-            skipped.append(
-                f"{form} form: {unknowns} unknowns, more than {LARGEST}: not written out"
-            )
-            continue
-        with phase(f"elimination of the {form} form ({unknowns} unknowns)"):
-            reports.append(_report(instance.system(form)))
+    reports, skipped = _reports(allocation, all_forms, lambda form: _report(instance.system(form)))
     return Inspection(
         allocation=allocation,
         prime=p,
-        forms=tuple(reports),
-        skipped=tuple(skipped),
+        forms=reports,
+        skipped=skipped,
         budgets=budgets(allocation),
         violations=budget_violations(allocation),
     )
@@ -107,13 +92,37 @@ def inspect_numbers(numbers: GivenNumbers, *, seed: int = 0, all_forms: bool = F
     Which terms occur is read off modulo a prime that divides no numerator and no denominator of a
     coefficient: such a prime shows the very terms that there are over Q.
     """
-    problem = numbers.problem
-    network, allocation = problem.network, problem.allocation
-    need_chain(network)
+    allocation = numbers.problem.allocation
+    need_chain(allocation.network)
+    p = 0
+
+    def report(form: str) -> FormReport:
+        nonlocal p
+        whole = build_system(
+            allocation, numbers.weights, numbers.X, numbers.Y, RationalField(), form
+        )
+        p, system = _faithful(whole, numbers, form, seed)
+        return _report(system, eliminate(whole))
+
+    reports, skipped = _reports(allocation, all_forms, report)
+    return Inspection(
+        allocation=allocation,
+        prime=p,
+        forms=reports,
+        skipped=skipped,
+        budgets=budgets(allocation),
+        violations=(),
+        labels="the teacher's" if numbers.has_teacher else "given",
+    )
+
+
+def _reports(
+    allocation: Allocation, all_forms: bool, report: Callable[[str], FormReport]
+) -> tuple[tuple[FormReport, ...], tuple[str, ...]]:
+    """The forms that are eliminated, and why others are not."""
     reports: list[FormReport] = []
     skipped: list[str] = []
-    p = 0
-    for rank, form in enumerate(preferred_forms(network, allocation)):
+    for rank, form in enumerate(preferred_forms(allocation.network, allocation)):
         if rank and not all_forms:
             skipped.append(f"{form} form: its core is larger (ask for it with --all-forms)")
             continue
@@ -124,20 +133,8 @@ def inspect_numbers(numbers: GivenNumbers, *, seed: int = 0, all_forms: bool = F
             )
             continue
         with phase(f"elimination of the {form} form ({unknowns} unknowns)"):
-            whole = build_system(
-                allocation, numbers.weights, numbers.X, numbers.Y, RationalField(), form
-            )
-            p, system = _faithful(whole, numbers, form, seed)
-            reports.append(_report(system, eliminate(whole)))
-    return Inspection(
-        allocation=allocation,
-        prime=p,
-        forms=tuple(reports),
-        skipped=tuple(skipped),
-        budgets=budgets(allocation),
-        violations=(),
-        labels="the teacher's" if numbers.has_teacher else "given",
-    )
+            reports.append(report(form))
+    return tuple(reports), tuple(skipped)
 
 
 def _faithful(

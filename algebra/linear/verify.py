@@ -30,6 +30,7 @@ The verdict's status is that of the weakest statement that it follows from.
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -44,7 +45,7 @@ from algebra.certificates.checks import (
     Verification,
     weakest,
 )
-from algebra.certificates.claim import Claim, read_claim
+from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import check_vanishing
 from algebra.linalg.modular import batched_rank, matmul, random_residues, rank
@@ -79,16 +80,12 @@ def verify_linear(data: object, effort: Effort) -> Verification:
     -------
     Verification
     """
-    checklist = Checklist()
 
-    def check() -> None:
-        claim = read_claim(data)
+    def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         check_claim(claim, checklist, effort)
-        claim.check_words(what_theorems_say(claim.problem.network, claim.problem.allocation),
-                          checklist.say)  # fmt: skip
+        return what_theorems_say(claim.problem.network, claim.problem.allocation)
 
-    verdict = data.get("verdict") if isinstance(data, dict) else None
-    return checklist.run(str(verdict), check)
+    return verified(data, check)
 
 
 def check_claim(claim: Claim, checklist: Checklist, effort: Effort, *, peers: bool = True) -> str:

@@ -7,6 +7,8 @@ target, no network of the lowered kind: that such a network is reached proves no
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from flint import fmpz
 
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
@@ -19,7 +21,7 @@ from algebra.certificates.checks import (
     Verification,
     weakest,
 )
-from algebra.certificates.claim import Claim, read_claim
+from algebra.certificates.claim import Claim, read_claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.fields import Fields
 from algebra.linear.verify import check_claim
@@ -46,15 +48,12 @@ def verify_normnet(data: object, effort: Effort) -> Verification:
     -------
     Verification
     """
-    checklist = Checklist()
 
-    def check() -> None:
-        claim = read_claim(data)
+    def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         _check(claim, checklist, effort)
-        claim.check_words({"norm.1": theorem_1(claim.problem)}, checklist.say)
+        return {"norm.1": theorem_1(claim.problem)}
 
-    verdict = data.get("verdict") if isinstance(data, dict) else None
-    return checklist.run(str(verdict), check)
+    return verified(data, check)
 
 
 def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:

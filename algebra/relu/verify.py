@@ -16,7 +16,7 @@ from algebra.certificates.checks import (
     Say,
     Verification,
 )
-from algebra.certificates.claim import Claim, read_claim
+from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import check_vanishing
 from algebra.networks.feedforward import LinearFeedForward
@@ -43,10 +43,8 @@ def verify_relu(data: object, effort: Effort) -> Verification:
     -------
     Verification
     """
-    checklist = Checklist()
 
-    def check() -> None:
-        claim = read_claim(data)
+    def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         assert isinstance(data, Mapping)
         if claim.evidence.has("labels_vanish"):
             if not claim.evidence.flag("labels_vanish"):
@@ -69,12 +67,9 @@ def verify_relu(data: object, effort: Effort) -> Verification:
                 # `check_relu` has read it.
                 claim.evidence.raw("no_match")
         claim.evidence.finish()
-        claim.check_words(
-            what_theorems_say(claim.problem.network, claim.problem.allocation), checklist.say
-        )
+        return what_theorems_say(claim.problem.network, claim.problem.allocation)
 
-    verdict = data.get("verdict") if isinstance(data, Mapping) else None
-    return checklist.run(str(verdict), check)
+    return verified(data, check)
 
 
 def _check_numbers(claim: Claim, rank: int, prime: int) -> None:
