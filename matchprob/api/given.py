@@ -25,8 +25,6 @@ from numeric.engines.plans import Plan
 from numeric.instances import GivenInstance, given_instance
 
 Given = GivenNumbers | Mapping[str, Any] | str | Path
-# The engines that work in rationals from beginning to end.
-_RATIONAL = ("exact", "complementarity")
 
 
 def as_instance(given: Given, problem: Problem) -> GivenInstance:
@@ -93,7 +91,7 @@ def count_given(
     """
     positive_seconds(timeout, "timeout")
     problem = instance.problem
-    known = [name for name in engines_for(problem.network) if name in _RATIONAL]
+    known = [name for name in engines_for(problem.network) if engine_info(name).rational]
     if not known:
         raise InputError(
             f"one's own instance of a {problem.network.title} network is not counted: no engine "

@@ -56,6 +56,8 @@ class EngineInfo:
     constraints : bool
         Whether its own answers obey the problem's constraints.  Where there is a `plan` they need
         not: the solutions are held against the constraints afterwards.
+    rational : bool
+        Whether it works in rationals from beginning to end: then it counts one's own instance.
     """
 
     name: str
@@ -67,6 +69,7 @@ class EngineInfo:
     plans: bool = True
     decides: bool = False
     constraints: bool = False
+    rational: bool = False
 
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():

@@ -125,6 +125,7 @@ def _doubles(values: Sequence[Any]) -> tuple[float, ...]:
         default=True,
         plans=False,
         constraints=True,
+        rational=True,
     )
 )
 def _make(task: Assignment) -> InstanceEngine:

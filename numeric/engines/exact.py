@@ -183,6 +183,7 @@ def _weights(core: CoreSystem, roots: RealRoots) -> tuple[tuple[float, ...], ...
         {"linear", "polynomial"},
         complete=True,
         needs=("msolve",),
+        rational=True,
         summary="msolve over the rationals, audited against N and parity",
     )
 )
