@@ -117,9 +117,42 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
     """
     path = Path(path)
     where = path_text(path)
+    data = read_toml(path)
+    try:
+        problem = problem_from_dict(data, path.parent)
+        if need_learnable and "learnable" not in data:
+            raise InputError("there is no [learnable] table: say which weights may learn")
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+    return problem
+
+
+def read_toml(path: Path, *, most: int = -1, decimal: Callable[[str], Any] | None = None) -> Any:
+    """The tables of a TOML file.
+
+    Parameters
+    ----------
+    path : Path
+    most : int, optional
+        A longer file, in characters, is refused.
+    decimal : callable, optional
+        What a decimal's text becomes, if not TOML's own number.
+
+    Raises
+    ------
+    InputError
+        Where the file is missing, too long or no TOML; the message begins with its name.
+    """
+    where = path_text(path)
     try:
         # utf-8-sig: some editors put a byte order mark first.
-        data = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        with path.open(encoding="utf-8-sig") as file:
+            text = file.read(most + 1 if most >= 0 else -1)
+        if 0 <= most < len(text):
+            raise InputError(f"{where}: longer than {most} characters")
+        return tomllib.loads(text) if decimal is None else tomllib.loads(text, parse_float=decimal)
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(f"{where}: no such file") from None
     except tomllib.TOMLDecodeError as error:
@@ -131,13 +164,6 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
     except ValueError as error:
         # Not text, a NUL in the name, or an integer of thousands of digits.
         raise InputError(f"{where}: cannot be read: {one_line(error)}") from None
-    try:
-        problem = problem_from_dict(data, path.parent)
-        if need_learnable and "learnable" not in data:
-            raise InputError("there is no [learnable] table: say which weights may learn")
-    except InputError as error:
-        raise InputError(f"{where}: {error}") from None
-    return problem
 
 
 def path_text(path: Path) -> str:

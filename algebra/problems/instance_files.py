@@ -19,7 +19,6 @@ A number is a whole number, a decimal (exactly what is written: 0.1 is 1/10) or 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,7 +30,7 @@ from flint import fmpq
 
 from algebra.errors import InputError, one_line, shown
 from algebra.linalg.rational import Rationals, exact_number
-from algebra.problems.files import path_text
+from algebra.problems.files import path_text, read_toml
 from algebra.problems.problem import Problem
 
 _TABLES = ("weights", "samples", "teacher", "labels")
@@ -146,25 +145,8 @@ def load_instance(path: str | Path, problem: Problem) -> GivenNumbers:
     """
     path = Path(path)
     where = path_text(path)
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            text = file.read(_MOST_CHARACTERS + 1)
-        if len(text) > _MOST_CHARACTERS:
-            raise InputError(f"{where}: longer than {_MOST_CHARACTERS} characters")
-        # Decimals stay the texts they are: a double would be another number.
-        data = tomllib.loads(text, parse_float=str)
-    except FileNotFoundError:
-        raise InputError(f"{where}: no such file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{where}: not valid TOML: {one_line(error)}") from None
-    except RecursionError:
-        raise InputError(f"{where}: not valid TOML: brackets are nested too deeply") from None
-    except OSError as error:
-        raise InputError(f"{where}: cannot be read: {error.strerror}") from None
-    except InputError:
-        raise
-    except ValueError as error:
-        raise InputError(f"{where}: cannot be read: {one_line(error)}") from None
+    # Decimals stay the texts they are: a double would be another number.
+    data = read_toml(path, most=_MOST_CHARACTERS, decimal=str)
     try:
         return given_numbers(data, problem)
     except InputError as error:
