@@ -129,14 +129,8 @@ def _entries(
 ) -> arb_mat:
     """The minor as a matrix of balls."""
     balls = {name: as_balls(value) for name, value in weights.items()}
-    φ = network.activation
-
-    def phi(a: Any, layer: int) -> tuple[Any, Any]:
-        z = φ.values(a)
-        return z, φ.slopes(a, z)
-
     names = sorted({cell[0] for cell in minor.columns})
-    factors = network.tangents(balls, as_balls(X), phi, names, ball_product)
+    factors = network.tangents(balls, as_balls(X), network.phi, names, ball_product)
     m = network.columns
     entries = []
     for row in minor.rows:

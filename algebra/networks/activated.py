@@ -178,6 +178,11 @@ class ActivatedNetwork(Network):
         """All of them: no label follows linearly from others."""
         return self.columns
 
+    def phi(self, a: Any, layer: int) -> tuple[Any, Any]:
+        """Values and slopes of sums, in the arithmetic of their entries; for `run`, `tangents`."""
+        z = self.activation.values(a)
+        return z, self.activation.slopes(a, z)
+
     # -- values and derivatives ----------------------------------------------------------
 
     def run(

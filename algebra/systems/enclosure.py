@@ -19,7 +19,7 @@ from flint import arb, arb_mat, fmpq
 
 from algebra.polynomials.parametrization import Box, Interval, are_disjoint, ball_as_interval
 from algebra.polynomials.real_roots import RealRoots
-from algebra.systems.core import CoreSystem
+from algebra.systems.core import CoreSystem, affine_in
 from algebra.time_limits import check_time
 
 # Digits behind the point, at first and at most.
@@ -68,7 +68,7 @@ def weight_boxes(core: CoreSystem, roots: RealRoots) -> tuple[Box, ...] | None:
         with flint.ctx.workprec(2 * bits):
             found = [_weights(core, point) for point in points]
         boxes = [
-            None if box is None else tuple(_outward(interval, digits) for interval in box)
+            None if box is None else tuple(outward(interval, digits) for interval in box)
             for box in found
         ]
         complete = [box for box in boxes if box is not None]
@@ -88,6 +88,12 @@ def _ball(low: Fraction, high: Fraction) -> arb:
     ends = [arb(fmpq(x.numerator, x.denominator)) for x in (low, high)]
     ball: arb = ends[0].union(ends[1])
     return ball
+
+
+class _Balls:
+    """Balls as the field in which blocks are read off."""
+
+    constant = staticmethod(arb)
 
 
 def _value(polynomial: Any, values: Sequence[Any]) -> Any:
@@ -117,31 +123,16 @@ def _weights(core: CoreSystem, point: Box) -> Box | None:
     }
     size = len(core.stage_unknowns)
     for block in core.deferred:
-        # Affine in its own unknowns: read off term by term.
-        place = {k: c for c, k in enumerate(block.unknowns)}
         rows, right = [], []
         for equation in block.equations:
-            row: list[Any] = [arb(0)] * len(place)
-            constant: Any = arb(0)
-            for monomial, coefficient in equation.to_dict().items():
-                term: Any = arb(coefficient)
-                target = None
-                for k, exponent in enumerate(monomial):
-                    if exponent and k in place:
-                        target = place[k]
-                    elif exponent:
-                        term *= values[k] ** exponent
-                if target is None:
-                    constant += term
-                else:
-                    row[target] += term
+            constant, row = affine_in(equation, block.unknowns, values, _Balls)
             rows.append(row)
             right.append([-constant])
         try:
             solved = arb_mat(rows).solve(arb_mat(right))
         except ZeroDivisionError:
             return None
-        for k, c in place.items():
+        for c, k in enumerate(block.unknowns):
             values[k] = solved[c, 0]
     full = [values[k] for k in range(size)]
     weights = [_value(e, full) for e in core.stage_images[: core.system.weights]]
@@ -150,7 +141,7 @@ def _weights(core: CoreSystem, point: Box) -> Box | None:
     return tuple(ball_as_interval(w) for w in weights)
 
 
-def _outward(interval: Interval, digits: int) -> Interval:
+def outward(interval: Interval, digits: int) -> Interval:
     """The interval with ends rounded outward to so many digits; a point stays as it is."""
     low, high = interval
     if low == high:

@@ -87,19 +87,14 @@ class Elimination(Result):
             return dict(zip(names, map(_number, solved), strict=True)) if solved else {}
         behind = {k for block in core.deferred for k in block.unknowns}
         images = dict(zip(core.kept, core.core_images, strict=True))
+        symbols = dict(enumerate(map(sympy.Symbol, core.unknowns)))
         found = {}
         for name, image in zip(names, core.stage_images, strict=False):
             used = {k for m in image.monoms() for k, e in enumerate(m) if e}
             if used & behind:
                 continue
-            total = sympy.Integer(0)
-            for monomial, coefficient in image.to_dict().items():
-                term = _number(coefficient)
-                for k, exponent in enumerate(monomial):
-                    if exponent:
-                        term *= _expression(images[k], core.unknowns) ** exponent
-                total += term
-            found[name] = sympy.together(total)
+            values = {k: _at(images[k], symbols) for k in used}
+            found[name] = sympy.together(_at(image, values))
         return found
 
     @property
@@ -212,19 +207,18 @@ def eliminated(
         )
     ring = RationalFunctions([f"{name}_{i}_{j}" for name, i, j in cells])
     values = dict(zip(cells, ring.parameters, strict=True))
+    given = {} if numbers is None else {**numbers.weights, "X": numbers.X, "Y": numbers.Y}
 
     def matrix(name: str) -> np.ndarray:
         out = np.empty(shapes[name], dtype=object)
         for i, j in np.ndindex(shapes[name]):
             if (name, i, j) in values:
                 out[i, j] = values[name, i, j]
-            elif name in stay or numbers is None:
+            elif name not in given or name in stay:
                 # Learnable (an unknown takes its place), or structurally zero.
                 out[i, j] = ring.constant(0)
             else:
-                given = {"X": numbers.X}.get(name)
-                given = numbers.Y if name == "Y" else given
-                out[i, j] = ring.constant((numbers.weights[name] if given is None else given)[i, j])
+                out[i, j] = ring.constant(given[name][i, j])
         return out
 
     weights = {name: matrix(name) for name in network.shapes}
@@ -248,13 +242,14 @@ def _number(value: Any) -> sympy.Expr:
     return sympy.Rational(int(value.p), int(value.q))
 
 
-def _expression(polynomial: Any, names: tuple[str, ...]) -> sympy.Expr:
-    symbols = [sympy.Symbol(name) for name in names]
+def _at(polynomial: Any, values: Mapping[int, sympy.Expr]) -> sympy.Expr:
+    """A polynomial's value where its unknowns, by position, are these expressions."""
     total = sympy.Integer(0)
     for monomial, coefficient in polynomial.to_dict().items():
         term = _number(coefficient)
-        for unknown, exponent in zip(symbols, monomial, strict=True):
-            term *= unknown**exponent
+        for k, exponent in enumerate(monomial):
+            if exponent:
+                term *= values[k] ** exponent
         total += term
     return total
 

@@ -66,12 +66,8 @@ class BallSystem:
         self.weights = {name: as_balls(value) for name, value in instance.weights.items()}
         self.X = as_balls(instance.X)
         teacher = {name: as_balls(value) for name, value in instance.teacher.items()}
-        self.labels = network.run(teacher, self.X, self._phi, ball_product).labels.ravel()
+        self.labels = network.run(teacher, self.X, network.phi, ball_product).labels.ravel()
         self.names = sorted({cell[0] for cell in self.cells})
-
-    def _phi(self, a: Any, layer: int) -> tuple[Any, Any]:
-        z = self.network.activation.values(a)
-        return z, self.network.activation.slopes(a, z)
 
     def _student(self, x: list[Any]) -> dict[str, np.ndarray]:
         student = {name: value.copy() for name, value in self.weights.items()}
@@ -81,13 +77,15 @@ class BallSystem:
 
     def residual(self, x: list[Any]) -> arb_mat:
         """f at a point or box, a column."""
-        found = self.network.run(self._student(x), self.X, self._phi, ball_product).labels.ravel()
+        found = self.network.run(
+            self._student(x), self.X, self.network.phi, ball_product
+        ).labels.ravel()
         return arb_mat(len(found), 1, list(found - self.labels))
 
     def jacobian(self, x: list[Any]) -> arb_mat:
         """f' at a point or over a box."""
         factors = self.network.tangents(
-            self._student(x), self.X, self._phi, self.names, ball_product
+            self._student(x), self.X, self.network.phi, self.names, ball_product
         )
         size = len(self.cells)
         out = np.empty((len(self.labels), size), dtype=object)

@@ -43,10 +43,6 @@ class FloatSystem:
         for k, (name, i, j) in enumerate(self.cells):
             self.places.setdefault(name, []).append((k, i, j))
 
-    def _phi(self, a: Any, layer: int) -> tuple[Any, Any]:
-        z = self.network.activation.values(a)
-        return z, self.network.activation.slopes(a, z)
-
     def __call__(self, points: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals (·, e) and Jacobians (·, e, r) at points (·, r), all at once.
 
@@ -60,7 +56,7 @@ class FloatSystem:
         }
         for k, (name, i, j) in enumerate(self.cells):
             weights[name][:, i, j] = points[:, k]
-        found = network.run(weights, X, self._phi)
+        found = network.run(weights, X, network.phi)
         f = np.broadcast_to(found.labels, (many, d, m)) - self.labels
         J = np.zeros((many, d, m, len(self.cells)))
 

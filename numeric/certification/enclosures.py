@@ -14,6 +14,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.polynomials.parametrization import Box
+from algebra.systems.enclosure import outward
 from numeric.certification.pool import certified_pool
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import CountResult, InstanceCount
@@ -125,14 +126,8 @@ def _certified(
 
 def _box(middle: np.ndarray, radii: np.ndarray) -> Box:
     """A polydisc's real part; its ends are exact, rounded outward to a multiple of 10^-18."""
-    unit = 10**18
-    box = []
-    for x, r in zip(middle, np.broadcast_to(radii, middle.shape), strict=True):
-        low, high = Fraction(float(x)) - Fraction(float(r)), Fraction(float(x)) + Fraction(float(r))
-        box.append(
-            (
-                Fraction(low.numerator * unit // low.denominator, unit),
-                Fraction(-(-high.numerator * unit // high.denominator), unit),
-            )
-        )
-    return tuple(box)
+    ends = (
+        (Fraction(float(x)) - Fraction(float(r)), Fraction(float(x)) + Fraction(float(r)))
+        for x, r in zip(middle, np.broadcast_to(radii, middle.shape), strict=True)
+    )
+    return tuple(outward(interval, 18) for interval in ends)
