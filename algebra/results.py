@@ -70,6 +70,17 @@ Explainer = Callable[["Result", str], Explanation]
 _explainers: list[Explainer] = []
 
 
+def done_of(done: int, wanted: int) -> int | str:
+    """How much of what was asked for is done, as a fact: "7 of 20, partial" where not all is.
+
+    Examples
+    --------
+    >>> done_of(20, 20), done_of(7, 20)
+    (20, '7 of 20, partial')
+    """
+    return f"{done} of {wanted}, partial" if done < wanted else done
+
+
 def paint_with(painter: Painter) -> None:
     """Say who draws results: a function of a result and matplotlib axes or None."""
     _painters[:] = [painter]

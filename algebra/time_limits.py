@@ -9,8 +9,9 @@ verb and the loop need no argument for it and cannot forget to hand it on.
 
 Code that asks nothing is reached too where it can be: in the main thread, where nobody else uses
 the alarm clock (SIGALRM), an alarm raises `OutOfTime` a moment after the end, as Ctrl-C would.
-It waits for a compiled call to return (such calls are kept short), and for imports, compilations
-and transactions to be done.
+It waits for a compiled call to return (such calls are kept short), for imports, compilations and
+transactions to be done, and for collections of garbage and finalizers, where Python swallows
+exceptions.
 
 What a caller does when time is up is its own affair: a verdict becomes "undecided" with what
 was tried, a count "undetermined".  `OutOfTime` never means "there is none".
@@ -27,6 +28,7 @@ inf
 
 from __future__ import annotations
 
+import gc
 import math
 import signal
 import threading
@@ -56,6 +58,8 @@ _FRAGILE = frozenset(
     }
 )
 _AGAIN = 0.05
+# Whether garbage is being collected: Python prints an exception out of there and goes on.
+_collecting = False
 # Seconds (thirty years) from which on a limit is none.
 _FOREVER = 1e9
 # How much of the time left a part of the work may take.
@@ -158,6 +162,7 @@ def _arm() -> bool:
     if math.isinf(left):
         return False
     signal.signal(signal.SIGALRM, _ring)
+    _watch_collections(True)
     signal.setitimer(signal.ITIMER_REAL, max(left, 0.0) + _GRACE)
     return True
 
@@ -169,6 +174,29 @@ def _is_ours() -> bool:
 def _disarm() -> None:
     signal.setitimer(signal.ITIMER_REAL, 0.0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    _watch_collections(False)
+
+
+def _watch_collections(watched: bool) -> None:
+    """Know when garbage is collected: from before anybody's callback until after the last."""
+    global _collecting
+    for callback in (_collection_begins, _collection_ends):
+        if callback in gc.callbacks:
+            gc.callbacks.remove(callback)
+    _collecting = False
+    if watched:
+        gc.callbacks.insert(0, _collection_begins)
+        gc.callbacks.append(_collection_ends)
+
+
+def _collection_begins(phase: str, info: dict[str, int]) -> None:
+    global _collecting
+    _collecting = True
+
+
+def _collection_ends(phase: str, info: dict[str, int]) -> None:
+    global _collecting
+    _collecting = phase == "start"
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
@@ -182,8 +210,12 @@ def _ring(number: int, frame: FrameType | None) -> None:
 
 
 def _is_fragile(frame: FrameType | None) -> bool:
-    """Whether something is at work that an exception in its midst would leave in pieces."""
+    """Whether something is at work that an exception would leave in pieces, or that swallows it."""
+    if _collecting:
+        return True
     while frame is not None:
+        if frame.f_code.co_name == "__del__":
+            return True
         name = str(frame.f_globals.get("__name__", ""))
         if name.partition(".")[0] in _FRAGILE or name in _FRAGILE:
             return True

@@ -18,7 +18,7 @@ from algebra.errors import InputError
 from algebra.polynomials.parametrization import Box
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
-from algebra.results import Result, data_frame
+from algebra.results import Result, data_frame, done_of
 from numeric.instances import GivenInstance, Instance, draw_instance
 
 COMPLETE = "complete"
@@ -243,7 +243,7 @@ class CountResult(Result):
 
     def facts(self) -> dict[str, Any]:
         """How many instances have how many real solutions."""
-        done = f"{len(self)} of {self.requested}, partial" if self.is_partial else len(self)
+        done = done_of(len(self), self.requested)
         tally = ", ".join(f"{k}: {v}" for k, v in self.histogram.items())
         return {
             "instances": done,

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from flint import fmpq
 
+from algebra.linalg.rational import nearest_double
 from algebra.linalg.rational_lp import BasisGuess
 
 _TINY = 1e-9
@@ -95,7 +96,7 @@ def _pivot(table: np.ndarray, reduced: np.ndarray, basis: list[int], i: int, c: 
 
 def guesses(rows: Sequence[Sequence[fmpq]]) -> BasisGuess:
     """Guesses for programs with columns of these rows; see `algebra.linalg.rational_lp`."""
-    whole = np.array([[_double(entry) for entry in row] for row in rows])
+    whole = np.array([[nearest_double(entry) for entry in row] for row in rows])
 
     def guess(
         keep: Sequence[int], b: Sequence[fmpq], objective: Sequence[fmpq]
@@ -105,12 +106,8 @@ def guesses(rows: Sequence[Sequence[fmpq]]) -> BasisGuess:
         with np.errstate(all="ignore"):
             return guess_basis(
                 whole[:, list(keep)],
-                np.array([_double(v) for v in b]),
-                np.array([_double(v) for v in objective]),
+                np.array([nearest_double(v) for v in b]),
+                np.array([nearest_double(v) for v in objective]),
             )
 
     return guess
-
-
-def _double(value: fmpq) -> float:
-    return int(value.p) / int(value.q)

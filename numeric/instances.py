@@ -18,6 +18,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import whole_number
+from algebra.linalg.rational import nearest_double
 from algebra.networks.base import NotKnown
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
@@ -66,6 +67,12 @@ class Instance:
     def before(self) -> np.ndarray:
         """The learnable weights (r,) before learning, in the allocation's order."""
         return np.array([self.weights[name][i, j] for name, i, j in self.allocation.cells])
+
+    @cached_property
+    def spread(self) -> np.ndarray:
+        """Standard deviations (r,) of the learnable weights under the student's law."""
+        shapes = self.problem.network.shapes
+        return np.array([shapes[name][1] ** -0.5 for name, _, _ in self.allocation.cells])
 
     @cached_property
     def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
@@ -236,7 +243,7 @@ def to_double(array: np.ndarray) -> np.ndarray:
     """Rationals (object array of `flint.fmpq`) rounded to the nearest doubles."""
     out = np.empty(array.shape)
     for index, value in np.ndenumerate(array):
-        out[index] = int(value.p) / int(value.q)
+        out[index] = nearest_double(value)
     return out
 
 

@@ -62,6 +62,10 @@ class Damping:
     floor: float = 1e-300
 
 
+# For losses of ReLU nets and of training: gentler than the default, and freed of null directions.
+PATIENT = Damping(better=1 / 3, worse=4.0, least=1e-12, most=1e12, floor=1e-9)
+
+
 def levenberg_marquardt(
     function: Function,
     starts: np.ndarray,

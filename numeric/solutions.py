@@ -17,6 +17,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError
+from algebra.linalg.rational import nearest_double
 from algebra.problems.problem import Problem
 from numeric.conditions import Bounds, conditions
 from numeric.counts import InstanceCount
@@ -142,5 +143,4 @@ def _residual(instance: Instance, w: np.ndarray, name: str) -> float:
     worst = max(abs(e) for e in error.flat)
     if not largest:
         return 0.0 if not worst else math.inf
-    ratio = fmpq(worst) / largest
-    return int(ratio.p) / int(ratio.q)
+    return nearest_double(fmpq(worst) / largest)

@@ -245,7 +245,7 @@ def exact_number(value: object, noun: str = "number") -> Fraction:
     return exact
 
 
-def nearest_double(value: Fraction) -> float:
+def nearest_double(value: Fraction | fmpq) -> float:
     """A rational as other programs read numbers, rounded to nearest: for reports only.
 
     Examples
@@ -253,4 +253,4 @@ def nearest_double(value: Fraction) -> float:
     >>> nearest_double(Fraction(1, 3))
     0.3333333333333333
     """
-    return value.numerator / value.denominator
+    return int(value.numerator) / int(value.denominator)

@@ -28,7 +28,7 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.problems.symmetry import SymmetryGroup
-from algebra.results import Result
+from algebra.results import Result, done_of
 from algebra.time_limits import OutOfTime, check_time
 
 # Allocations gone through one by one.
@@ -137,7 +137,7 @@ class Atlas(Result):
 
     def facts(self) -> dict[str, Any]:
         """How many allocations have which verdict."""
-        done = f"{len(self.entries)} of {self.orbits}, partial" if self.is_partial else self.orbits
+        done = done_of(len(self.entries), self.orbits)
         return {
             "network": str(self.network),
             "budget": self.budget,

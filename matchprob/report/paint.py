@@ -21,6 +21,7 @@ from algebra.certificates.checks import Verification
 from algebra.design.robustness import Robustness
 from algebra.errors import InputError
 from algebra.identify.identification import Identification
+from algebra.linalg.rational import nearest_double
 from algebra.problems.allocation import Allocation, Cell
 from algebra.results import Result
 from algebra.surveys.audit import Audit, AuditResult
@@ -310,7 +311,7 @@ def _audit_size(found: Audit | AuditResult) -> Size:
 def _witness(axes: Axes, found: ReluDecision) -> None:
     if found.witness is None:
         raise InputError(f"{found.verdict}: there is no witness to draw")
-    values = [float(int(v.p) / int(v.q)) for v in found.witness]
+    values = [float_of(v) for v in found.witness]
     axes.bar(range(len(values)), values, color=BLUE)
     axes.axhline(0, color=INK, lw=0.8)
     largest = max(map(abs, values), default=0.0)
@@ -351,7 +352,7 @@ def _depth(axes: Axes, found: DepthConstruction) -> None:
 
 def float_of(value: Any) -> float:
     """A double, or a rational rounded."""
-    return int(value.p) / int(value.q) if hasattr(value, "p") else float(value)
+    return nearest_double(value) if hasattr(value, "p") else float(value)
 
 
 def _training(axes: Axes, found: TrainResult) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 from flint import arb, fmpq
 
 from algebra.errors import InputError
+from algebra.linalg.rational import nearest_double
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.systems.instances import rational_core
@@ -173,8 +174,8 @@ INSIDE, OUTSIDE, UNCLEAR = 1, 0, -1
 
 def _compare(middles: np.ndarray, radii: np.ndarray, intervals: list[Interval]) -> np.ndarray:
     """For each polydisc whether it is in the box, out of it, or neither for certain."""
-    low = np.array([_double(i.low, -np.inf) for i in intervals])
-    high = np.array([_double(i.high, np.inf) for i in intervals])
+    low = np.array([end_as_double(i.low, -np.inf) for i in intervals])
+    high = np.array([end_as_double(i.high, np.inf) for i in intervals])
     inside = np.ones(len(middles), bool)
     outside = np.zeros(len(middles), bool)
     for end, sign in ((low, -1.0), (high, 1.0)):
@@ -187,12 +188,12 @@ def _compare(middles: np.ndarray, radii: np.ndarray, intervals: list[Interval]) 
     return np.where(inside, INSIDE, np.where(outside, OUTSIDE, UNCLEAR))
 
 
-def _double(value: fmpq | None, otherwise: float) -> float:
+def end_as_double(value: fmpq | None, otherwise: float) -> float:
     """The nearest double; infinite where there is none, as an end beyond all doubles is."""
     if value is None:
         return otherwise
     try:
-        return int(value.p) / int(value.q)
+        return nearest_double(value)
     except OverflowError:
         return otherwise
 

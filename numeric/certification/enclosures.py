@@ -12,11 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from algebra.errors import InputError
 from algebra.polynomials.parametrization import Box
 from algebra.systems.enclosure import outward
-from numeric.certification.pool import certified_pool
-from numeric.chains.chain import Chain, make_chain
+from numeric.certification.pool import CertifiedPools
 from numeric.counts import CountResult, InstanceCount
 from numeric.instances import Instance
 
@@ -80,7 +78,7 @@ def enclosures(found: CountResult) -> list[list[Enclosure | None]]:
     list of list of Enclosure or None
         None for a solution that could not be certified.
     """
-    chains: dict[object, Chain | None] = {}
+    pools = None if found.problem is None else CertifiedPools(found.problem.support)
     out: list[list[Enclosure | None]] = []
     for count in found.instances:
         if not count.solutions:
@@ -91,33 +89,22 @@ def enclosures(found: CountResult) -> list[list[Enclosure | None]]:
             # Krawczyk's test is for a teacher's labels.
             out.append([None] * len(count.solutions))
         else:
-            out.append(_certified(count, found.instance(count), chains))
+            instance = found.instance(count)
+            assert pools is not None
+            out.append(_certified(count, instance, pools))
     return out
 
 
 def _certified(
-    count: InstanceCount, instance: Instance, chains: dict[object, Chain | None]
+    count: InstanceCount, instance: Instance, pools: CertifiedPools
 ) -> list[Enclosure | None]:
-    nothing: list[Enclosure | None] = [None] * len(count.solutions)
-    if instance.allocation not in chains:
-        try:
-            support = instance.problem.support
-            chains[instance.allocation] = make_chain(instance.allocation, support)
-        except InputError:  # no square system
-            chains[instance.allocation] = None
-    chain = chains[instance.allocation]
-    if chain is None:
-        return nothing
     solutions = np.array(count.solutions)
-    try:
-        pool = certified_pool(chain, instance, solutions)
-    except InputError:  # the instance is special: dependent samples
-        return nothing
-    if not len(pool):
-        return nothing
+    found: list[Enclosure | None] = [None] * len(solutions)
+    pool = pools.of(instance, solutions)
+    if pool is None or not len(pool):
+        return found
     # Each solution is the root nearest to it.
     distance = np.abs(solutions[:, None, :] - pool.roots.real[None]).max(axis=2)
-    found = list(nothing)
     for k in range(len(pool)):
         nearest = int(distance[:, k].argmin())
         found[nearest] = Enclosure(_box(pool.roots[k].real, pool.radii[k]), CERTIFIED)

@@ -23,12 +23,13 @@ import scipy.linalg
 from flint import fmpq
 
 from algebra.errors import InputError
+from algebra.linalg.rational import nearest_double
 from algebra.linalg.rational_lp import GIVEN_UP, INFEASIBLE, maximize
 from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.time_limits import check_time
-from numeric.certification.constraints import ConstrainedCounts
+from numeric.certification.constraints import ConstrainedCounts, end_as_double
 from numeric.conditions import jacobian
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.float_simplex import guesses
@@ -86,7 +87,7 @@ def count_inside(
             note = "no match obeys: a linear program over the rationals"
             return replace(blank, real=0, status=COMPLETE, note=note, reason=Reason.COUNTED)
         if answer is not None and answer.point is not None:
-            solution = tuple(int(x.p) / int(x.q) for x in answer.point)
+            solution = tuple(nearest_double(x) for x in answer.point)
             note = "a match that obeys, by a linear program over the rationals"
             return replace(blank, real=1, note=note, solutions=(solution,), reason=Reason.FOUND_ONE)
     search = _Search(instance, equations, support)
@@ -184,11 +185,11 @@ class _Search:
         self.cells = instance.allocation.cells
         self.surplus = len(self.cells) - equations
         ends = [(instance.box[c].low, instance.box[c].high) for c in self.cells]
-        self.low = np.array([_double(low, -np.inf) for low, _ in ends])
-        self.high = np.array([_double(high, np.inf) for _, high in ends])
+        self.low = np.array([end_as_double(low, -np.inf) for low, _ in ends])
+        self.high = np.array([end_as_double(high, np.inf) for _, high in ends])
         self.moves = self.low < self.high
         self.scale = max(float(np.abs(instance.labels).max()), 1e-300)
-        self.spread = np.array([self.network.shapes[name][1] ** -0.5 for name, _, _ in self.cells])
+        self.spread = instance.spread
 
     def run(self, starts: int) -> tuple[tuple[float, ...] | None, int]:
         """A certified match inside, and the number of starts that were looked at."""
@@ -225,7 +226,7 @@ class _Search:
         key = (instance.index, 0xF1B8, k)
         rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
         if k == 0:
-            return np.array([instance.weights[name][i, j] for name, i, j in self.cells])
+            return instance.before
         w = rng.standard_normal(len(self.cells)) * self.spread * rng.choice([1.0, _REACH])
         ends = np.isfinite(self.low) & np.isfinite(self.high)
         if k % 2 and ends.any():
@@ -306,7 +307,3 @@ def _moved(instance: Instance, cells: tuple[Cell, ...], w: np.ndarray) -> Instan
             _moved(original, original.allocation.cells, np.array(there)), instance.reduction
         )
     return replace(instance, weights=instance.with_weights(w))
-
-
-def _double(end: fmpq | None, otherwise: float) -> float:
-    return otherwise if end is None else int(end.p) / int(end.q)

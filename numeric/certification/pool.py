@@ -7,13 +7,16 @@ The engines that search without knowing how many solutions there are hand their 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from algebra.errors import InputError
+from algebra.problems.allocation import Allocation
 from numeric.certification.krawczyk import FAILED, REAL, Certified, RootPool, certify, make_target
 from numeric.certification.krawczyk_balls import certify_exact
-from numeric.chains.chain import Chain
+from numeric.chains.chain import Chain, make_chain
 from numeric.instances import Instance
 
 _MOST_BITS = 256
@@ -85,16 +88,39 @@ def certified_pool(
     return pool
 
 
+class CertifiedPools:
+    """Certified real solutions of instances of one problem; each allocation's chain is made once.
+
+    Parameters
+    ----------
+    support : mapping of str to ndarray
+    """
+
+    def __init__(self, support: Mapping[str, np.ndarray]) -> None:
+        self._support = support
+        self._chains: dict[Allocation, Chain | None] = {}
+
+    def of(self, instance: Instance, solutions: np.ndarray) -> RootPool | None:
+        """Those of some solutions (·, r) that are certified, real and distinct.
+
+        None where there is no square system to certify them of, or the instance is special: its
+        samples are dependent.
+        """
+        allocation = instance.allocation
+        try:
+            if allocation not in self._chains:
+                self._chains[allocation] = None
+                self._chains[allocation] = make_chain(allocation, self._support)
+            chain = self._chains[allocation]
+            return None if chain is None else certified_pool(chain, instance, solutions)
+        except InputError:
+            return None
+
+
 def distinct(ends: np.ndarray) -> np.ndarray:
     """One of each cluster of equal endpoints (to about eight digits)."""
     keys = np.round(ends / (np.abs(ends).max(axis=1, keepdims=True) + 1e-300), 8)
     return ends[np.sort(np.unique(keys, axis=0, return_index=True)[1])]
-
-
-def start_scale(instance: Instance) -> np.ndarray:
-    """Standard deviations (r,) of the learnable weights under the student's law."""
-    shapes = instance.problem.network.shapes
-    return np.array([shapes[name][1] ** -0.5 for name, _, _ in instance.allocation.cells])
 
 
 def _real_only(certified: Certified) -> Certified:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.linalg.rational import nearest_double
 from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
@@ -113,7 +114,7 @@ def _exact(value: Any) -> Fraction:
 
 
 def _doubles(values: Sequence[Any]) -> tuple[float, ...]:
-    return tuple(int(v.p) / int(v.q) for v in values)
+    return tuple(nearest_double(v) for v in values)
 
 
 @engine(

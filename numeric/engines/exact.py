@@ -19,6 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from algebra.linalg.rational import nearest_double
 from algebra.polynomials.msolve.process import MsolveDied
 from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, RealRoots, real_roots
 from algebra.problems.problem import Problem
@@ -29,7 +30,7 @@ from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.instances import Instance
-from numeric.phcpy.floating_core import FloatingCore, to_float
+from numeric.phcpy.floating_core import FloatingCore
 
 
 def exact_core(instance: Instance, *, defer: bool = True) -> CoreSystem:
@@ -53,7 +54,7 @@ def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None
     weights = core.back_substitute(())
     if weights is None:
         return None
-    solution = tuple(to_float(w) for w in weights)
+    solution = tuple(nearest_double(w) for w in weights)
     box = tuple((x, x) for x in (Fraction(int(w.p), int(w.q)) for w in weights))
     return InstanceCount(
         index, 1, 1, COMPLETE, "linear, solved exactly", (solution,), (box,), certified=1
@@ -169,7 +170,7 @@ def _weights(core: CoreSystem, roots: RealRoots) -> tuple[tuple[float, ...], ...
     rounded = FloatingCore(core)
     solutions = []
     for box in roots.roots:
-        middle = np.array([to_float((low + high) / 2) for low, high in box])
+        middle = np.array([nearest_double((low + high) / 2) for low, high in box])
         weights = rounded.weights(middle)
         if weights is None:
             return None

@@ -25,7 +25,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
-from numeric.certification.pool import RealPool, start_scale
+from numeric.certification.pool import RealPool
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
@@ -99,7 +99,7 @@ class FsolveEngine:
             return InstanceCount(instance.index, None, None, UNDETERMINED, str(error))
         key = (instance.index, 0xF501)
         rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
-        scale = start_scale(instance)
+        scale = instance.spread
         largest = float(np.abs(instance.labels).max())
         ends: list[np.ndarray] = []
         done = converged = 0

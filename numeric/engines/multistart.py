@@ -21,7 +21,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
-from numeric.certification.pool import RealPool, start_scale
+from numeric.certification.pool import RealPool
 from numeric.chains.arrays import residuals
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
@@ -93,7 +93,7 @@ def multistart_newton(
             pool.take(end[None])
     from_teacher = len(pool)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(instance.index, 0x3357)))
-    scale = start_scale(instance)
+    scale = instance.spread
     done = converged = last_new = 0
     while done < starts and (enough is None or len(pool) < enough):
         check_time()

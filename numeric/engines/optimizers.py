@@ -18,20 +18,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.linalg.rational import nearest_double
 from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time
-from numeric.adam import Adam
+from numeric.adam import Adam, half_cosine
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.instances import Instance
-from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
 
 # The paper's threshold (Appendix E.1).
 MSE = 1e-2
 # Endpoints whose patterns are tried exactly.
 _TRIED = 5
 _TINY = 1e-10
-_DAMPING = Damping(better=1 / 3, worse=4.0, least=1e-12, most=1e12, floor=1e-9)
 # Part of the seed of the starts.
 _STARTS = 0x0971
 
@@ -113,7 +113,7 @@ def adam(loss: ReluLoss, starts: np.ndarray, steps: int = 2000, rate: float = 0.
     state = Adam(w, _TINY)
     for t in range(1, steps + 1):
         _, slope = loss.gradient(w)
-        w -= state.step(slope, rate * (0.01 + 0.495 * (1.0 + np.cos(np.pi * t / steps))))
+        w -= state.step(slope, half_cosine(rate, t, steps))
     return w
 
 
@@ -131,7 +131,7 @@ def damped(loss: ReluLoss, starts: np.ndarray, steps: int = 100) -> np.ndarray:
     ndarray, (·, r)
     """
     return levenberg_marquardt(
-        lambda w, _: loss.jacobian(w), starts, steps, enough=1e-24, damping=_DAMPING, first=True
+        lambda w, _: loss.jacobian(w), starts, steps, enough=1e-24, damping=PATIENT, first=True
     ).ends
 
 
@@ -195,7 +195,7 @@ class OptimizerEngine:
         for active in (loss.inputs(ends) > 0)[:, kept]:
             values = system.solve_pattern(active, np.zeros(active.shape, bool))
             if values is not None:
-                return tuple(int(v.p) / int(v.q) for v in values)
+                return tuple(nearest_double(v) for v in values)
         return None
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.linalg.rational import nearest_double
 from algebra.problems.constraints import Interval
 from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time, time_left
@@ -125,7 +126,7 @@ def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, st
 def _ends(interval: Interval) -> dict[str, float | None]:
     """Bounds of a variable."""
     ends = {"lb": interval.low, "ub": interval.high}
-    return {key: None if e is None else int(e.p) / int(e.q) for key, e in ends.items()}
+    return {key: None if e is None else nearest_double(e) for key, e in ends.items()}
 
 
 def _scip() -> Any:

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.systems.instances import rational_instance
 from algebra.time_limits import end_of_part, has_passed
 from numeric.counts import COMPLETE
 from numeric.engines.homotopy import HomotopyEngine
-from numeric.instances import Instance
-from numeric.phcpy.floating_core import to_float
+from numeric.instances import Instance, to_double
 
 # Larger start systems take longer to find than the search is worth.
 LARGEST_COUNT = 60
@@ -30,17 +27,10 @@ def rational_draw(problem: Problem, seed: int, index: int) -> Instance:
     """The rational instance of that number as doubles; eighths are doubles, nothing is lost."""
     student, teacher, X = rational_instance(problem, seed, index)
     floats = [
-        {name: _doubles(value) for name, value in matrices.items()}
+        {name: to_double(value) for name, value in matrices.items()}
         for matrices in (student, teacher)
     ]
-    return Instance(problem, problem.allocation, seed, index, floats[0], floats[1], _doubles(X))
-
-
-def _doubles(array: np.ndarray) -> np.ndarray:
-    out = np.empty(array.shape)
-    for cell, value in np.ndenumerate(array):
-        out[cell] = to_float(value)
-    return out
+    return Instance(problem, problem.allocation, seed, index, floats[0], floats[1], to_double(X))
 
 
 def rootless_instances(

@@ -12,21 +12,17 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from algebra.linalg.rational import nearest_double
 from algebra.systems.core import CoreSystem
 
 Terms = dict[tuple[int, ...], float]
-
-
-def to_float(value: Any) -> float:
-    """The double nearest to a rational (`flint.fmpq` or `Fraction`)."""
-    return int(value.numerator) / int(value.denominator)
 
 
 def scaled_terms(polynomial: Any) -> Terms:
     """Exponents to coefficients, the largest coefficient of modulus 1."""
     terms = polynomial.to_dict()
     largest = max((abs(c) for c in terms.values()), default=fmpq(1))
-    return {tuple(map(int, m)): to_float(c / largest) for m, c in terms.items()}
+    return {tuple(map(int, m)): nearest_double(c / largest) for m, c in terms.items()}
 
 
 class _Polynomial:
@@ -35,7 +31,7 @@ class _Polynomial:
     def __init__(self, polynomial: Any) -> None:
         terms = polynomial.to_dict()
         self.exponents = np.array([list(map(int, m)) for m in terms], dtype=np.int64)
-        self.coefficients = np.array([to_float(c) for c in terms.values()])
+        self.coefficients = np.array([nearest_double(c) for c in terms.values()])
 
     def __call__(self, point: np.ndarray) -> complex:
         if not self.coefficients.size:

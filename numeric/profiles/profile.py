@@ -13,7 +13,7 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.problems.problem import Problem
-from algebra.results import Result
+from algebra.results import Result, done_of
 from numeric.profiles.thresholds import Threshold
 from numeric.statistics.bands import band_at
 from numeric.statistics.intervals import (
@@ -296,7 +296,7 @@ class ProfileResult(Result):
 
     def facts(self) -> dict[str, Any]:
         """Trials, and each profile without a bound."""
-        done = f"{self.trials} of {self.requested}, partial" if self.is_partial else self.trials
+        done = done_of(self.trials, self.requested)
         out: dict[str, Any] = {"by": self.by, "trials": done}
         for k, profile in enumerate(self.profiles):
             point = profile.at(math.inf)

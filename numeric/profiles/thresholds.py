@@ -11,12 +11,10 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.families import family_of
-from algebra.problems.allocation import Allocation
 from algebra.problems.constraints import Constraints
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
-from numeric.certification.pool import certified_pool
-from numeric.chains.chain import Chain, make_chain
+from numeric.certification.pool import CertifiedPools
 from numeric.counts import COMPLETE, InstanceCount, Reason
 from numeric.instances import Instance, draw_instance
 from numeric.profiles.measures import Measure
@@ -82,7 +80,7 @@ class Thresholds:
         self.problem = problem
         self.seed = seed
         self.measure = measure
-        self._chains: dict[Allocation, Chain | None] = {}
+        self._pools = CertifiedPools(problem.support)
 
     def of(self, count: InstanceCount) -> Threshold:
         """The threshold of one trial."""
@@ -110,20 +108,8 @@ class Thresholds:
         if self.problem.network.chain() is None:
             # Exact witnesses, rounded.
             return solutions, np.spacing(np.abs(solutions))
-        allocation = instance.allocation
-        if allocation not in self._chains:
-            try:
-                self._chains[allocation] = make_chain(allocation, self.problem.support)
-            except InputError:
-                self._chains[allocation] = None
-        chain = self._chains[allocation]
-        if chain is None:
-            return None
-        try:
-            pool = certified_pool(chain, instance, solutions)
-        except InputError:  # a special instance: its samples are dependent
-            return None
-        return pool.roots.real, pool.radii
+        pool = self._pools.of(instance, solutions)
+        return None if pool is None else (pool.roots.real, pool.radii)
 
 
 def merged(bounds: Sequence[float], counts: Sequence[Sequence[InstanceCount]]) -> list[Threshold]:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.linalg.rational import nearest_double
 from algebra.problems.allocation import Cell
 from algebra.relu.box_program import BoxProgram, empty_leaf
 from algebra.relu.equations import ReluSystem, relu_system
@@ -382,4 +383,4 @@ def _near(end: Any) -> float | None:
     """An end as a double; None where there is none, or one so far that rounding would rule."""
     if end is None or abs(end) > _FAR:
         return None
-    return int(end.p) / int(end.q)
+    return nearest_double(end)

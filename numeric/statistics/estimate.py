@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from algebra.problems.problem import Problem
-from algebra.results import Result
+from algebra.results import Result, done_of
 from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
 from numeric.statistics.intervals import Interval, proportion_interval
 
@@ -205,7 +205,7 @@ class Estimate(Result):
     def facts(self) -> dict[str, Any]:
         """The match probability, its interval, and what it rests on."""
         interval = self.interval()
-        done = f"{self.trials} of {self.requested}, partial" if self.is_partial else self.trials
+        done = done_of(self.trials, self.requested)
         return {
             "match_probability": self.value_text,
             "interval": f"{self.confidence:.0%} [{interval.low:.4f}, {interval.high:.4f}]",

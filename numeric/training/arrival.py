@@ -35,6 +35,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.linalg.rational import nearest_double
 from algebra.problems.allocation import Allocation
 from algebra.relu.equations import relu_system
 from numeric.certification.constraints import ConstrainedCounts, box_of
@@ -194,4 +195,4 @@ class ReluArrivals:
         cells = instance.allocation.cells
         if not all(v in box[c] for c, v in zip(cells, values, strict=True) if c in box):
             return None
-        return Arrival(np.array([int(v.p) / int(v.q) for v in values]))
+        return Arrival(np.array([nearest_double(v) for v in values]))

@@ -19,13 +19,12 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.time_limits import check_time
-from numeric.adam import Adam
-from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.adam import Adam, half_cosine
+from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
 from numeric.training.losses import Loss
 
 # A run is done where its error is so small, relative to the labels.
 ENOUGH = 1e-10
-_DAMPING = Damping(better=1 / 3, worse=4.0, least=1e-12, most=1e12, floor=1e-9)
 # Steps after which runs that are done leave the batch.
 _SWEEP = 25
 
@@ -103,7 +102,7 @@ def adam(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Descent:
     def rule(slope: np.ndarray, t: int, rows: np.ndarray) -> np.ndarray:
         nonlocal state
         state = state.take(rows)
-        return state.step(slope, rate * (0.01 + 0.495 * (1.0 + math.cos(math.pi * t / steps))))
+        return state.step(slope, half_cosine(rate, t, steps))
 
     return _descend(loss, starts, steps, rule)
 
@@ -129,7 +128,7 @@ def damped_gauss_newton(
 
     with np.errstate(over="ignore", invalid="ignore"):
         runs = levenberg_marquardt(
-            function, starts, steps, enough=_enough(labels) * size, damping=_DAMPING
+            function, starts, steps, enough=_enough(labels) * size, damping=PATIENT
         )
     return Descent(runs.ends, runs.cost / size, runs.steps)
 

@@ -27,7 +27,7 @@ import numpy as np
 from algebra.errors import InputError, whole_number
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.results import Result
+from algebra.results import Result, done_of
 from algebra.time_limits import check_time
 from numeric.certification.krawczyk import RootPool
 from numeric.conditions import conditions
@@ -313,7 +313,7 @@ class TrainResult(Result):
     def facts(self) -> dict[str, Any]:
         """What exists, what was found, and what the papers' criterion says."""
         share = self.found_given_exists
-        done = f"{self.trials} of {self.requested}, partial" if self.is_partial else self.trials
+        done = done_of(self.trials, self.requested)
         value = "–" if share.estimate is None else f"{share.estimate:.4f}"
         return {
             "trials": done,

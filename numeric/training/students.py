@@ -140,7 +140,6 @@ def starts_of(instance: Instance, starts: int) -> np.ndarray:
     """
     key = (instance.index, _STARTS)
     rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
-    shapes, cells = instance.problem.network.shapes, instance.allocation.cells
-    scale = np.array([shapes[name][1] ** -0.5 for name, _, _ in cells])
-    again = draw_entries(rng, instance.problem.distribution.weights, (starts - 1, len(cells)))
-    return np.vstack([instance.before[None], again * scale])
+    law, size = instance.problem.distribution.weights, instance.allocation.size
+    again = draw_entries(rng, law, (starts - 1, size))
+    return np.vstack([instance.before[None], again * instance.spread])

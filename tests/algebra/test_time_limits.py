@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import math
 import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -131,6 +133,47 @@ def test_the_alarm_reaches_what_asks_nothing() -> None:
 def forever() -> None:
     """A loop that asks nothing."""
     while True:
+        pass
+
+
+def test_the_alarm_is_not_swallowed_by_a_collection_of_garbage() -> None:
+    """Python prints what is raised in a callback of the collector, or a finalizer, and goes on."""
+
+    def busy(phase: str, info: dict[str, int]) -> None:
+        wait(1.0)
+
+    gc.callbacks.append(busy)
+    began = time.monotonic()
+    try:
+        with pytest.raises(OutOfTime), within(0.1):
+            do_and_wait(gc.collect)
+    finally:
+        gc.callbacks.remove(busy)
+    assert time.monotonic() - began < 20.0
+    assert not [callback for callback in gc.callbacks if "time_limits" in str(callback.__module__)]
+
+
+def test_the_alarm_is_not_swallowed_by_a_finalizer() -> None:
+    """It rings again once the object is gone."""
+
+    class Slow:
+        def __del__(self) -> None:
+            wait(1.0)
+
+    with pytest.raises(OutOfTime), within(0.1):
+        do_and_wait(Slow)
+
+
+def do_and_wait(work: Callable[[], object]) -> None:
+    """Do something short, then go on."""
+    work()
+    forever()
+
+
+def wait(seconds: float) -> None:
+    """Pass time in Python."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
         pass
 
 

@@ -5,11 +5,12 @@ import math
 import numpy as np
 from flint import fmpq
 
+from algebra.linalg.rational import nearest_double
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.engines.exact import exact_core
 from numeric.instances import draw_instance
-from numeric.phcpy.floating_core import FloatingCore, scaled_terms, to_float
+from numeric.phcpy.floating_core import FloatingCore, scaled_terms
 
 PROBLEM = Problem(
     LinearRNN(n=4, T=2, b=1, d=2, m=3),
@@ -24,10 +25,10 @@ def test_weights_equal_exact_back_substitution():
         rounded = FloatingCore(core)
         point = [fmpq(k + 1, 3) for k in range(len(core.unknowns))]
         exact = core.back_substitute(point)
-        found = rounded.weights([to_float(x) for x in point])
+        found = rounded.weights([nearest_double(x) for x in point])
         assert exact is not None
         assert found is not None
-        assert np.allclose([to_float(w) for w in exact], found, rtol=1e-8)
+        assert np.allclose([nearest_double(w) for w in exact], found, rtol=1e-8)
 
 
 def test_scaled_terms():
@@ -37,7 +38,7 @@ def test_scaled_terms():
         assert terms == scaled_terms(equation)
         assert max(map(abs, terms.values())) == 1
         ratios = {
-            round(to_float(c) / terms[tuple(map(int, m))], 9)
+            round(nearest_double(c) / terms[tuple(map(int, m))], 9)
             for m, c in equation.to_dict().items()
             if abs(terms[tuple(map(int, m))]) > 1e-9
         }
@@ -46,4 +47,4 @@ def test_scaled_terms():
 
 def test_huge_rationals_round():
     """Numerators and denominators beyond the range of doubles are no trouble."""
-    assert math.isclose(to_float(fmpq(3 * 10**400, 2 * 10**400)), 1.5)
+    assert math.isclose(nearest_double(fmpq(3 * 10**400, 2 * 10**400)), 1.5)
