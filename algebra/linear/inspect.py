@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from algebra.systems.elimination import eliminate
 from algebra.systems.forms import preferred_forms, unknown_count
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.inspection import BlockSummary, FormReport, Inspection
-from algebra.systems.instances import modular_instance
+from algebra.systems.instances import ModularInstance, modular_instance
 from algebra.systems.modular_elimination import eliminate_modular
 from algebra.systems.system import (
     PolynomialSystem,
@@ -38,8 +39,8 @@ from algebra.systems.system import (
     symbolic_system,
 )
 
-# Forms with more unknowns than this are described by their sizes only.
-LARGEST = 4000
+# Forms with more unknowns or equations than this are described by their sizes only.
+LARGEST, MOST_EQUATIONS = 4000, 40_000
 
 
 def inspect_linear(
@@ -65,8 +66,15 @@ def inspect_linear(
     Inspection
     """
     p = random_prime(random.Random(f"inspect/{seed}"))
-    instance = modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
-    reports, skipped = _reports(allocation, all_forms, lambda form: _report(instance.system(form)))
+
+    # Drawn where it is used: not where every form is too large to be written out.
+    @cache
+    def instance() -> ModularInstance:
+        return modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
+
+    reports, skipped = _reports(
+        allocation, all_forms, lambda form: _report(instance().system(form))
+    )
     return Inspection(
         allocation=allocation,
         prime=p,
@@ -130,6 +138,12 @@ def _reports(
         if unknowns > LARGEST:
             skipped.append(
                 f"{form} form: {unknowns} unknowns, more than {LARGEST}: not written out"
+            )
+            continue
+        if (labels := allocation.network.outputs) > MOST_EQUATIONS:
+            skipped.append(
+                f"{form} form: an equation for each of {labels} labels, more than "
+                f"{MOST_EQUATIONS}: not written out"
             )
             continue
         with phase(f"elimination of the {form} form ({unknowns} unknowns)"):

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from algebra.time_limits import OutOfTime
 from matchprob.cli.options import (
     UNFINISHED,
     Dpi,
@@ -24,6 +25,7 @@ from matchprob.cli.options import (
     draw,
     print_json,
     say,
+    sentences,
 )
 from matchprob.io.sizes import DPI
 
@@ -100,7 +102,7 @@ def inspect(
                 **found.to_dict(),
                 **told,
                 "seed": seed,
-                "explanation": [question.names.annotate(text) for text in why.lines()],
+                **sentences(why, question.names),
             }
         )
     else:
@@ -136,19 +138,40 @@ def certify(
     """Decide whether an allocation is maximal, minimal or in between."""
     from matchprob.api import certify as exact
     from matchprob.api.question import as_problem
-    from matchprob.explain.certificate import explain_certificate
+    from matchprob.explain.certificate import explain_certificate, explain_unfinished
     from matchprob.io import files
     from matchprob.report.certificate import print_certificate
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], out, plot=plot)
     question = as_problem(problem)
-    found = exact.certify(question, seed=seed, timeout=timeout, search=search)
+    try:
+        found = exact.certify(question, seed=seed, timeout=timeout, search=search)
+    except OutOfTime as over:
+        why = explain_unfinished(question, over, shlex.quote(str(problem)), timeout)
+        if as_json:
+            print_json(
+                {
+                    "verdict": "undecided",
+                    "rule": "the ranks were not found in time",
+                    "equations": None,
+                    "rank": None,
+                    "generic_root_count": None,
+                    "seed": seed,
+                    "tried": [str(over)],
+                    **sentences(why, question.names),
+                }
+            )
+        else:
+            print_explanation(console(question.names), why)
+        say("matchprob: undecided: the time limit was met before the ranks were known")
+        raise typer.Exit(UNFINISHED) from None
     why = explain_certificate(found, shlex.quote(str(problem)), timeout, search)
     if as_json:
         print_json(
             {
                 **found.to_dict(),
-                "explanation": [question.names.annotate(text) for text in why.lines()],
+                **sentences(why, question.names),
             }
         )
     else:
@@ -168,12 +191,15 @@ def verify(
     """Check a proof from scratch; status 3 where it does not hold or a limit was met."""
     from matchprob.api import certify as exact
     from matchprob.report.certificate import print_verification
+    from matchprob.report.explanation import print_explanation
 
     found = exact.verify(certificate, seed=seed, timeout=timeout)
+    why = found.explain(str(certificate))
     if as_json:
-        print_json({**found.to_dict(), "seed": seed})
+        print_json({**found.to_dict(), "seed": seed, **sentences(why)})
     else:
         print_verification(console(), found)
+        print_explanation(console(), why)
     if not found.holds:
         if found.is_unfinished:
             limit = next(c for c in found.checks if c.status == "unfinished")
@@ -213,6 +239,7 @@ def audit(
     from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_audit
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], plot=plot)
     with counter("auditing") as progress:
@@ -226,10 +253,12 @@ def audit(
             seed=seed,
             progress=progress,
         )
+    why = found.explain(str(problem))
     if as_json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), **sentences(why)})
     else:
         print_audit(console(), found)
+        print_explanation(console(), why)
     draw(found, plot, width, dpi)
     if found.is_partial:
         say(
@@ -272,6 +301,7 @@ def atlas(
     from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_atlas
+    from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem], table, plot=plot, store=store)
     with counter("certifying") as progress:
@@ -279,10 +309,12 @@ def atlas(
             problem, budget, matrices=matrix, store=store, search=search,
             transposition=transposition, timeout=timeout, seed=seed, progress=progress,
         )  # fmt: skip
+    why = found.explain(str(problem))
     if as_json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), **sentences(why)})
     else:
         print_atlas(console(), found)
+        print_explanation(console(), why)
     if table:
         files.write_text(table, found.to_csv())
         say(f"wrote {table}")

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import io
+import math
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from matchprob.cli.options import UNFINISHED, Json, Seed, console, print_json, say
+from algebra.time_limits import positive_seconds, within
+from matchprob.cli.options import (
+    UNFINISHED,
+    Json,
+    Seed,
+    Timeout,
+    console,
+    print_json,
+    say,
+    sentences,
+)
 
 
 def construct(
@@ -45,6 +57,7 @@ def construct(
         Path | None,
         typer.Option("--out", metavar="FILE", help="Write scales and shifts (.npz)."),
     ] = None,
+    timeout: Timeout = math.inf,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -54,8 +67,11 @@ def construct(
     from algebra.errors import InputError
     from algebra.normalization.scales import Unreachable
     from matchprob.api import construct as constructing
+    from matchprob.explain.construction import explain_unreachable
     from matchprob.io import files
+    from matchprob.report.explanation import print_explanation
 
+    limit = positive_seconds(timeout, "timeout")
     if out and out.suffix != ".npz":
         raise InputError(f"--out {out}: the name must end in .npz")
     files.check_outputs([target, frozen], out)
@@ -72,32 +88,42 @@ def construct(
         build = (
             constructing.construct_by_depth_exactly if exact else constructing.construct_by_depth
         )
-        found = build(str(target), skip, seed=seed, radius=radius)
+        with within(limit):
+            found = build(str(target), skip, seed=seed, radius=radius)
+        why = found.explain(str(target))
         if as_json:
-            print_json(found.to_dict())
+            print_json({**found.to_dict(), **sentences(why)})
         else:
             console().print(str(found), markup=False)
+            print_explanation(console(), why)
         return
     try:
-        made = constructing.construct(
-            str(target), None if frozen is None else str(frozen), width=width or None, seed=seed,
-            density=density, exact=exact, second_scales=second_scales, radius=radius,
-        )  # fmt: skip
+        with within(limit):
+            made = constructing.construct(
+                str(target), None if frozen is None else str(frozen), width=width or None,
+                seed=seed, density=density, exact=exact, second_scales=second_scales,
+                radius=radius,
+            )  # fmt: skip
     except Unreachable as failure:
         proof = failure.obstruction
+        why = explain_unreachable(proof, shlex.quote(str(target)))
         if as_json:
             print_json(
                 {"exact": False, "reachable": False, "layer": proof.layer, "seed": seed,
-                 "output": proof.output, "proof": [str(entry) for entry in proof.vector]}
+                 "output": proof.output, "proof": [str(entry) for entry in proof.vector],
+                 **sentences(why)}
             )  # fmt: skip
         else:
             console().print(f"impossible, with proof: {failure}", markup=False)
+            print_explanation(console(), why)
         say("matchprob: no scales realize this target with this frozen network")
         raise typer.Exit(UNFINISHED) from None
+    why = made.explain(str(target))
     if as_json:
-        print_json({**made.to_dict(), "seed": seed})
+        print_json({**made.to_dict(), "seed": seed, **sentences(why)})
     else:
         console().print(str(made), markup=False)
+        print_explanation(console(), why)
     if out:
         arrays: dict[str, Any] = {f"W{j}": W for j, W in enumerate(made.frozen, 1)}
         for j, (scale, shift) in enumerate(zip(made.scales, made.shifts, strict=True), 1):

@@ -20,6 +20,7 @@ from matchprob.cli.options import (
     console,
     print_json,
     say,
+    sentences,
 )
 
 
@@ -64,7 +65,7 @@ def decide(
                 "index": index,
                 "seed": seed,
                 **found.to_dict(),
-                "explanation": [question.names.annotate(text) for text in why.lines()],
+                **sentences(why, question.names),
             }
         )
     else:

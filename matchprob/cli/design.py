@@ -25,6 +25,7 @@ from matchprob.cli.options import (
     draw,
     print_json,
     say,
+    sentences,
 )
 from matchprob.io.sizes import DPI
 
@@ -147,7 +148,7 @@ def design(
             {
                 **found.to_dict(),
                 "seed": seed,
-                "explanation": [names.annotate(text) for text in why.lines()],
+                **sentences(why, names),
             }
         )
     else:

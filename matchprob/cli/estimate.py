@@ -32,6 +32,7 @@ from matchprob.cli.options import (
     finish,
     print_json,
     say,
+    sentences,
 )
 from matchprob.io.sizes import DPI
 
@@ -80,7 +81,7 @@ def count(
     why = explain_counts(found, shlex.quote(str(problem)), shown=solutions)
     data = {
         **found.to_dict(),
-        "explanation": [question.names.annotate(text) for text in why.lines()],
+        **sentences(why, question.names),
     }
     costs = None
     if solutions:
@@ -105,7 +106,7 @@ def count(
             print_solutions(console(question.names), found, costs)
         print_explanation(console(question.names), why)
     draw(found, plot, width, dpi)
-    finish(len(found), wanted, "instances", "count")
+    finish(len(found), wanted, "instances", "count", trouble=found.trouble)
 
 
 def estimate(
@@ -167,7 +168,7 @@ def estimate(
         print_json(
             {
                 **found.to_dict(),
-                "explanation": [found.problem.names.annotate(text) for text in why.lines()],
+                **sentences(why, found.problem.names),
             }
         )
     else:
@@ -232,7 +233,7 @@ def compare(
         print_json(
             {
                 **found.to_dict(),
-                "explanation": [found.first.problem.names.annotate(text) for text in why.lines()],
+                **sentences(why, found.first.problem.names),
             }
         )
     else:

@@ -17,6 +17,7 @@ from matchprob.cli.options import (
     console,
     draw,
     print_json,
+    sentences,
 )
 from matchprob.io.sizes import DPI
 
@@ -46,7 +47,7 @@ def identify(
             {
                 **found.to_dict(),
                 "seed": seed,
-                "explanation": [question.names.annotate(text) for text in why.lines()],
+                **sentences(why, question.names),
             }
         )
     else:

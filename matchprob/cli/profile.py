@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,7 @@ from matchprob.cli.options import (
     draw,
     finish,
     print_json,
+    sentences,
 )
 from matchprob.io.sizes import DPI
 
@@ -78,8 +80,10 @@ def profile(
 ) -> None:
     """Match probability as a function of what a match may cost."""
     from matchprob.api import profile as verbs
+    from matchprob.explain.costs import explain_profile
     from matchprob.io import files
     from matchprob.io.progress import progress
+    from matchprob.report.explanation import print_explanation
     from matchprob.report.profile import print_profile
 
     files.check_outputs(problems, plot=plot, store=store)
@@ -98,10 +102,12 @@ def profile(
             workers=workers,
             advance=advance,
         )
+    why = explain_profile(found, shlex.join(map(str, problems)))
     if as_json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), **sentences(why)})
     else:
         print_profile(console(), found)
+        print_explanation(console(), why)
     draw(found, plot, width, dpi)
     finish(found.trials, trials, "trials", "profile", store, found.trouble)
 

@@ -34,6 +34,7 @@ from matchprob.cli.options import (
     draw,
     print_json,
     say,
+    sentences,
 )
 from matchprob.io.sizes import DPI
 
@@ -94,7 +95,7 @@ def repair(
             {
                 **found.to_dict(),
                 "seed": seed,
-                "explanation": [names.annotate(text) for text in why.lines()],
+                **sentences(why, names),
             }
         )
     else:
@@ -135,7 +136,7 @@ def robust(
             {
                 **found.to_dict(),
                 "seed": seed,
-                "explanation": [question.names.annotate(text) for text in why.lines()],
+                **sentences(why, question.names),
             }
         )
     else:

@@ -25,6 +25,7 @@ from matchprob.cli.options import (
     draw,
     finish,
     print_json,
+    sentences,
 )
 from matchprob.io.sizes import DPI
 
@@ -71,6 +72,7 @@ def train(
     from matchprob.api import train as verbs
     from matchprob.io import files
     from matchprob.io.progress import counter
+    from matchprob.report.explanation import print_explanation
     from matchprob.report.train import print_training
 
     files.check_outputs([problem], plot=plot, store=store)
@@ -99,10 +101,13 @@ def train(
             advance=advance,
             trained=advance,
         )
+    names = found.problem.names
+    why = found.explain(str(problem))
     if as_json:
-        print_json(found.to_dict())
+        print_json({**found.to_dict(), **sentences(why, names)})
     else:
-        print_training(console(), found)
+        print_training(console(names), found)
+        print_explanation(console(names), why)
     draw(found, plot, width, dpi)
     finish(found.trials, trials, "trials", "train", store, found.trouble)
 
