@@ -61,7 +61,7 @@ def add_spent(name: str, seconds: float) -> None:
     name : str
     seconds : float
     """
-    _spent[name] = _spent.get(name, 0.0) + seconds
+    _spent[name] = _spent.get(name, 0) + seconds
 
 
 def spent() -> dict[str, float]:
