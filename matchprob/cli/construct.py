@@ -16,10 +16,8 @@ from matchprob.cli.options import (
     Json,
     Seed,
     Timeout,
-    console,
-    print_json,
+    answer,
     say,
-    sentences,
 )
 
 
@@ -69,7 +67,6 @@ def construct(
     from matchprob.api import construct as constructing
     from matchprob.explain.construction import explain_unreachable
     from matchprob.io import files
-    from matchprob.report.explanation import print_explanation
 
     limit = positive_seconds(timeout, "timeout")
     if out and out.suffix != ".npz":
@@ -91,11 +88,10 @@ def construct(
         with within(limit):
             found = build(str(target), skip, seed=seed, radius=radius)
         why = found.explain(str(target))
-        if as_json:
-            print_json({**found.to_dict(), **sentences(why)})
-        else:
-            console().print(str(found), markup=False)
-            print_explanation(console(), why)
+        answer(
+            found.to_dict(), why, None, lambda page: page.print(str(found), markup=False),
+            as_json=as_json,
+        )  # fmt: skip
         return
     try:
         with within(limit):
@@ -107,23 +103,23 @@ def construct(
     except Unreachable as failure:
         proof = failure.obstruction
         why = explain_unreachable(proof, shlex.quote(str(target)))
-        if as_json:
-            print_json(
-                {"exact": False, "reachable": False, "layer": proof.layer, "seed": seed,
-                 "output": proof.output, "proof": [str(entry) for entry in proof.vector],
-                 **sentences(why)}
-            )  # fmt: skip
-        else:
-            console().print(f"impossible, with proof: {failure}", markup=False)
-            print_explanation(console(), why)
+        proved = {
+            "exact": False,
+            "reachable": False,
+            "layer": proof.layer,
+            "seed": seed,
+            "output": proof.output,
+            "proof": [str(entry) for entry in proof.vector],
+        }
+        text = f"impossible, with proof: {failure}"
+        answer(proved, why, None, lambda page: page.print(text, markup=False), as_json=as_json)
         say("matchprob: no scales realize this target with this frozen network")
         raise typer.Exit(UNFINISHED) from None
     why = made.explain(str(target))
-    if as_json:
-        print_json({**made.to_dict(), "seed": seed, **sentences(why)})
-    else:
-        console().print(str(made), markup=False)
-        print_explanation(console(), why)
+    answer(
+        {**made.to_dict(), "seed": seed}, why, None,
+        lambda page: page.print(str(made), markup=False), as_json=as_json,
+    )  # fmt: skip
     if out:
         arrays: dict[str, Any] = {f"W{j}": W for j, W in enumerate(made.frozen, 1)}
         for j, (scale, shift) in enumerate(zip(made.scales, made.shifts, strict=True), 1):
