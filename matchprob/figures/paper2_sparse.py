@@ -54,7 +54,8 @@ def _draw_square(axes: Axes, tables: Tables) -> Axes:
 def _draw_wider(axes: Axes, tables: Tables) -> Axes:
     wider = [row for row in tables[""] if number(row, "d") == _WIDER]
     for colour, rows in zip(SERIES, groups(wider, "width").values(), strict=False):
-        _curve(axes, rows, f"w = {number(rows[0], 'width') / _WIDER**2:g} d²", colour)
+        factor = number(rows[0], "width") / _WIDER**2
+        _curve(axes, rows, "w = d²" if factor == 1 else f"w = {factor:g} d²", colour)
     return _finish(axes, f"d = {_WIDER}, wider nets", [])
 
 

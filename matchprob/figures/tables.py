@@ -24,10 +24,10 @@ class _Row(dict[str, Any]):
 
     def __init__(self, cells: Mapping[str, Any], path: Path) -> None:
         super().__init__(cells)
-        self._path = path
+        self.path = path
 
     def __missing__(self, key: str) -> Any:
-        raise InputError(f"{self._path}: no column {key!r}; was it written by another figure?")
+        raise InputError(f"{self.path}: no column {key!r}; was it written by another figure?")
 
 
 def write_table(path: Path, rows: Rows) -> None:
@@ -69,6 +69,8 @@ def read_table(path: Path) -> Rows:
         if len(line) != len(header):
             raise InputError(f"{path}, line {number}: {len(line)} cells under {len(header)} names")
         out.append(_Row(dict(zip(header, map(_value, line), strict=True)), path))
+    if not out:
+        raise InputError(f"{path}: holds no rows")
     return out
 
 
@@ -90,7 +92,8 @@ def number(row: Row, key: str) -> float:
     """
     value = row[key]
     if isinstance(value, str):
-        raise InputError(f"column {key!r}: {value!r} is no number")
+        where = f"{row.path}: " if isinstance(row, _Row) else ""
+        raise InputError(f"{where}{value!r} in column {key!r} is no number")
     return float(value)
 
 

@@ -93,6 +93,7 @@ def drawn(name, tmp_path, monkeypatch):
 
 
 KEPT = Path(__file__).parents[3] / "docs" / "figures"
+KEPT_FIGURES = [name for name in figures() if (KEPT / f"{name}.csv").exists()]
 # Those with numbers made up here; the others are drawn from the tables that are kept.
 NAMES = (
     "b11", "warmup", "fig2a", "fig2b", "fig3a", "fig3b", "fig3c", "norm-fig4", "norm-fig5",
@@ -119,7 +120,7 @@ def test_figures_can_be_read(name, width, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("width", [None, "85mm"])
-@pytest.mark.parametrize("name", sorted(set(figures()) - {"warmup"}))
+@pytest.mark.parametrize("name", KEPT_FIGURES)
 def test_figures_of_the_documentation(name, width):
     """Every figure is drawn from the numbers that are kept of it, in any width."""
     figure = find_figure(name)
@@ -133,7 +134,7 @@ def test_panels_take_and_return_axes():
     """A panel draws on the axes of somebody else."""
     from matplotlib.figure import Figure
 
-    for name in sorted(set(figures()) - {"warmup"}):
+    for name in KEPT_FIGURES:
         tables = find_figure(name).read(KEPT)
         for picture in find_figure(name).pictures:
             for panel in picture.panels:
