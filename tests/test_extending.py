@@ -63,7 +63,7 @@ def test_the_figure_registers_itself(tmp_path):
             "figures.panels": ("Picture",),
             "figures.points": ("Point", "measure"),
             "figures.tables": ("Tables", "groups", "markdown_table"),
-            "report.style": ("tidy",),
+            "report.drawing.style": ("tidy",),
         }.items()
         for name in some
     }

@@ -70,7 +70,7 @@ def reproduce(
     from matchprob.figures import Run, figures, find_figure
     from matchprob.figures.tables import write_table
     from matchprob.io import files
-    from matchprob.report.style import on_paper, save
+    from matchprob.report.drawing.style import on_paper, save
 
     if name is None:
         known = figures().values()

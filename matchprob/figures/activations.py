@@ -19,8 +19,8 @@ from algebra.time_limits import check_time
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.panels import Picture
 from matchprob.figures.tables import Row, Tables, groups, markdown_table, number
-from matchprob.report.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
-from matchprob.report.style import heading, name_ticks, tidy
+from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.drawing.style import heading, name_ticks, tidy
 from numeric.statistics.intervals import proportion_interval
 
 _KINDS: tuple[tuple[str, Any, bool], ...] = (

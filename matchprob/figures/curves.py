@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from matchprob.figures.tables import Row, Rows, number
-from matchprob.report.palette import INK, SERIES
-from matchprob.report.style import heading
+from matchprob.report.drawing.palette import INK, SERIES
+from matchprob.report.drawing.style import heading
 
 # Marks of curves, points; of the paper's method, larger than what it may lie on.
 _MARK, _CROSS = 4.5, 5.0
@@ -76,7 +76,7 @@ def draw_curves(
         By name.
     title : str
     colours : mapping of str to str, optional
-        By name; those of `matchprob.report.palette.SERIES` in turn by default.
+        By name; those of `matchprob.report.drawing.palette.SERIES` in turn by default.
     more : sequence of artists, optional
         Further entries of the legend.
     """

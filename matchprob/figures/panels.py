@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from matchprob.figures.tables import Tables
-from matchprob.report.style import grow, new_panels
+from matchprob.report.drawing.style import grow, new_panels
 
 Panel = Callable[[Axes, Tables], Axes]
 
@@ -39,7 +39,7 @@ class Picture:
     name: str = ""
 
     def draw(self, tables: Tables) -> Canvas:
-        """All panels on a new canvas, of the size that `matchprob.report.style.on_paper` says."""
+        """All panels on a new canvas, of the size that `matchprob.report.drawing.style.on_paper` says."""
         rows = -(-len(self.panels) // self.columns)
         canvas, grid = new_panels(rows, self.columns, self.width, self.height, self.ratios)
         for panel, axes in zip(self.panels, grid, strict=False):

@@ -20,8 +20,8 @@ from matchprob.figures.experiments import compute
 from matchprob.figures.panels import Picture
 from matchprob.figures.tables import Row, Tables, groups, markdown_table, number
 from matchprob.io.progress import counter
-from matchprob.report.palette import INK, SERIES
-from matchprob.report.style import heading, tidy
+from matchprob.report.drawing.palette import INK, SERIES
+from matchprob.report.drawing.style import heading, tidy
 from numeric.relu.classification import Classified, Samples, classify, load_digits, load_idx
 from numeric.statistics.intervals import proportion_interval
 

@@ -27,7 +27,7 @@ from matchprob.figures.curves import draw_curves
 from matchprob.figures.panels import Picture
 from matchprob.figures.points import Measured, Point, increases, is_finished, measure
 from matchprob.figures.tables import Tables, groups, markdown_table
-from matchprob.report.style import tidy
+from matchprob.report.drawing.style import tidy
 
 # Above this size a generic root count takes longer than a figure should, but for few unknowns.
 _COUNTED, _UNKNOWNS = 8, 6

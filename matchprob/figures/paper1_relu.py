@@ -24,8 +24,8 @@ from matchprob.figures.curves import draw_curves
 from matchprob.figures.panels import Picture
 from matchprob.figures.points import Measured, Point, increases, is_finished, measure
 from matchprob.figures.tables import Row, Tables, groups, markdown_table, number
-from matchprob.report.palette import INK
-from matchprob.report.style import tidy
+from matchprob.report.drawing.palette import INK
+from matchprob.report.drawing.style import tidy
 
 _SIZES = (8, 10, 12)
 _D, _M, _Q, _R = 4, 6, 6, 24

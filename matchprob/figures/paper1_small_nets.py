@@ -18,8 +18,8 @@ from matchprob.figures.curves import share
 from matchprob.figures.panels import Picture
 from matchprob.figures.points import Point, measure
 from matchprob.figures.tables import Tables, groups, markdown_table, number
-from matchprob.report.palette import BLUE, INK, SKY, VERMILION
-from matchprob.report.style import heading, name_ticks, tidy
+from matchprob.report.drawing.palette import BLUE, INK, SKY, VERMILION
+from matchprob.report.drawing.style import heading, name_ticks, tidy
 from numeric.statistics.estimate import Estimate
 
 _PAPER = {"diagonal": 0.74, "off-diagonal": 0.83}

@@ -37,8 +37,8 @@ from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.panels import Panel, Picture
 from matchprob.figures.tables import Row, Tables, groups, markdown_table, number, rounded
 from matchprob.io.progress import progress
-from matchprob.report.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
-from matchprob.report.style import heading, name_ticks, tidy
+from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.drawing.style import heading, name_ticks, tidy
 from numeric.profiles.profile import Profile, ProfileResult
 from numeric.statistics.intervals import proportion_interval
 from numeric.training.experiment import Share, TrainResult

@@ -15,8 +15,8 @@ from matchprob.figures.curves import draw_curves
 from matchprob.figures.panels import Panel, Picture
 from matchprob.figures.points import Measured, Point, measure
 from matchprob.figures.tables import Row, Tables, groups, markdown_table, number
-from matchprob.report.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
-from matchprob.report.style import tidy
+from matchprob.report.drawing.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.drawing.style import tidy
 
 # Branch and bound over activation patterns takes seconds a trial beyond w = 5.
 _WIDTHS = {"linear": (1, 2, 3, 4, 5, 6), "relu": (1, 2, 3, 4, 5)}

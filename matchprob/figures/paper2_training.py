@@ -14,8 +14,8 @@ from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.experiments import Result, compute
 from matchprob.figures.panels import Panel, Picture
 from matchprob.figures.tables import Row, Rows, Tables, markdown_table, number, rounded
-from matchprob.report.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
-from matchprob.report.style import heading, tidy
+from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.drawing.style import heading, tidy
 from numeric.normalization.experiment import ALGORITHMS, Setting, run_setting
 
 _DIMENSIONS = (5, 10, 15, 20, 25)
