@@ -39,7 +39,7 @@ class Picture:
     name: str = ""
 
     def draw(self, tables: Tables) -> Canvas:
-        """All panels on a new canvas, of the size that `matchprob.report.drawing.style.on_paper` says."""
+        """All panels on a new canvas, as wide as `report.drawing.style.on_paper` says."""
         rows = -(-len(self.panels) // self.columns)
         canvas, grid = new_panels(rows, self.columns, self.width, self.height, self.ratios)
         for panel, axes in zip(self.panels, grid, strict=False):
