@@ -18,11 +18,12 @@ from matchprob.report.tables import STYLES, table
 def print_certificate(out: Console, found: Certificate, why: Explanation | None = None) -> None:
     """A verdict, what it rests on, and why in plain words."""
     out.print(Text(found.verdict, style=STYLES[found.verdict]), Text(f"  {found.rule}"), sep="")
+    what = "parameter" if found.problem.updates else "weight"
     rows: list[tuple[str, Any]] = [
         ("equations", f"{found.equations} (generic rank of the network's Jacobian)"),
         (
             "rank",
-            f"{found.rank} of " + plural(found.learnable, f"{found.learnable} learnable weight"),
+            f"{found.rank} of " + plural(found.learnable, f"{found.learnable} learnable {what}"),
         ),
     ]
     if found.generic_root_count is not None:
