@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from algebra.phases import phase
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import Budget, Violation
 from algebra.results import Result
-from algebra.systems.incidence import BlockTriangularForm
-from algebra.systems.system import QuadraticSystem
+from algebra.systems.core import Core
+from algebra.systems.elimination import eliminate
+from algebra.systems.forms import preferred_forms, unknown_count
+from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
+from algebra.systems.modular_elimination import eliminate_modular
+from algebra.systems.system import QuadraticSystem, WrittenSystem, patterns_of
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,7 @@ class FormReport:
         Sizes of the linear blocks put aside.
     consistent : bool
         False where elimination meets 1 = 0.
-    system : QuadraticSystem
+    system : QuadraticSystem or PolynomialSystem
         The equations counted, over GF(p).
     triangular : BlockTriangularForm
         Of `system`, by position.
@@ -79,7 +87,7 @@ class FormReport:
     core_blocks: tuple[int, ...]
     deferred: tuple[int, ...]
     consistent: bool
-    system: QuadraticSystem
+    system: WrittenSystem
     triangular: BlockTriangularForm
 
     def to_dict(self) -> dict[str, Any]:
@@ -261,3 +269,92 @@ class Inspection(Result):
                 f"core {form.core_equations} in {form.core_unknowns}, Bézout bound {form.bezout}"
             )
         return "\n".join([*lines, *(f"  {text}" for text in self.skipped)])
+
+
+def form_reports(
+    allocation: Allocation, all_forms: bool, report: Callable[[str], FormReport], largest: int
+) -> tuple[tuple[FormReport, ...], tuple[str, ...]]:
+    """The forms that are eliminated, and why others are not.
+
+    Parameters
+    ----------
+    allocation : Allocation
+    all_forms : bool
+        Every form, not only the one with the smaller core.
+    report : callable
+        From the name of a form to its report.
+    largest : int
+        Forms with more unknowns are described by their sizes only.
+    """
+    reports: list[FormReport] = []
+    skipped: list[str] = []
+    for rank, form in enumerate(preferred_forms(allocation.network, allocation)):
+        if rank and not all_forms:
+            skipped.append(f"{form} form: its core is larger (ask for it with --all-forms)")
+            continue
+        unknowns = unknown_count(allocation, form)
+        if unknowns > largest:
+            skipped.append(
+                f"{form} form: {unknowns} unknowns, more than {largest}: not written out"
+            )
+            continue
+        with phase(f"elimination of the {form} form ({unknowns} unknowns)"):
+            reports.append(report(form))
+    return tuple(reports), tuple(skipped)
+
+
+def form_report(system: WrittenSystem, core: Core | None = None) -> FormReport:
+    """The report of one form.
+
+    Parameters
+    ----------
+    system : QuadraticSystem or PolynomialSystem
+        Over a field.
+    core : Core, optional
+        Where it was eliminated already (the same equations over Q, say).
+    """
+    system = system.without_identities()
+    unknowns = len(system.unknowns)
+    triangular = block_triangular_form(patterns_of(system), unknowns)
+    block_of = np.full(len(system), -1)
+    own = np.full(unknowns, -2)
+    for k, block in enumerate(triangular.blocks):
+        block_of[list(block.equations)] = k
+        own[list(block.unknowns)] = k
+    linear = system.degree_in(own[None, :] == block_of[:, None]) <= 1
+    blocks = []
+    for block in triangular.blocks:
+        size, straight = len(block.equations), int(linear[list(block.equations)].sum())
+        blocks.append(BlockSummary(size, straight, size - straight))
+    if core is None:
+        if isinstance(system, QuadraticSystem):
+            core = eliminate_modular(system)
+        else:
+            core = eliminate(system)
+    core_triangular = block_triangular_form(core.patterns, len(core.unknowns))
+    terms, possible = core.density
+    return FormReport(
+        form=system.form,
+        equations=len(system),
+        unknowns=unknowns,
+        weights=system.weights,
+        by_degree=dict(sorted(Counter(system.degrees.tolist()).items())),
+        overdetermined=_sizes(triangular.overdetermined),
+        underdetermined=_sizes(triangular.underdetermined),
+        blocks=tuple(blocks),
+        core_equations=core.equation_count,
+        core_unknowns=len(core.unknowns),
+        core_degree=max(core.degrees, default=0),
+        bezout=core.bezout,
+        terms=terms,
+        possible_terms=possible,
+        core_blocks=tuple(len(b.unknowns) for b in core_triangular.blocks),
+        deferred=tuple(map(len, core.deferred_unknowns)),
+        consistent=core.consistent,
+        system=system,
+        triangular=triangular,
+    )
+
+
+def _sizes(part: Any) -> tuple[int, int]:
+    return len(part.equations), len(part.unknowns)
