@@ -9,6 +9,7 @@ identification  Which weights the data determine: identify
 proofs          A proof that was checked: verify
 structure       The equations and their core: inspect
 surveys         Many allocations at once: audit, atlas
+updates         Verdicts and determined weights where matrices learn by updates
 trials          Random instances: count, estimate, compare
 """
 

@@ -23,6 +23,7 @@ from algebra.problems.problem import Problem
 from algebra.results import Explanation
 from algebra.theorems.statements import what_theorems_say
 from algebra.time_limits import OutOfTime
+from matchprob.explain.updates import explain_update_certificate
 
 
 def explain_certificate(
@@ -72,7 +73,7 @@ def explain_unfinished(
     """
     network = problem.network
     known = [f"Tried: {over}."]
-    if not problem.is_random:
+    if not (problem.is_random or problem.updates):
         size = problem.allocation.size
         known.append(
             f"{plural(size, f'{size} weight')} of {network.parameters} learn, for "
@@ -103,6 +104,8 @@ def explain_unfinished(
 
 
 def _explained(found: Certificate, file: str, timeout: float, search: float) -> Explanation:
+    if found.problem.updates:
+        return explain_update_certificate(found, file)
     more = f"--timeout {max(600.0, 5 * timeout):g}"
     longer = f"--search {max(60.0, 5 * search):g}"
     inner: Mapping[str, Any] = found.evidence.get("lowered", {}).get("evidence", found.evidence)
