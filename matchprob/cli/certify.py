@@ -50,7 +50,8 @@ def inspect(
         ),
     ] = None,
     form: Annotated[
-        str, typer.Option("--form", help="With --export: core, B, D, forward, backward, direct.")
+        str,
+        typer.Option("--form", help="With --export: core, B, D, forward, backward, sums, direct."),
     ] = "core",
     index: Annotated[int, typer.Option("--index", help="With --export: the trial.", min=0)] = 0,
     seed: Seed = 0,
