@@ -47,7 +47,7 @@ from matchprob.cli import (
     train,
 )
 from matchprob.cli.help import LazyHelp
-from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
+from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say, spread
 from matchprob.io.characters import accept_all
 from matchprob.io.output import Output, silence
 from matchprob.io.watch import watch
@@ -61,11 +61,12 @@ _TYPER_INTERRUPTED = 130
 
 
 class _App(typer.Typer):
-    """Commands whose help is completed when it is asked for."""
+    """Commands of shared options, whose help is completed when it is asked for."""
 
     def command(self, name: str | None = None, **more: Any) -> Any:
         more.setdefault("cls", LazyHelp)
-        return super().command(name, **more)
+        register = super().command(name, **more)
+        return lambda verb: register(spread(verb))
 
 
 app = _App(

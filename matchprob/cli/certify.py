@@ -11,28 +11,24 @@ import typer
 
 from matchprob.cli.options import (
     UNFINISHED,
-    Dpi,
     InstanceFile,
     Json,
     NetworkFile,
-    Plot,
+    Picture,
     ProblemFile,
     Seed,
     Timeout,
-    Width,
+    answer,
     console,
-    draw,
     print_json,
     say,
 )
-from matchprob.io.sizes import DPI
 
 
 def inspect(
     problem: ProblemFile,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    *,
+    picture: Picture,
     all_forms: Annotated[
         bool, typer.Option("--all-forms", help="Eliminate every form of the system.")
     ] = False,
@@ -54,7 +50,8 @@ def inspect(
         ),
     ] = None,
     form: Annotated[
-        str, typer.Option("--form", help="With --export: core, B, D, forward, backward, direct.")
+        str,
+        typer.Option("--form", help="With --export: core, B, D, forward, backward, sums, direct."),
     ] = "core",
     index: Annotated[int, typer.Option("--index", help="With --export: the trial.", min=0)] = 0,
     seed: Seed = 0,
@@ -68,7 +65,7 @@ def inspect(
     from matchprob.report import inspection
     from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([problem, *([instance] if instance else [])], export, plot=plot)
+    files.check_outputs([problem, *([instance] if instance else [])], export, plot=picture.plot)
     question = as_problem(problem)
     own = as_instance(instance, question).numbers if instance else None
     exported = None
@@ -115,7 +112,7 @@ def inspect(
     if export and exported:
         files.write_text(export, exported.text)
         say(f"wrote {export}")
-    draw(found, plot, width, dpi)
+    picture.draw(found)
 
 
 def certify(
@@ -128,9 +125,8 @@ def certify(
     search: Annotated[
         float, typer.Option(help="Seconds to look for an instance without real solutions.")
     ] = 2.0,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    *,
+    picture: Picture,
     as_json: Json = False,
 ) -> None:
     """Decide whether an allocation is maximal, minimal or in between."""
@@ -140,23 +136,18 @@ def certify(
     from matchprob.io import files
     from matchprob.report.certificate import print_certificate
 
-    files.check_outputs([problem], out, plot=plot)
+    files.check_outputs([problem], out, plot=picture.plot)
     question = as_problem(problem)
     found = exact.certify(question, seed=seed, timeout=timeout, search=search)
     why = explain_certificate(found, shlex.quote(str(problem)), timeout, search)
-    if as_json:
-        print_json(
-            {
-                **found.to_dict(),
-                "explanation": [question.names.annotate(text) for text in why.lines()],
-            }
-        )
-    else:
-        print_certificate(console(question.names), found, why)
+    answer(
+        found.to_dict(), why, question.names, lambda page: print_certificate(page, found),
+        as_json=as_json,
+    )  # fmt: skip
     if out:
         files.write_text(out, found.to_json())
         say(f"wrote {out}")
-    draw(found, plot, width, dpi)
+    picture.draw(found)
 
 
 def verify(
@@ -202,9 +193,8 @@ def audit(
         bool, typer.Option("--corrected", help="Audit the corrected theorems too (slower).")
     ] = False,
     timeout: Timeout = math.inf,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    *,
+    picture: Picture,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -214,7 +204,7 @@ def audit(
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_audit
 
-    files.check_outputs([problem], plot=plot)
+    files.check_outputs([problem], plot=picture.plot)
     with counter("auditing") as progress:
         found = surveys.audit(
             problem,
@@ -230,7 +220,7 @@ def audit(
         print_json(found.to_dict())
     else:
         print_audit(console(), found)
-    draw(found, plot, width, dpi)
+    picture.draw(found)
     if found.is_partial:
         say(
             f"matchprob: stopped after {found.checked} of {found.requested} allocations; the "
@@ -261,9 +251,8 @@ def atlas(
         ),
     ] = False,
     timeout: Timeout = math.inf,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    *,
+    picture: Picture,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -273,7 +262,7 @@ def atlas(
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_atlas
 
-    files.check_outputs([problem], table, plot=plot, store=store)
+    files.check_outputs([problem], table, plot=picture.plot, store=store)
     with counter("certifying") as progress:
         found = surveys.atlas(
             problem, budget, matrices=matrix, store=store, search=search,
@@ -286,7 +275,7 @@ def atlas(
     if table:
         files.write_text(table, found.to_csv())
         say(f"wrote {table}")
-    draw(found, plot, width, dpi)
+    picture.draw(found)
     if len(found.entries) < found.orbits:
         kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
         say(f"matchprob: stopped after {len(found.entries)} of {found.orbits} orbits, {kept}")

@@ -5,6 +5,7 @@ decision        One ReLU instance: decide
 design          A chosen allocation: design; its repair and its losses: repair, robust
 identification  Which weights the data determine: identify
 structure       The equations and their core: inspect
+updates         Verdicts and determined weights where matrices learn by updates
 trials          Random instances: count, estimate, compare
 """
 

@@ -19,6 +19,7 @@ from algebra.certificates.certificate import (
     Certificate,
 )
 from algebra.results import Explanation
+from matchprob.explain.updates import explain_update_certificate
 
 
 def explain_certificate(
@@ -52,6 +53,8 @@ def explain_certificate(
 
 
 def _explained(found: Certificate, file: str, timeout: float, search: float) -> Explanation:
+    if found.problem.updates:
+        return explain_update_certificate(found, file)
     more = f"--timeout {max(600.0, 5 * timeout):g}"
     longer = f"--search {max(60.0, 5 * search):g}"
     inner: Mapping[str, Any] = found.evidence.get("lowered", {}).get("evidence", found.evidence)

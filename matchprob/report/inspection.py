@@ -31,10 +31,12 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
     if problem.is_random:
         out.print(f"random allocation; below the one of trial 0, seed {seed}")
     verb = "learns" if allocation.size == 1 else "learn"
-    out.print(
-        f"{allocation.size} of {network.parameters} weights {verb}; "
-        f"the labels are {network.d}×{network.columns} = {network.outputs} numbers"
-    )
+    what = f"{allocation.size} of {network.parameters} weights {verb}"
+    if found.updates:
+        what = f"{found.learnable} parameters learn and move {allocation.size} weights"
+    out.print(f"{what}; the labels are {network.d}×{network.columns} = {network.outputs} numbers")
+    for update in found.updates:
+        out.print(f"  {update}", markup=False)
     for name in allocation.matrices:
         rows, columns = network.shapes[name]
         counts = f"{name} ({rows}×{columns}), learnable weights a row: " + " ".join(
@@ -53,7 +55,7 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
         out.print(Text("Too many weights for too few equations", style="bold red"))
         for violation in found.violations:
             out.print(f"  {violation}")
-    elif network.has_limits and not found.labels:
+    elif network.has_limits and not found.labels and not found.updates:
         out.print("No row, column or cross holds more weights than it has equations.")
 
 
