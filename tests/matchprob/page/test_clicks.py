@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import statistics
@@ -130,7 +131,7 @@ def test_from_click_to_verdict(
             costs["jobs"].append(sum(after[pid] - before[pid] for pid in pids))
     report = {
         **{f"click to {word}": round(statistics.median(found)) for word, found in waits.items()},
-        "click to verdict": round(statistics.median(sum(waits.values(), []))),
+        "click to verdict": round(statistics.median(itertools.chain(*waits.values()))),
         **{f"{name}, processor": round(statistics.median(c)) for name, c in costs.items()},
         "clicks": sum(map(len, waits.values())),
     }
