@@ -92,7 +92,7 @@ def serve(control: socket.socket) -> None:
                 while ahead:
                     hire(ahead.pop())
             continue
-        when, handles = b"", []
+        when, handles = b"", list[int]()
         # Who leaves a word unheard ends with a reset.
         with suppress(ConnectionError):
             when, handles, _, _ = socket.recv_fds(control, 1, 1)
