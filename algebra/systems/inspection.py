@@ -20,6 +20,9 @@ from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.modular_elimination import eliminate_modular
 from algebra.systems.system import QuadraticSystem, WrittenSystem, patterns_of
 
+# Forms with more equations are described by their sizes only.
+MOST_EQUATIONS = 40_000
+
 
 @dataclass(frozen=True)
 class BlockSummary:
@@ -117,6 +120,48 @@ class FormReport:
         }
 
 
+@dataclass(frozen=True)
+class UpdateReport:
+    """One matrix that learns by an update (`algebra.problems.updates`).
+
+    Attributes
+    ----------
+    matrix : str
+    update : mapping
+        As in a problem file.
+    words : str
+    parameters, dimension : int
+        How many numbers, and the dimension of the matrices they lead to.
+    equations : int or None
+        At most in so many independent equations they take part; None where no such count is known.
+    """
+
+    matrix: str
+    update: Mapping[str, Any]
+    words: str
+    parameters: int
+    dimension: int
+    equations: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``."""
+        return {
+            "matrix": self.matrix,
+            **self.update,
+            "parameters": self.parameters,
+            "dimension": self.dimension,
+            "equations": self.equations,
+        }
+
+    def __str__(self) -> str:
+        text = f"{self.words}: {self.parameters} parameters"
+        if self.dimension < self.parameters:
+            text += f", dimension {self.dimension}"
+        if self.equations is not None:
+            text += f", in at most {self.equations} independent equations"
+        return text
+
+
 @dataclass(frozen=True, repr=False)
 class Inspection(Result):
     """The structure report of an allocation.
@@ -135,6 +180,10 @@ class Inspection(Result):
     labels : str
         Of one's own instance: whose labels it has, "the teacher's" or "given"; empty where the
         report is of generic data.
+    updates : tuple of UpdateReport
+        Matrices that learn by an update; `allocation` then holds all cells that can change.
+    parameters : int or None
+        How many numbers learn, where that is not the number of cells.
     """
 
     allocation: Allocation
@@ -144,6 +193,13 @@ class Inspection(Result):
     budgets: tuple[Budget, ...]
     violations: tuple[Violation, ...]
     labels: str = ""
+    updates: tuple[UpdateReport, ...] = ()
+    parameters: int | None = None
+
+    @property
+    def learnable(self) -> int:
+        """Number r of learnable weights, or of parameters."""
+        return self.allocation.size if self.parameters is None else self.parameters
 
     picture = "incidence"
 
@@ -159,7 +215,7 @@ class Inspection(Result):
         }
         return {
             "network": str(self.allocation.network),
-            "learnable": self.allocation.size,
+            "learnable": self.learnable,
             **(sizes or {}),
             "violations": len(self.violations),
         }
@@ -183,13 +239,14 @@ class Inspection(Result):
         network = self.allocation.network
         return {
             "network": {"kind": network.kind, **network.sizes},
-            "learnable": self.allocation.size,
+            "learnable": self.learnable,
             "labels": network.outputs,
             "parameters": network.parameters,
             "cells": [list(cell) for cell in self.allocation.cells],
             "prime": self.prime,
             "forms": [form.to_dict() for form in self.forms],
             "skipped": list(self.skipped),
+            **({"updates": [update.to_dict() for update in self.updates]} if self.updates else {}),
             **({"labels": self.labels} if self.labels else {}),
             "violations": [
                 {
@@ -205,7 +262,9 @@ class Inspection(Result):
         }
 
     def __str__(self) -> str:
-        lines = [str(self.allocation.network), f"  {self.allocation.size} learnable weights"]
+        what = "parameters" if self.updates else "weights"
+        lines = [str(self.allocation.network), f"  {self.learnable} learnable {what}"]
+        lines += [f"  {update}" for update in self.updates]
         lines += [f"  {v}" for v in self.violations]
         for form in self.forms:
             lines.append(
@@ -240,6 +299,12 @@ def form_reports(
         if unknowns > largest:
             skipped.append(
                 f"{form} form: {unknowns} unknowns, more than {largest}: not written out"
+            )
+            continue
+        if (labels := allocation.network.outputs) > MOST_EQUATIONS:
+            skipped.append(
+                f"{form} form: an equation for each of {labels} labels, more than "
+                f"{MOST_EQUATIONS}: not written out"
             )
             continue
         with phase(f"elimination of the {form} form ({unknowns} unknowns)"):

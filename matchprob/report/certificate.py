@@ -16,11 +16,12 @@ from matchprob.report.tables import STYLES, table
 def print_certificate(out: Console, found: Certificate) -> None:
     """A verdict, and what it rests on."""
     out.print(Text(found.verdict, style=STYLES[found.verdict]), Text(f"  {found.rule}"), sep="")
+    what = "parameter" if found.problem.updates else "weight"
     rows: list[tuple[str, Any]] = [
         ("equations", f"{found.equations} (generic rank of the network's Jacobian)"),
         (
             "rank",
-            f"{found.rank} of " + plural(found.learnable, f"{found.learnable} learnable weight"),
+            f"{found.rank} of " + plural(found.learnable, f"{found.learnable} learnable {what}"),
         ),
     ]
     if found.generic_root_count is not None:
