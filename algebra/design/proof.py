@@ -27,6 +27,7 @@ from fractions import Fraction
 from typing import Any
 
 from algebra.certificates.checks import CheckFailed
+from algebra.certificates.duals import dual_from_dict
 from algebra.certificates.fields import Fields, items, whole
 from algebra.design.demand import LINES, Demand, demand, exact_price
 from algebra.design.evidence import (
@@ -34,7 +35,6 @@ from algebra.design.evidence import (
     Evidence,
     SpreadEvidence,
     cells,
-    dual_from_dict,
 )
 from algebra.design.goals import GOALS
 from algebra.design.result import Design

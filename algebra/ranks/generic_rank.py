@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -131,17 +131,46 @@ def generic_rank(
         )
     # Of very many columns no more than so many are ranked at once: see `rank_at`.
     check_size(network, min(len(cells), bound + bound // 4 + 16))
-    rng = random.Random(f"primes/{seed}")
+    names = sorted({cell[0] for cell in cells})
+
+    def found_at(p: int, number: int) -> int:
+        point = random_point(network, p, number, support)
+        return rank_at(network, point, cells, names, bound)
+
+    return rank_over_points(network, bound, f"primes/{seed}", found_at, target)
+
+
+def rank_over_points(
+    network: Network,
+    bound: int,
+    stream: str,
+    rank_at: Callable[[int, int], int],
+    target: Fraction = TARGET_ERROR,
+) -> GenericRank:
+    """The generic rank of some matrix of derivatives, from its ranks at random points.
+
+    Parameters
+    ----------
+    network : Network
+        Whose derivatives they are: the size of the entries follows from it.
+    bound : int
+        An upper bound on the rank.
+    stream : str
+        Primes and points follow from it.
+    rank_at : callable
+        The rank at a point, of a prime and the point's number.
+    target : Fraction, optional
+        Points are added until the error bound is below this.
+    """
+    rng = random.Random(stream)
     best, witness = -1, (0, 0)
     points: list[tuple[int, int]] = []
     error = Fraction(1)
-    names = sorted({cell[0] for cell in cells})
     while error >= target:
         check_time()
         p, number = random_prime(rng), rng.randrange(1 << 32)
         points.append((p, number))
-        point = random_point(network, p, number, support)
-        found = rank_at(network, point, cells, names, bound)
+        found = rank_at(p, number)
         if found > best:
             best, witness, error = found, (p, number), Fraction(1)
         if best >= bound:

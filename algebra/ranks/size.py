@@ -40,7 +40,21 @@ def check_size(network: Network, columns: int) -> None:
     Unfinished
         With what it would take, and which size to change.
     """
-    rows = network.outputs
+    check_matrix(network.outputs, columns)
+
+
+def check_matrix(rows: int, columns: int) -> None:
+    """The same of a Jacobian with so many rows.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Numbers that are differentiated, and weights.
+
+    Raises
+    ------
+    Unfinished
+    """
     needed = _BYTES * _COPIES * rows * columns
     here = memory()
     if needed > here:
