@@ -66,7 +66,9 @@ if TYPE_CHECKING:
     from matchprob.api.construct import (
         normalization_entries as normalization_entries,
     )
-    from matchprob.api.design import design as design
+    from matchprob.api.designs.design import design as design
+    from matchprob.api.designs.repair import repair as repair
+    from matchprob.api.designs.repair import robust as robust
     from matchprob.api.equations.export import export as export
     from matchprob.api.equations.symbolic import discriminant as discriminant
     from matchprob.api.equations.symbolic import eliminate as eliminate
@@ -78,8 +80,6 @@ if TYPE_CHECKING:
     from matchprob.api.estimate import estimate as estimate
     from matchprob.api.identify import identify as identify
     from matchprob.api.profile import profile as profile
-    from matchprob.api.repair import repair as repair
-    from matchprob.api.repair import robust as robust
     from matchprob.api.surveys import atlas as atlas
     from matchprob.api.surveys import audit as audit
     from matchprob.api.train import train as train
@@ -131,7 +131,7 @@ _HOMES = {
         "DepthConstruction",
         "normalization_entries",
     ),
-    "matchprob.api.design": ("design",),
+    "matchprob.api.designs.design": ("design",),
     "matchprob.api.estimate": (
         "compare",
         "constrain",
@@ -142,7 +142,7 @@ _HOMES = {
     "matchprob.api.equations.export": ("export",),
     "matchprob.api.identify": ("identify",),
     "matchprob.api.profile": ("profile",),
-    "matchprob.api.repair": (
+    "matchprob.api.designs.repair": (
         "repair",
         "robust",
     ),
@@ -183,7 +183,7 @@ __all__ = sorted(_HOME.keys() - _OPTIONAL)
 
 def _paint(result: Any, ax: Any) -> Any:
     # matplotlib is loaded for the first picture.
-    return importlib.import_module("matchprob.report.paint").paint(result, ax)
+    return importlib.import_module("matchprob.report.drawing.paint").paint(result, ax)
 
 
 def _explain(result: Any, file: str) -> Any:

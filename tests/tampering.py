@@ -38,7 +38,7 @@ from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.relu.decision import FORMAT as DECISION
 from algebra.systems.root_count import generic_root_count
-from matchprob.api.checker import Checker
+from matchprob.api.proofs.checker import Checker
 from matchprob.cli import app, run
 from numeric.instances import draw_instance
 from numeric.relu.decide import decide

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from algebra.certificates.reading import as_text
 from algebra.errors import InputError
-from matchprob.api.checker import Checker
+from matchprob.api.proofs.checker import Checker
 from tests.tampering import (
     Attack,
     attack,

@@ -11,7 +11,7 @@ import typer
 
 from algebra.design.goals import goals_text
 from algebra.errors import InputError
-from matchprob.api.goals import GOALS
+from matchprob.api.designs.goals import GOALS
 from matchprob.cli.options import (
     Dpi,
     Json,
@@ -109,9 +109,9 @@ def design(
     as_json: Json = False,
 ) -> None:
     """Choose the best allocation among the [learnable] weights."""
-    from matchprob.api import design as designs
     from matchprob.api.certify import certify
-    from matchprob.api.design import network_of
+    from matchprob.api.designs import design as designs
+    from matchprob.api.designs.design import network_of
     from matchprob.io import costs as tables
     from matchprob.io import files
     from matchprob.report import design as design_report

@@ -125,7 +125,7 @@ def draw(found: Result, plot: Path | None, width: str | None, dpi: int) -> None:
     """The picture of a result, where one is asked for."""
     if plot is None:
         return
-    from matchprob.report import paint
+    from matchprob.report.drawing import paint
 
     paint.write(found, plot, width, dpi)
     say(f"wrote {plot}")

@@ -65,7 +65,7 @@ def repair(
     as_json: Json = False,
 ) -> None:
     """Move the fewest weights so that MP > 0, or so that MP = 1."""
-    from matchprob.api import repair as repairs
+    from matchprob.api.designs import repair as repairs
     from matchprob.api.question import as_problem
     from matchprob.io import costs as tables
     from matchprob.io import files
@@ -120,7 +120,7 @@ def robust(
     as_json: Json = False,
 ) -> None:
     """Tell how many learnable weights may be lost before MP drops to 0."""
-    from matchprob.api import repair as repairs
+    from matchprob.api.designs import repair as repairs
     from matchprob.api.question import as_problem
     from matchprob.io import files
     from matchprob.report import repair as repair_report

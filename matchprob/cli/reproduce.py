@@ -65,7 +65,7 @@ def reproduce(
     from algebra.errors import InputError
     from matchprob.figures import Run, figures, find_figure
     from matchprob.io import files
-    from matchprob.report.style import grow, on_paper, save
+    from matchprob.report.drawing.style import grow, on_paper, save
 
     if name is None:
         known = figures().values()

@@ -34,7 +34,7 @@ def serve(
         raise InputError(
             f"the page needs {' and '.join(missing)}: python -m pip install 'matchprob[page]'"
         )
-    from matchprob.api.design import network_of
+    from matchprob.api.designs.design import network_of
     from matchprob.io import files
     from matchprob.page.example import first_problem
     from matchprob.page.server import PageServer

@@ -17,8 +17,8 @@ from algebra.theorems.statements import MINIMAL, what_theorems_say
 from algebra.time_limits import check_time
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import markdown_table
-from matchprob.report.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
-from matchprob.report.style import name_ticks, new_figure, shared_legend, tidy
+from matchprob.report.drawing.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.drawing.style import name_ticks, new_figure, shared_legend, tidy
 from numeric.statistics.intervals import proportion_interval
 
 _KINDS: tuple[tuple[str, Any, bool], ...] = (

@@ -21,8 +21,8 @@ from matplotlib.lines import Line2D
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import markdown_table
 from matchprob.io.progress import counter
-from matchprob.report.palette import INK, SERIES
-from matchprob.report.style import heading, new_figure, tidy
+from matchprob.report.drawing.palette import INK, SERIES
+from matchprob.report.drawing.style import heading, new_figure, tidy
 from numeric.relu.classification import Classified, Samples, classify, load_digits, load_idx
 from numeric.statistics.intervals import proportion_interval
 

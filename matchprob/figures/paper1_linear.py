@@ -36,8 +36,8 @@ from matchprob.figures.points import (
     measure,
     shifts,
 )
-from matchprob.report.palette import SERIES
-from matchprob.report.style import heading, new_figure, tidy
+from matchprob.report.drawing.palette import SERIES
+from matchprob.report.drawing.style import heading, new_figure, tidy
 
 # Above this size a generic root count takes longer than a figure should.
 _COUNTED = 8

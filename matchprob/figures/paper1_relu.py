@@ -31,8 +31,8 @@ from matchprob.figures.points import (
     measure,
     shifts,
 )
-from matchprob.report.palette import INK, SERIES
-from matchprob.report.style import heading, new_figure, tidy
+from matchprob.report.drawing.palette import INK, SERIES
+from matchprob.report.drawing.style import heading, new_figure, tidy
 
 _SIZES = (8, 10, 12)
 _D, _M, _Q, _R = 4, 6, 6, 24

@@ -15,8 +15,8 @@ from algebra.problems.problem import Problem
 from matchprob.api.certify import certify
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import Measured, Point, markdown_table, measure
-from matchprob.report.palette import BLUE, INK, SKY, VERMILION
-from matchprob.report.style import heading, name_ticks, new_figure, tidy
+from matchprob.report.drawing.palette import BLUE, INK, SKY, VERMILION
+from matchprob.report.drawing.style import heading, name_ticks, new_figure, tidy
 from numeric.statistics.estimate import Estimate
 
 _PAPER = {"diagonal": 0.74, "off-diagonal": 0.83}

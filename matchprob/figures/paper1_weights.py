@@ -34,8 +34,8 @@ from matchprob.api.train import train
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import markdown_table
 from matchprob.io.progress import progress
-from matchprob.report.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
-from matchprob.report.style import heading, new_figure, shared_legend, tidy
+from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.drawing.style import heading, new_figure, shared_legend, tidy
 from numeric.profiles.profile import Profile, ProfileResult
 from numeric.training.experiment import Share, TrainResult
 

@@ -21,8 +21,8 @@ from matchprob.figures.points import (
     measure,
     shifts,
 )
-from matchprob.report.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
-from matchprob.report.style import heading, new_panels, tidy
+from matchprob.report.drawing.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.drawing.style import heading, new_panels, tidy
 
 # Branch and bound over activation patterns takes seconds a trial beyond w = 5.
 _WIDTHS = {"linear": (1, 2, 3, 4, 5, 6), "relu": (1, 2, 3, 4, 5)}

@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import markdown_table
-from matchprob.report.palette import INK, SERIES
-from matchprob.report.style import heading, new_panels, tidy
+from matchprob.report.drawing.palette import INK, SERIES
+from matchprob.report.drawing.style import heading, new_panels, tidy
 from numeric.normalization.sparse_masks import SparseSuccess, sparse_success
 
 _SPARSE_SIZES = (4, 6, 8, 12, 16, 24)

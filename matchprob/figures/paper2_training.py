@@ -15,8 +15,8 @@ from matplotlib.lines import Line2D
 
 from matchprob.figures import Reproduction, Run, register_figure
 from matchprob.figures.points import markdown_table
-from matchprob.report.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
-from matchprob.report.style import heading, new_panels, tidy
+from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.drawing.style import heading, new_panels, tidy
 from numeric.normalization.experiment import ALGORITHMS, Setting, run_setting
 
 _DIMENSIONS = (5, 10, 15, 20, 25)

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from algebra.problems.problem import Problem
 from matchprob.figures import Run
 from matchprob.io.progress import progress
-from matchprob.report.palette import INK
+from matchprob.report.drawing.palette import INK
 from numeric.counts import COMPLETE, InstanceCount, Reason
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store

@@ -145,7 +145,7 @@ def _masks(allocation: Allocation) -> dict[str, str]:
 
 def design(ask: Ask, tell: Tell) -> None:
     """The verb design, of all weights that exist."""
-    from matchprob.api import design as designs
+    from matchprob.api.designs import design as designs
 
     problem = _problem(ask["problem"])
     found = designs.design(
@@ -168,7 +168,7 @@ def design(ask: Ask, tell: Tell) -> None:
 
 def repair(ask: Ask, tell: Tell) -> None:
     """The verb repair."""
-    from matchprob.api import repair as repairs
+    from matchprob.api.designs import repair as repairs
 
     found = repairs.repair(
         _problem(ask["problem"]),

@@ -33,7 +33,7 @@ from algebra.errors import InputError, Unfinished, shown, whole_number
 from algebra.problems.problem import Problem
 from algebra.results import Result
 from matchprob import __version__
-from matchprob.api.goals import GOALS
+from matchprob.api.designs.goals import GOALS
 from matchprob.io import files
 from matchprob.page import commands, immediate
 from matchprob.page.state import (

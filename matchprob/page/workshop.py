@@ -23,9 +23,9 @@ _ROOT = str(Path(__file__).resolve().parents[2])
 
 # Where the results of jobs are defined: a result is unpickled at once where these are loaded.
 _RESULTS = (
-    "matchprob.api.design",
+    "matchprob.api.designs.design",
     "matchprob.api.identify",
-    "matchprob.api.repair",
+    "matchprob.api.designs.repair",
     "numeric.statistics.comparison",
 )
 

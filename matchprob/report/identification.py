@@ -6,8 +6,8 @@ import numpy as np
 
 from algebra.identify.identification import Identification
 from algebra.problems.allocation import Cell
-from matchprob.report.masks import Group
-from matchprob.report.palette import ABSENT, BLUE, ORANGE, SKY, VERMILION
+from matchprob.report.drawing.masks import Group
+from matchprob.report.drawing.palette import ABSENT, BLUE, ORANGE, SKY, VERMILION
 
 STATES = (
     ("does not learn", ABSENT),
@@ -41,7 +41,7 @@ def states(found: Identification, name: str) -> np.ndarray:
 
 
 def groups_of(found: Identification) -> tuple[Group, ...]:
-    """The cells by what is known of them, for `matchprob.report.masks.draw_masks`."""
+    """The cells by what is known of them, for `matchprob.report.drawing.masks.draw_masks`."""
     cells: dict[int, list[Cell]] = {k: [] for k in range(len(STATES))}
     for name in found.problem.allocation.matrices:
         for (i, j), state in np.ndenumerate(states(found, name)):

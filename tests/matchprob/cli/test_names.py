@@ -6,7 +6,7 @@ import pytest
 
 import matchprob as mp
 from matchprob.cli import app
-from matchprob.report import paint
+from matchprob.report.drawing import paint
 
 TEXT = (
     '[network]\nkind = "lrnn"\nn = 3\nT = 2\nb = 1\nd = 1\nm = 2\n'

@@ -20,7 +20,7 @@ from matchprob.figures import (
 from matchprob.figures import paper2_match_probability as norm_mp
 from matchprob.figures.points import Measured, Point
 from matchprob.io.sizes import inches
-from matchprob.report.style import grow, on_paper
+from matchprob.report.drawing.style import grow, on_paper
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.normalization.sparse_masks import SparseSuccess
 from numeric.statistics.estimate import Estimate

@@ -9,8 +9,8 @@ import matchprob as mp
 from algebra.certificates.checks import FAILED, UNFINISHED
 from algebra.certificates.reading import as_text
 from algebra.errors import InputError
-from matchprob.api.checker import CHECKER, Checker
-from matchprob.api.proofs import check_proof
+from matchprob.api.proofs.check import check_proof
+from matchprob.api.proofs.checker import CHECKER, Checker
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 MAXIMAL = mp.certify(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}))

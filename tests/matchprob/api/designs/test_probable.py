@@ -15,7 +15,7 @@ from algebra.problems.constraints import Constraints
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from matchprob import design, estimate
-from matchprob.api.probable import gather
+from matchprob.api.designs.probable import gather
 from matchprob.cli import app, run
 from matchprob.report.design import print_design
 

@@ -28,7 +28,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from matchprob.io import files
 from matchprob.io.sizes import DPI, check_dpi
-from matchprob.report.palette import INK
+from matchprob.report.drawing.palette import INK
 
 # Sizes of type in points: titles, names of axes, everything else; below the last nothing is read.
 TITLE, TEXT, SMALL, LEAST = 9.0, 8.0, 7.0, 5.0

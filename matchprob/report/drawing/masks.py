@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.problems.names import Names
-from matchprob.report.style import SMALL, TEXT, heading, room, text_width, tidy
+from matchprob.report.drawing.style import SMALL, TEXT, heading, room, text_width, tidy
 
 # Between two matrices, in cells; a grid only where cells are at least so many points wide.
 _GAP, _GRID = 1.5, 3.0

@@ -13,8 +13,8 @@ from matplotlib.patches import Patch
 import matchprob as mp
 from algebra.errors import InputError
 from matchprob.io.sizes import check_dpi, inches
-from matchprob.report import style
-from matchprob.report.paint import PICTURES, figure_of, write
+from matchprob.report.drawing import style
+from matchprob.report.drawing.paint import PICTURES, figure_of, write
 from tests.matchprob.legible import faults
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)

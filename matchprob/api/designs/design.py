@@ -20,7 +20,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from algebra.results import Result
 from algebra.time_limits import positive_seconds, within
-from matchprob.api.goals import GOALS, RaceOptions
+from matchprob.api.designs.goals import GOALS, RaceOptions
 from matchprob.api.tools import relaxation, root_counter
 
 
@@ -203,7 +203,7 @@ def design(
     question : Problem, str or Path
         Its [learnable] weights are the ones to choose among; all of them where it is empty.
     goal : str, optional
-        One of `matchprob.api.goals.GOALS`, which says what each is.
+        One of `matchprob.api.designs.goals.GOALS`, which says what each is.
     budget : int, optional
         Number of weights; that of the independent equations by default.
     costs : mapping of cell to number, optional

@@ -32,10 +32,10 @@ from algebra.errors import InputError, Unfinished
 MEMORY, _GRACE = 1024, 2.0
 # Seconds that a child may take to start.
 _START = 120.0
-_ROOT = str(Path(__file__).resolve().parents[2])
+_ROOT = str(Path(__file__).resolve().parents[3])
 _CODE = (
     f"import sys; sys.path.insert(0, {_ROOT!r}); "
-    "from matchprob.api.checker import serve; serve({memory})"
+    "from matchprob.api.proofs.checker import serve; serve({memory})"
 )
 
 
@@ -184,7 +184,7 @@ atexit.register(CHECKER.close)
 
 def serve(memory: int) -> None:
     """Check proofs, a line of JSON each, until the parent goes away."""
-    from matchprob.api.proofs import check_proof
+    from matchprob.api.proofs.check import check_proof
 
     # What a library prints must not be taken for an answer.
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")

@@ -1,6 +1,6 @@
 """A proof file checked in this process: which format it has, and its check.
 
-`matchprob.api.checker` does this in a process of its own, whose memory and time are limited.
+`matchprob.api.proofs.checker` does this in a process of its own, whose memory and time are limited.
 """
 
 from __future__ import annotations

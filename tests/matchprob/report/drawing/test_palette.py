@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from matchprob.report.palette import OUTCOMES, PALETTE, VERDICTS
+from matchprob.report.drawing.palette import OUTCOMES, PALETTE, VERDICTS
 
 # Machado, Oliveira, Fernandes (2009), severity 1.
 VISION = {

@@ -6,8 +6,8 @@ from matplotlib.figure import Figure
 
 import matchprob as mp
 from algebra.errors import InputError
-from matchprob.report import pictures
-from matchprob.report.paint import figure_of
+from matchprob.report.drawing import pictures
+from matchprob.report.drawing.paint import figure_of
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 GOALS: dict[str, Goal] = {
     **goals.GOALS,
     "probable": Goal(
-        "the highest match probability, certified or estimated", "matchprob.api.probable"
+        "the highest match probability, certified or estimated", "matchprob.api.designs.probable"
     ),
 }
 

@@ -21,7 +21,7 @@ from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import end_of_part, has_passed
-from matchprob.api.goals import RaceOptions
+from matchprob.api.designs.goals import RaceOptions
 from matchprob.api.tools import relaxation, root_counter
 from numeric.counts import InstanceCount
 from numeric.studies.racing import Race, successive_halving

@@ -10,7 +10,7 @@ from algebra.design.goals import goals_table
 from algebra.errors import InputError
 from algebra.problems.files import load_problem
 from matchprob import design, verify
-from matchprob.api.goals import GOALS
+from matchprob.api.designs.goals import GOALS
 from matchprob.cli import app, run
 
 NETWORK = '[network]\nkind = "lrnn"\nn = 4\nT = 2\nb = 1\nd = 2\nm = 2\n'
@@ -145,7 +145,7 @@ def test_goals_are_listed_once(capsys):
     shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
     for name, goal in GOALS.items():
         assert f"{name}: {goal.help}" in shown
-    page = (Path(__file__).parents[3] / "docs" / "designs.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[4] / "docs" / "designs.md").read_text(encoding="utf-8")
     assert goals_table(GOALS) in page
 
 

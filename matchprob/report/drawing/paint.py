@@ -26,13 +26,12 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.results import Result
 from algebra.surveys.audit import Audit, AuditResult
 from matchprob.api.construct import DepthConstruction
-from matchprob.api.design import DesignResult
-from matchprob.api.repair import RepairResult
+from matchprob.api.designs.design import DesignResult
+from matchprob.api.designs.repair import RepairResult
 from matchprob.io.sizes import DPI, inches
-from matchprob.report import pictures
-from matchprob.report.identification import groups_of
-from matchprob.report.masks import Group, draw_masks, mask_size
-from matchprob.report.palette import (
+from matchprob.report.drawing import pictures
+from matchprob.report.drawing.masks import Group, draw_masks, mask_size
+from matchprob.report.drawing.palette import (
     ABSENT,
     BLUE,
     INK,
@@ -43,8 +42,9 @@ from matchprob.report.palette import (
     VERDICTS,
     VERMILION,
 )
+from matchprob.report.drawing.style import SMALL, crop, grow, heading, name_ticks, new_figure, tidy
+from matchprob.report.identification import groups_of
 from matchprob.report.profile import draw_profile
-from matchprob.report.style import SMALL, crop, grow, heading, name_ticks, new_figure, tidy
 from numeric.counts import CountResult
 from numeric.normalization.construct import Construction
 from numeric.relu.decide import ReluDecision

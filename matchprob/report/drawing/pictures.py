@@ -16,8 +16,17 @@ from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.surveys.atlas import Atlas
 from algebra.systems.inspection import Inspection
-from matchprob.report.palette import ABSENT, INK, OUTCOMES, ROSE, SKY, VERDICTS, VERMILION, YELLOW
-from matchprob.report.style import (
+from matchprob.report.drawing.palette import (
+    ABSENT,
+    INK,
+    OUTCOMES,
+    ROSE,
+    SKY,
+    VERDICTS,
+    VERMILION,
+    YELLOW,
+)
+from matchprob.report.drawing.style import (
     LEAST,
     SMALL,
     heading,

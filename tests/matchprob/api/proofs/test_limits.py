@@ -5,7 +5,7 @@ import json
 import pytest
 
 from algebra.errors import InputError
-from matchprob.api.proofs import check_proof
+from matchprob.api.proofs.check import check_proof
 from matchprob.cli import app, run
 
 NETWORK = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}

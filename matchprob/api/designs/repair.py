@@ -23,7 +23,7 @@ from algebra.ranks.jacobian import all_cells
 from algebra.results import Result
 from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.certify import certify
-from matchprob.api.design import DemandOptions
+from matchprob.api.designs.design import DemandOptions
 from matchprob.api.question import Question, as_problem
 from matchprob.api.tools import relaxation, root_counter
 

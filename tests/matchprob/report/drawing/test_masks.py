@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 
 from algebra.networks.feedforward import LinearFeedForward
-from matchprob.report.masks import Group, draw_masks
+from matchprob.report.drawing.masks import Group, draw_masks
 
 
 def test_cells_have_the_colour_of_their_last_group():
