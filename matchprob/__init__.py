@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from matchprob.api.estimate import estimate as estimate
     from matchprob.api.identify import identify as identify
     from matchprob.api.profile import profile as profile
+    from matchprob.api.record import record as record
     from matchprob.api.surveys import atlas as atlas
     from matchprob.api.surveys import audit as audit
     from matchprob.api.train import train as train
@@ -146,6 +147,7 @@ _HOMES = {
         "repair",
         "robust",
     ),
+    "matchprob.api.record": ("record",),
     "matchprob.api.surveys": (
         "atlas",
         "audit",

@@ -112,7 +112,7 @@ def fibre(
         point = random_point(allocation.network, p, number, support)
         return columns_at(allocation.network, point, cells)
 
-    return fibre_of_rows(allocation.network, cells, own, rows_at, seed)
+    return fibre_of_rows(allocation.network, cells, own, rows_at, f"fibre/{seed}")
 
 
 def fibre_of_rows(
@@ -120,7 +120,7 @@ def fibre_of_rows(
     cells: Sequence[Cell],
     own: GenericRank,
     rows_at: Callable[[int, int], Residues],
-    seed: int,
+    stream: str,
 ) -> Fibre:
     """The fibre of any numbers that depend on some weights.
 
@@ -135,11 +135,12 @@ def fibre_of_rows(
     rows_at : callable
         The derivatives at a point, of a prime and the point's number: one row a number, one
         column a weight.
-    seed : int
+    stream : str
+        Random points follow from it.
     """
     if own.rank == len(cells):
         return Fibre(own, len(cells), tuple(cells), (), Fraction(0))
-    rng = random.Random(f"fibre/{seed}")
+    rng = random.Random(stream)
     links = nx.Graph()
     links.add_nodes_from(range(len(cells)))
     error = Fraction(1)

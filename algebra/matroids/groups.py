@@ -105,7 +105,9 @@ class Space(Protocol):
     Ratings are of any ordered type; the search looks for the least.
     """
 
-    start: frozenset[int]
+    @property
+    def start(self) -> frozenset[int]:
+        """Groups that every set has."""
 
     @property
     def best(self) -> Any:

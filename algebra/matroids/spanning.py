@@ -248,6 +248,8 @@ class _Search:
         if not problem.keeps_caps(chosen) or not problem.spans(chosen):
             return
         for k in sorted(chosen - self.start, key=lambda k: (-problem.costs[k], k)):
+            if has_passed(self.ends):
+                break
             if problem.spans(chosen - {k}):
                 chosen -= {k}
         if (cost := problem.cost(chosen)) < self.best:
@@ -340,6 +342,8 @@ def cheapest_groups(
     if known is None:
         search.grow(problem.start, by_cost=True)
         search.grow(problem.start, by_cost=False)
+        if search.chosen is None:
+            search.keep(frozenset(range(len(problem.groups))))
     leaves, least, interrupt = branch(search)
     cost = None if search.chosen is None else search.best
     bounds = [b for b in (least, cost) if b is not None]

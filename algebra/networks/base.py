@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from algebra.errors import InputError, shown, whole_number
-from algebra.networks.readings import LABELS, STATES, TRACES, Reading
+from algebra.networks.readings import LABELS, TRACES, Reading
 
 if TYPE_CHECKING:
     from algebra.networks.chain import Chain
@@ -414,11 +414,10 @@ class Network(ABC):
         return [Y[:, k * self.m : (k + 1) * self.m] for k in range(len(self.label_steps))]
 
     def _no_reading(self, what: str) -> NotKnown:
-        things = {
-            TRACES: "outputs at every step",
-            STATES: "derivatives of the states of hidden units",
-        }
-        return NotKnown(self, things.get(what, what), "record outputs or entries of the labels")
+        instead = "record outputs, entries or samples"
+        if what == TRACES:
+            return NotKnown(self, "steps at which outputs could be read", instead)
+        return NotKnown(self, "derivatives of the states of hidden units", instead)
 
     @property
     def label_dimension_bound(self) -> int:

@@ -294,7 +294,8 @@ class ChainNetwork(Network):
         chain, b = self.chain(), self.step_inputs
         assert chain.recurrent is not None
         assert chain.start is not None
-        W, states = weights[chain.recurrent], []
+        W = weights[chain.recurrent]
+        states: list[Matrix] = []
         for t in range(self.steps):
             h = matmul(weights[chain.start], X[t * b : (t + 1) * b])
             states.append(h + matmul(W, states[-1]) if states else h)

@@ -47,6 +47,7 @@ from algebra.matroids.capped import CappedProblem, System
 from algebra.matroids.groups import Groups
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.spanning import SpanningProblem
+from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, deficit_error, rank_over_points
@@ -74,7 +75,8 @@ class Asked:
     must, forbidden : frozenset of int
         Things that are recorded in any case, or never; by their number.
     caps : tuple of (str, int)
-    seed : int
+    stream : str
+        Random points follow from it.
     """
 
     question: Problem
@@ -84,7 +86,7 @@ class Asked:
     must: frozenset[int]
     forbidden: frozenset[int]
     caps: tuple[tuple[str, int], ...]
-    seed: int
+    stream: str
     owners: list[tuple[str, list[np.ndarray]]] = field(repr=False, compare=False)
 
     @property
@@ -161,7 +163,7 @@ class Asked:
 
     def points(self) -> Iterator[tuple[int, int]]:
         """Random primes and point numbers, without end."""
-        rng = random.Random(f"record/{self.seed}")
+        rng = random.Random(self.stream)
         while True:
             yield random_prime(rng), rng.randrange(1 << 32)
 
@@ -176,7 +178,7 @@ class Asked:
             table, owner = self.rows(self.point(p, number))
             return rank(table[np.isin(owner, list(chosen))], p)
 
-        return rank_over_points(self.question.network, bound, f"record/{self.seed}", rank_at)
+        return rank_over_points(self.question.network, bound, f"ranks/{self.stream}", rank_at)
 
     @cached_property
     def rank(self) -> GenericRank:
@@ -263,6 +265,7 @@ def ask(
     forbidden: Sequence[str] = (),
     caps: Mapping[str, int] | None = None,
     seed: int = 0,
+    stream: str = "record",
 ) -> Asked:
     """Check a question.
 
@@ -280,6 +283,8 @@ def ask(
         At most so many things of a population ("matrix"); of entries also of one output ("row")
         and of one sample ("column").
     seed : int, optional
+    stream : str, optional
+        Random points follow from it and the seed.
 
     Raises
     ------
@@ -313,22 +318,26 @@ def ask(
     prices = [Fraction(1)] * len(things)
     for name, value in (costs or {}).items():
         k = number_of(name, "costs")
-        prices[k] = exact_number(value, "price")
+        try:
+            prices[k] = exact_number(value, "price")
+        except InputError as error:
+            raise InputError(f"`costs` ({name}): {error}") from None
         if prices[k] < 0:
             raise InputError(f"`costs` ({name}: {value}) must not be negative")
     limits = _caps(caps or {}, kinds)
     asked = Asked(
-        problem, kinds, things, tuple(prices), frozenset(wanted), frozenset(never), limits, seed,
-        owners,
+        problem, kinds, things, tuple(prices), frozenset(wanted), frozenset(never), limits,
+        f"{stream}/{seed}", owners,
     )  # fmt: skip
     for kind, number in limits:
         of = asked.classes(kind)
         most, count = Counter(of[k] for k in wanted).most_common(1)[0] if wanted else (None, 0)
         if count > number:
             first = next(things[k].name for k in wanted if of[k] == most)
+            what = plural(count, f"{count} thing")
             raise InputError(
-                f"`must`: {count} things of one {_CAPPED[kind]} must be recorded ({first} is the "
-                f"first of them), its cap is {number}"
+                f"`must`: {what} of one {_CAPPED[kind]} ({first}, …) to be recorded, its cap is "
+                f"{number}"
             )
     return asked
 

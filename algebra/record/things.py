@@ -110,7 +110,7 @@ def things_of(
     """
     numbers: dict[Thing, int] = {}
     owners = []
-    for kind in what:
+    for kind in check_what(what):
         read = WHATS[kind]
         readings = network.readings(read.source)
         inside = []
@@ -134,6 +134,18 @@ def _thing(kind: str, what: What, reading: Reading, unit: int, sample: int, coun
         sample if "sample" in what.by else None,
         reading.step if with_step else None,
     )
+
+
+def kinds_of(network: Network) -> tuple[str, ...]:
+    """The kinds of things that a network has."""
+    found = []
+    for kind, what in WHATS.items():
+        try:
+            network.readings(what.source)
+        except InputError:
+            continue
+        found.append(kind)
+    return tuple(found)
 
 
 def check_what(what: str | Sequence[str]) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ certificate     The verdicts of certify
 decision        One ReLU instance: decide
 design          A chosen allocation: design; its repair and its losses: repair, robust
 identification  Which weights the data determine: identify
+recording       What has to be recorded: record
 structure       The equations and their core: inspect
 trials          Random instances: count, estimate, compare
 """
@@ -24,6 +25,7 @@ EXPLAINERS = {
     "Estimate": "trials.explain_estimate",
     "Identification": "identification.explain_identification",
     "Inspection": "structure.explain_structure",
+    "Recording": "recording.explain_recording",
     "ReluDecision": "decision.explain_decision",
     "RepairResult": "design.explain_repair",
     "Robustness": "design.explain_losses",
