@@ -25,5 +25,6 @@ surveys/        Many allocations of a network at once
 systems/        The equations of an allocation, their incidence, their core, and the generic root
                 count N
 theorems/       The papers' theorems as predicates, as stated and as they are true
+updates/        The verdicts where matrices learn by low-rank updates, gains or ties
 time_limits     One time limit for a whole call, obeyed in the innermost loops
 """

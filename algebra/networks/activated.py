@@ -496,6 +496,14 @@ class ActivatedNetwork(Network):
 
     # -- counting ------------------------------------------------------------------------
 
+    def enough_rank(self, name: str) -> int:
+        """See `Network.enough_rank`: a matrix receives one column a sample and stage."""
+        stages = self.stages()
+        times = sum(name in (stage.matrix, stage.bias) for stage in stages)
+        if name == self.encoder:
+            times = len(stages)
+        return min(*self.shapes[name], max(times, 1) * self.m)
+
     def limits(self) -> dict[str, MatrixLimits]:
         """Row i of a matrix acts through the sums a_k[i], of which there are m at each stage.
 

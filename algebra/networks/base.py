@@ -488,6 +488,20 @@ class Network(ABC):
         """
         raise NotKnown(self, "equation budgets", "use the generic rank instead")
 
+    def enough_rank(self, name: str) -> int:
+        """A rank such that changes of a matrix of this rank reach all labels that any change does.
+
+        Let the labels depend on M only through what it does to the columns of some matrix R (what
+        it receives) or the rows of some matrix L (what follows it), of rank at most k whatever the
+        other weights.  With the projection P onto the columns of R, M + (M' − M) P does what M'
+        does, and differs from M by a matrix of rank at most k; likewise from the left.  Where M
+        stands at several places, R is all that it receives there: by induction along the network
+        what it receives does not change.
+
+        By default the rank of any matrix of its shape.
+        """
+        return min(self.shapes[name])
+
     @property
     def own_forms(self) -> tuple[str, ...]:
         """Names of the lifted forms that fit, of a network that is no chain.

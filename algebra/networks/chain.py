@@ -391,6 +391,23 @@ class ChainNetwork(Network):
             chain.start: MatrixLimits(least(Tm, dm), column, T, T, D, M),
         }
 
+    def enough_rank(self, name: str) -> int:
+        """See `Network.enough_rank`.
+
+        What D receives has the rank of U at most.  The recurrent W receives T·(columns) states in
+        the span of W^s B, s < T, and is followed by D W^s, s < T; B by as many rows.  A layer
+        receives what earlier layers let through, and later ones let through what it sends.
+        """
+        chain, own = self.chain(), min(self.shapes[name])
+        if chain.recurrent is None:
+            inner = min(self.inner_widths, default=own)
+            return min(own, inner, self.d, self.independent_columns)
+        if name == chain.output:
+            return min(own, self.independent_columns)
+        T = self.steps
+        own = min(own, T * self.d, T * self.columns)
+        return own if name == chain.start else min(own, T * self.step_inputs)
+
     def narrow(self) -> list[str]:
         d, b = self.d, self.step_inputs
         if self.chain().recurrent:

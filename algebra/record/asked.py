@@ -50,7 +50,7 @@ from algebra.matroids.spanning import SpanningProblem
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.ranks.generic_rank import GenericRank, deficit_error, rank_over_points
+from algebra.ranks.generic_rank import GenericRank, deficit_error, rank_at_points
 from algebra.ranks.jacobian import Point, jacobian, random_point
 from algebra.ranks.size import check_matrix
 from algebra.record.things import WHATS, Thing, check_what, numbers_of, things_of
@@ -174,11 +174,15 @@ class Asked:
         chosen = set(self.allowed if things is None else things)
         bound = min(size, sum(count[k] for k in chosen))
 
-        def rank_at(p: int, number: int) -> int:
-            table, owner = self.rows(self.point(p, number))
-            return rank(table[np.isin(owner, list(chosen))], p)
+        def rank_of(point: Point) -> int:
+            table, owner = self.rows(point)
+            return rank(table[np.isin(owner, list(chosen))], point.p)
 
-        return rank_over_points(self.question.network, bound, f"ranks/{self.stream}", rank_at)
+        network = self.question.network
+        return rank_at_points(
+            network, bound, rank_of, once=deficit_error(network, bound),
+            support=self.question.support, seed=self.stream,
+        )  # fmt: skip
 
     @cached_property
     def rank(self) -> GenericRank:

@@ -70,6 +70,8 @@ def inspect(
         if instance is not None:
             numbers = as_instance(instance, problem).numbers
             return inspect_numbers(numbers, seed=seed, all_forms=all_forms)
+        if problem.updates:
+            return families.inspect_updates(problem, seed=seed)
         allocation = draw_instance(problem, seed, 0).allocation
         return families.inspect_allocation(
             allocation, problem.support, seed=seed, all_forms=all_forms

@@ -33,6 +33,8 @@ from typing import Annotated, Any
 import typer
 
 from algebra.errors import InputError, Unfinished
+from algebra.ranks.size import TooSlow
+from algebra.time_limits import OutOfTime
 from matchprob.cli import (
     certify,
     construct,
@@ -49,7 +51,7 @@ from matchprob.cli import (
     train,
 )
 from matchprob.cli.help import LazyHelp
-from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
+from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say, spread
 from matchprob.io.characters import accept_all
 from matchprob.io.output import Output, silence
 from matchprob.io.watch import watch
@@ -58,16 +60,22 @@ from matchprob.io.watch import watch
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 _INTERRUPTED = "matchprob: interrupted; nothing was kept"
+_TOO_LARGE = (
+    "matchprob: the memory of this machine, or what this process may have of it, is not enough: "
+    "fewer weights that learn, fewer samples, or a smaller net; nothing was kept"
+)
+_LONGER = "; nothing was finished by then: a longer --timeout, or fewer weights, samples or steps"
 # What typer returns for a KeyboardInterrupt.
 _TYPER_INTERRUPTED = 130
 
 
 class _App(typer.Typer):
-    """Commands whose help is completed when it is asked for."""
+    """Commands of shared options, whose help is completed when it is asked for."""
 
     def command(self, name: str | None = None, **more: Any) -> Any:
         more.setdefault("cls", LazyHelp)
-        return super().command(name, **more)
+        register = super().command(name, **more)
+        return lambda verb: register(spread(verb))
 
 
 app = _App(
@@ -104,11 +112,17 @@ def run(command: Callable[[], Any]) -> int:
     except InputError as error:
         say(f"matchprob: {error}")
         return BAD_INPUT
+    except OutOfTime as error:
+        say(f"matchprob: {error}{'' if isinstance(error, TooSlow) else _LONGER}")
+        return UNFINISHED
     except Unfinished as error:
         say(f"matchprob: {error}")
         return UNFINISHED
     except typer.Exit as leaving:
         return leaving.exit_code
+    except MemoryError:
+        say(_TOO_LARGE)
+        return UNFINISHED
     except (KeyboardInterrupt, typer.Abort):
         say(_INTERRUPTED)
         return UNFINISHED

@@ -262,7 +262,8 @@ def parse(text: str, folder: Path, name: str = "") -> PageState:
 def state_of(problem: Problem, name: str = "") -> PageState:
     """The state that shows a problem; of a random allocation the draw of a trial."""
     read_network(problem.network.to_dict())
-    if problem.is_random:
+    if problem.is_random or problem.updates:
+        # Where matrices learn by updates this refuses: the page shows cells.
         problem = problem.with_allocation(problem.draw(random.Random("page/0")))
     return PageState(problem, {}, {}, _file_name(name))
 

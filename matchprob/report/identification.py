@@ -25,7 +25,7 @@ def states(found: Identification, name: str) -> np.ndarray:
     -------
     ndarray of int
     """
-    masks = found.problem.allocation.masks
+    masks = found.problem.learning.moving.masks
     out = np.zeros(masks[name].shape, int)
     everywhere = found.globally_determined or ()
     for state, cells in (
@@ -43,7 +43,7 @@ def states(found: Identification, name: str) -> np.ndarray:
 def groups_of(found: Identification) -> tuple[Group, ...]:
     """The cells by what is known of them, for `matchprob.report.drawing.masks.draw_masks`."""
     cells: dict[int, list[Cell]] = {k: [] for k in range(len(STATES))}
-    for name in found.problem.allocation.matrices:
+    for name in found.problem.learning.moving.matrices:
         for (i, j), state in np.ndenumerate(states(found, name)):
             cells[int(state)].append((name, i, j))
     return tuple(

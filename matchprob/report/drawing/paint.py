@@ -151,7 +151,7 @@ def _matrices(allocation: Allocation, *more: Sequence[Cell]) -> list[str]:
 
 
 def _certificate(axes: Axes, found: Certificate) -> None:
-    allocation = found.problem.allocation
+    allocation = found.problem.learning.moving
     draw_masks(
         axes, allocation.network, _matrices(allocation),
         (
@@ -166,7 +166,7 @@ def _certificate(axes: Axes, found: Certificate) -> None:
 def _identification(axes: Axes, found: Identification) -> None:
     values = found.alternatives.values if found.alternatives else {}
     draw_masks(
-        axes, found.problem.network, _matrices(found.problem.allocation), groups_of(found),
+        axes, found.problem.network, _matrices(found.problem.learning.moving), groups_of(found),
         title=found.lines()[0],
         numbers={cell: count for cell, count in values.items() if count > 1},
         names=found.problem.names,
@@ -399,14 +399,14 @@ def _masks(
 
 PICTURES: dict[str, Picture] = {
     "incidence": Picture(pictures.draw_incidence, pictures.incidence_size, is_cropped=True),
-    "certificate": _masks(_certificate, lambda f: (f.problem.allocation, ())),
+    "certificate": _masks(_certificate, lambda f: (f.problem.learning.moving, ())),
     "checks": Picture(_checks, (5.0, 2.2)),
     "witness": Picture(_witness),
     "real solutions": Picture(_counts),
     "outcomes": Picture(_estimate),
     "comparison": Picture(_comparison, (5.5, 2.4)),
-    "identification": _masks(_identification, lambda f: (f.problem.allocation, ())),
     "recording": Picture(draw_recording, recording_size, is_cropped=True),
+    "identification": _masks(_identification, lambda f: (f.problem.learning.moving, ())),
     "robustness": _masks(_robustness, lambda f: (f.allocation, ())),
     "audit": Picture(_audit, _audit_size),
     "atlas": Picture(pictures.draw_atlas, pictures.atlas_size, is_cropped=True),

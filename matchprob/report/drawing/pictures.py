@@ -76,14 +76,10 @@ def draw_incidence(axes: Axes, found: Inspection) -> None:
     triangular = form.triangular
     row_of = {e: r for r, e in enumerate(triangular.row_order)}
     column_of = {u: c for c, u in enumerate(triangular.column_order)}
-    equations = form.system.equations
-    product = equations.second < equations.unknowns
-    inside = np.zeros((equations.count, equations.unknowns), bool)
-    for factor in (equations.first, equations.second):
-        inside[equations.polynomial[product], factor[product]] = True
+    inside = form.system.in_products
     linear: list[tuple[int, int]] = []
     higher: list[tuple[int, int]] = []
-    for e, k in zip(*np.nonzero(equations.occurs), strict=True):
+    for e, k in zip(*np.nonzero(form.system.occurs), strict=True):
         (higher if inside[e, k] else linear).append((row_of[e], column_of[k]))
     rows, columns = len(form.system), len(form.system.unknowns)
     names = [form.system.unknowns[u] for u in triangular.column_order]

@@ -80,7 +80,9 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def new_panels(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+def new_panels(
+    rows: int, columns: int, width: float, height: float, ratios: Sequence[float] | None = None
+) -> tuple[Figure, list[Axes]]:
     """A figure of panels, row by row; below one another where the paper is narrow.
 
     Parameters
@@ -88,16 +90,19 @@ def new_panels(rows: int, columns: int, width: float, height: float) -> tuple[Fi
     rows, columns : int
     width, height : float
         Inches of the whole, side by side.
+    ratios : sequence of float, optional
+        Widths of the columns to each other.
     """
     paper = _PAPER.get()
     if paper is not None and paper / columns < _PANEL:
         with on_paper(None):
             each = height / rows * min(1.0, max(0.7, columns * paper / width))
             figure = new_figure(paper, each * rows * columns)
-        rows, columns = rows * columns, 1
+        rows, columns, ratios = rows * columns, 1, None
     else:
         figure = new_figure(width, height)
-    return figure, [figure.add_subplot(rows, columns, k + 1) for k in range(rows * columns)]
+    grid = figure.add_gridspec(rows, columns, width_ratios=ratios)
+    return figure, [figure.add_subplot(grid[k]) for k in range(rows * columns)]
 
 
 def set_margins(figure: Figure) -> None:
