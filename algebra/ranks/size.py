@@ -31,7 +31,7 @@ def memory() -> int:
         return 1 << 62
 
 
-def check_size(network: Network, columns: int) -> None:
+def check_size(network: Network, columns: int, rows: int | None = None) -> None:
     """Refuse a Jacobian that does not fit, or whose rank takes far longer than there is time.
 
     Parameters
@@ -39,27 +39,15 @@ def check_size(network: Network, columns: int) -> None:
     network : Network
     columns : int
         How many weights' columns are wanted at once.
+    rows : int, optional
+        How many numbers are differentiated; the labels by default.
 
     Raises
     ------
     Unfinished
         With what it would take, and which size to change.
     """
-    check_matrix(network.outputs, columns)
-
-
-def check_matrix(rows: int, columns: int) -> None:
-    """The same of a Jacobian with so many rows.
-
-    Parameters
-    ----------
-    rows, columns : int
-        Numbers that are differentiated, and weights.
-
-    Raises
-    ------
-    Unfinished
-    """
+    rows = network.outputs if rows is None else rows
     needed = _BYTES * _COPIES * rows * columns
     here = memory()
     if needed > here:

@@ -52,7 +52,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, deficit_error, rank_at_points
 from algebra.ranks.jacobian import Point, jacobian, random_point
-from algebra.ranks.size import check_matrix
+from algebra.ranks.size import check_size
 from algebra.record.things import WHATS, Thing, check_what, numbers_of, things_of
 
 # Kinds of caps: on the entries of one output, of one sample, on the things of one population.
@@ -136,7 +136,7 @@ class Asked:
         network, cells = self.question.network, self.allocation.cells
         owner = np.concatenate([o.ravel() for _, inside in self.owners for o in inside])
         kept = np.isin(owner, self.allowed)
-        check_matrix(int(kept.sum()), len(cells))
+        check_size(network, len(cells), int(kept.sum()))
         names = sorted(self.allocation.matrices)
         sources = {source for source, _ in self.owners}
         factors = {
