@@ -23,7 +23,7 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.linalg.modular import matmul as modular_matmul
-from algebra.networks.activation import Activation
+from algebra.networks.activation import ANALYTIC, LINEAR, POLYNOMIAL, Activation
 from algebra.networks.base import Cell, Factors, Matmul, Matrix, Network, NotKnown, Support
 from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.networks.readings import LABELS, STATES, TRACES, Reading
@@ -114,6 +114,8 @@ class ActivatedNetwork(Network):
     """
 
     needs_entries: ClassVar[bool] = True
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": (*ANALYTIC, LINEAR, POLYNOMIAL)}
+    words_with_numbers: ClassVar[frozenset[str]] = frozenset({POLYNOMIAL})
     encoder: ClassVar[str | None] = None
 
     activation: Any

@@ -127,6 +127,10 @@ class Network(ABC):
     needs_entries : bool
         Whether the forward map does more than multiply matrices and add them, so that it needs
         entries that know their own ring instead of residues and a product.
+    words : mapping of str to tuple of str
+        What each choice among words may be.
+    words_with_numbers : frozenset of str
+        Those of them that take numbers: ``{ word = [c0, c1, …] }`` in a problem file.
     """
 
     kind: ClassVar[str] = ""
@@ -135,6 +139,8 @@ class Network(ABC):
     drive_letter: ClassVar[str] = "X"
     is_linear: ClassVar[bool] = True
     needs_entries: ClassVar[bool] = False
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    words_with_numbers: ClassVar[frozenset[str]] = frozenset()
 
     d: int
     m: int
