@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from matchprob.api.modules import from_torch as from_torch
     from matchprob.api.modules import to_torch as to_torch
     from matchprob.api.profile import profile as profile
+    from matchprob.api.record import record as record
     from matchprob.api.surveys import atlas as atlas
     from matchprob.api.surveys import audit as audit
     from matchprob.api.train import train as train
@@ -153,6 +154,7 @@ _HOMES = {
         "repair",
         "robust",
     ),
+    "matchprob.api.record": ("record",),
     "matchprob.api.surveys": (
         "atlas",
         "audit",

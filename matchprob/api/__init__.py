@@ -9,6 +9,7 @@ estimate   The verbs that solve random instances: count, estimate, constrain, co
 profile    The match probability against what a match may cost: the verb profile
 train      Does training find the match: the verb train
 identify   Which weights the data determine
+record     What has to be recorded so that they do
 surveys    Many allocations at once: audit, atlas
 tools      Floating-point help that the exact verbs hand to `algebra`
 designs/   Allocations found: design, repair, robust
