@@ -32,6 +32,7 @@ LINES = {
     "construct": "construct target.npz --exact",
     "reproduce": "reproduce fig2a --trials 1000 --out figures",
     "serve": "serve --port 0 --no-open",
+    "record": "record half.toml --what entries --seconds 60",
     "study": "study list s.sqlite",
 }
 # Whose interrupt is how they are meant to end, or who are done at once.
