@@ -83,10 +83,8 @@ def compare_records(trees: list[Path], problem: str, trials: int, repeats: int) 
     told = "records the same" if not differ else f"records differ: {differ}"
     if alone:
         told += f" (in one tree only: {', '.join(sorted(alone))})"
-    print(
-        f"{problem:<14} {trials:>6} trials   old {least[0]:7.2f} s   new {least[1]:7.2f} s   {told}",
-        flush=True,
-    )
+    spent = f"old {least[0]:7.2f} s   new {least[1]:7.2f} s"
+    print(f"{problem:<14} {trials:>6} trials   {spent}   {told}", flush=True)
     return not differ
 
 
