@@ -57,6 +57,7 @@ class NormNet(Network):
     kind: ClassVar[str] = "normnet"
     title: ClassVar[str] = "normalization-layer"
     only_verbs: ClassVar[str] = "inspect, certify, count, estimate, compare and construct"
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": ACTIVATIONS}
 
     widths: tuple[int, ...]
     hidden: tuple[int, ...]

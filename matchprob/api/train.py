@@ -109,12 +109,13 @@ def train(
     ):
         counted = study.run(trials, timeout=_COUNTING * timeout, advance=told)
     done: list[Trained] = []
+    trouble = counted.trouble
     try:
         with within(timeout - (time.monotonic() - began)):
             for one in experiment.run(counted.counts, trained):
                 done.append(one)
-    except (KeyboardInterrupt, OutOfTime):
+    except KeyboardInterrupt:
         pass
-    return TrainResult(
-        problem, settings, seed, tuple(done), trials, confidence, trouble=counted.trouble
-    )
+    except OutOfTime as over:
+        trouble = trouble or str(over)
+    return TrainResult(problem, settings, seed, tuple(done), trials, confidence, trouble=trouble)
