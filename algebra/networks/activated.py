@@ -287,6 +287,15 @@ class ActivatedNetwork(Network):
             for name, some in parts.items()
         }
 
+    @staticmethod
+    def columns_of(factors: Factors, cells: Sequence[Cell]) -> np.ndarray:
+        """The derivatives of the labels by some weights, (dm)×(cells), from `tangents`."""
+        columns = []
+        for name, i, j in cells:
+            L, R = factors[name]
+            columns.append((L[:, :, :, i] * R[:, None, j, :]).sum(axis=0).ravel())
+        return np.stack(columns, axis=1)
+
     def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
         zero = self.activation.vanishes_at_zero
 

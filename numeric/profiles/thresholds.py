@@ -105,7 +105,8 @@ class Thresholds:
         self, instance: Instance, solutions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Centres and radii of polydiscs with one solution each; None where there are none."""
-        if self.problem.network.chain() is None:
+        network = self.problem.network
+        if network.chain() is None and not network.equations_are:
             # Exact witnesses, rounded.
             return solutions, np.spacing(np.abs(solutions))
         pool = self._pools.of(instance, solutions)
