@@ -130,12 +130,12 @@ def smallest_singular_value(J: fmpq_mat | Callable[[], arb_mat]) -> Bounds | Non
     >>> 3.0 in found, found.high / found.low < 1.001
     (True, True)
     """
-    exact = _gram(J) if isinstance(J, fmpq_mat) else None
+    exact: Any = None if callable(J) else _gram(J)
     saved = ctx.prec
     try:
         ctx.prec = _BITS
         while ctx.prec <= _MOST_BITS:
-            G = _gram(J()) if exact is None else arb_mat(exact)
+            G = _gram(J()) if callable(J) else arb_mat(exact)
             if not G.nrows():
                 return None
             found = _least(G, G.nrows())

@@ -88,7 +88,8 @@ class BallSystem:
             self._student(x), self.X, self.network.phi, self.names, ball_product
         )
         found = self.network.columns_of(factors, self.cells)
-        return arb_mat(*found.shape, list(found.ravel()))
+        rows, columns = found.shape
+        return arb_mat(rows, columns, list(found.ravel()))
 
 
 def enclose(instance: Instance, start: np.ndarray) -> Enclosure | None:

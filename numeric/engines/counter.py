@@ -9,8 +9,8 @@ What is solved may be another problem (`algebra.problems.reduction`): that of a 
 kind, or, with more weights than equations, of a sub-allocation of full rank, the surplus weights
 kept at their random values.  Then a real solution proves a match, none leaves the trial
 undetermined.  Engines see the reduced problem; solutions come back in the original's order.  Under
-constraints surplus weights are not kept: a match inside the box is looked for on the whole fibre
-(`numeric.certification.fibre`).
+constraints surplus weights of a chain are not kept: a match inside the box is looked for on the
+whole fibre (`numeric.certification.fibre`).
 """
 
 from __future__ import annotations

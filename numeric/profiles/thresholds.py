@@ -146,11 +146,11 @@ def is_listed(problem: Problem) -> bool:
         For networks whose matches are not listed and cannot be bounded.
     """
     network = problem.network
-    if network.chain() is None:
+    if network.chain() is None and not network.equations_are:
         if family_of(network).name != "relu":
             raise InputError(
-                f"profile knows chains of matrices and shallow ReLU nets, not a {network.title} "
-                "network"
+                "profile knows chains of matrices, networks with activations and shallow ReLU "
+                f"nets, not a {network.title} network"
             )
         return True
     size = draw_instance(problem, 0, 0).allocation.size
