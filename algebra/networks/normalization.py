@@ -56,6 +56,7 @@ class NormNet(Network):
 
     kind: ClassVar[str] = "normnet"
     title: ClassVar[str] = "normalization-layer"
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": ACTIVATIONS}
 
     widths: tuple[int, ...]
     hidden: tuple[int, ...]

@@ -31,7 +31,7 @@ def memory() -> int:
         return 1 << 62
 
 
-def check_size(network: Network, columns: int) -> None:
+def check_size(network: Network, columns: int, rows: int | None = None) -> None:
     """Refuse a Jacobian that does not fit, or whose rank takes far longer than there is time.
 
     Parameters
@@ -39,13 +39,15 @@ def check_size(network: Network, columns: int) -> None:
     network : Network
     columns : int
         How many weights' columns are wanted at once.
+    rows : int, optional
+        How many numbers are differentiated; the labels by default.
 
     Raises
     ------
     Unfinished
         With what it would take, and which size to change.
     """
-    rows = network.outputs
+    rows = network.outputs if rows is None else rows
     needed = _BYTES * _COPIES * rows * columns
     here = memory()
     if needed > here:

@@ -10,6 +10,7 @@ decide     The verb of shallow ReLU nets: decide
 design     The verb that chooses an allocation: design
 estimate   Verbs that solve random instances: count, estimate, compare
 identify   Verbs about what data determine: identify
+record     The verb that says what to record: record
 options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
 reproduce  The verb that makes the papers' figures again: reproduce
@@ -42,6 +43,7 @@ from matchprob.cli import (
     estimate,
     identify,
     profile,
+    record,
     repair,
     reproduce,
     serve,
@@ -97,7 +99,7 @@ def _main(
 
 
 for _group in (
-    certify, identify, design, repair, estimate, profile, train, decide, study, construct,
+    certify, identify, record, design, repair, estimate, profile, train, decide, study, construct,
     reproduce, serve,
 ):  # fmt: skip
     _group.register(app)
