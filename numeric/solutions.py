@@ -18,10 +18,8 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
-from algebra.problems.problem import Problem
 from numeric.conditions import Bounds, conditions
-from numeric.counts import InstanceCount
-from numeric.instances import Instance, draw_instance, to_rational
+from numeric.instances import Instance, to_rational
 
 # Formats in which learnable weights may be stored.
 FORMATS = ("float64", "float32", "float16")
@@ -119,13 +117,6 @@ def solution_costs(instance: Instance, solutions: Sequence[Sequence[float]]) -> 
             )
         )
     return out
-
-
-def costs_of_counts(
-    counts: Sequence[InstanceCount], problem: Problem, seed: int
-) -> list[list[SolutionCost]]:
-    """What the solutions of each count cost; the instances are drawn again."""
-    return [solution_costs(draw_instance(problem, seed, c.index), c.solutions) for c in counts]
 
 
 def _residual(instance: Instance, w: np.ndarray, name: str) -> float:

@@ -14,8 +14,13 @@ from algebra.time_limits import OutOfTime, time_left
 
 # Bytes of a residue; copies that are there at one time (columns, their product, the echelon).
 _BYTES, _COPIES = 8, 3
-# Multiplications modulo p in a second, of one core, and how far an estimate may be wrong.
-_RATE, _SLACK = 1e9, 4.0
+# Multiplications modulo p in a second, of one core, seconds for a step of a recurrent network
+# however small it is, and how far an estimate may be wrong.
+_RATE, _STEP, _SLACK = 1e9, 6e-5, 4.0
+
+
+class TooSlow(OutOfTime):
+    """There is far less time than an estimate asks for: refused before it is begun."""
 
 
 def memory() -> int:
@@ -49,11 +54,15 @@ def check_size(network: Network, columns: int) -> None:
             f"{in_units(here)}: let fewer weights learn, or take fewer samples"
         )
     seconds = rows * columns * min(rows, columns) / _RATE
+    chain = network.chain()
+    steps = 0 if chain is None else len(chain.steps)
     left = time_left()
-    if seconds > _SLACK * left:
-        raise OutOfTime(
-            f"the rank of {_matrix(rows, columns)} would take about {in_time(seconds)}, "
-            f"{in_time(left)} are left: a longer --timeout, fewer samples or fewer weights"
+    if seconds + _STEP * steps > _SLACK * left:
+        through = f" through {steps} steps" if _STEP * steps > seconds else ""
+        raise TooSlow(
+            f"the rank of {_matrix(rows, columns)}{through} would take about "
+            f"{in_time(seconds + _STEP * steps)}, {in_time(left)} are left: a longer --timeout, "
+            f"{'fewer steps' if through else 'fewer samples or fewer weights'}"
         )
 
 

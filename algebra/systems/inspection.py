@@ -20,6 +20,9 @@ from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.modular_elimination import eliminate_modular
 from algebra.systems.system import QuadraticSystem, WrittenSystem, patterns_of
 
+# Forms with more equations are described by their sizes only.
+MOST_EQUATIONS = 40_000
+
 
 @dataclass(frozen=True)
 class BlockSummary:
@@ -296,6 +299,12 @@ def form_reports(
         if unknowns > largest:
             skipped.append(
                 f"{form} form: {unknowns} unknowns, more than {largest}: not written out"
+            )
+            continue
+        if (labels := allocation.network.outputs) > MOST_EQUATIONS:
+            skipped.append(
+                f"{form} form: an equation for each of {labels} labels, more than "
+                f"{MOST_EQUATIONS}: not written out"
             )
             continue
         with phase(f"elimination of the {form} form ({unknowns} unknowns)"):

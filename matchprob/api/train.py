@@ -6,7 +6,6 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -111,15 +110,16 @@ def train(
         with watched(advance, "counting", trials) as told:
             counted = study.run(trials, timeout=_COUNTING * timeout, advance=told)
         done: list[Trained] = []
-        with (
-            suppress(KeyboardInterrupt, OutOfTime),
-            within(timeout - (time.monotonic() - began)),
-        ):
-            for one in _train(experiment, counted.counts, study, trained):
-                done.append(one)
-    return TrainResult(
-        problem, settings, seed, tuple(done), trials, confidence, trouble=counted.trouble
-    )
+        trouble = counted.trouble
+        try:
+            with within(timeout - (time.monotonic() - began)):
+                for one in _train(experiment, counted.counts, study, trained):
+                    done.append(one)
+        except KeyboardInterrupt:
+            pass
+        except OutOfTime as over:
+            trouble = trouble or str(over)
+    return TrainResult(problem, settings, seed, tuple(done), trials, confidence, trouble=trouble)
 
 
 def _train(

@@ -32,6 +32,8 @@ from typing import Annotated, Any
 import typer
 
 from algebra.errors import InputError, Unfinished
+from algebra.ranks.size import TooSlow
+from algebra.time_limits import OutOfTime
 from matchprob.cli import (
     certify,
     construct,
@@ -56,6 +58,11 @@ from matchprob.io.watch import watch
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 _INTERRUPTED = "matchprob: interrupted; nothing was kept"
+_TOO_LARGE = (
+    "matchprob: the memory of this machine, or what this process may have of it, is not enough: "
+    "fewer weights that learn, fewer samples, or a smaller net; nothing was kept"
+)
+_LONGER = "; nothing was finished by then: a longer --timeout, or fewer weights, samples or steps"
 # What typer returns for a KeyboardInterrupt.
 _TYPER_INTERRUPTED = 130
 
@@ -103,11 +110,17 @@ def run(command: Callable[[], Any]) -> int:
     except InputError as error:
         say(f"matchprob: {error}")
         return BAD_INPUT
+    except OutOfTime as error:
+        say(f"matchprob: {error}{'' if isinstance(error, TooSlow) else _LONGER}")
+        return UNFINISHED
     except Unfinished as error:
         say(f"matchprob: {error}")
         return UNFINISHED
     except typer.Exit as leaving:
         return leaving.exit_code
+    except MemoryError:
+        say(_TOO_LARGE)
+        return UNFINISHED
     except (KeyboardInterrupt, typer.Abort):
         say(_INTERRUPTED)
         return UNFINISHED

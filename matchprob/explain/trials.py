@@ -34,10 +34,6 @@ def _trials(number: int) -> str:
     return plural(number, f"{number} trial")
 
 
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
 def _seed(seed: int) -> str:
     """The option, where it is not the default."""
     return f" --seed {seed}" if seed else ""

@@ -20,6 +20,7 @@ from algebra.systems.elimination import eliminate
 from algebra.systems.forms import forms
 from algebra.systems.instances import modular_core
 from algebra.systems.system import PolynomialSystem, build_system
+from tests.algebra.residues import residue_matrix
 
 P = 2147483629
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -33,9 +34,9 @@ def every_form(allocation):
 def system_of(allocation, seed, field, form, own_labels=True):
     """A random instance over GF(p), and the student whose labels they are."""
     network, rng = allocation.network, random.Random(seed)
-    student = {k: field.random_array(s, rng) for k, s in network.shapes.items()}
-    teacher = {k: field.random_array(s, rng) for k, s in network.shapes.items()}
-    X = field.random_array(network.input_shape, rng)
+    student = {k: residue_matrix(field, s, rng) for k, s in network.shapes.items()}
+    teacher = {k: residue_matrix(field, s, rng) for k, s in network.shapes.items()}
+    X = residue_matrix(field, network.input_shape, rng)
     Y = network.forward(student if own_labels else teacher, X)
     return build_system(allocation, student, X, Y, field, form), student, X, Y
 
@@ -59,7 +60,7 @@ def test_the_known_solution_comes_back(square_allocations):
             rng = random.Random(f"instance/{P}/{k}")
             field = PrimeField(P)
             shapes = allocation.network.shapes
-            weights = {n: field.random_array(s, rng) for n, s in shapes.items()}
+            weights = {n: residue_matrix(field, s, rng) for n, s in shapes.items()}
             found = core.back_substitute([nmod(v, P) for v in root])
             assert found == tuple(weights[n][i, j] for n, i, j in allocation.cells)
             deferred += len(core.deferred)

@@ -21,6 +21,7 @@ from algebra.problems.problem import Problem
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
 from algebra.systems.system import build_system
+from tests.algebra.residues import residue_matrix
 
 TABLE = json.loads(
     (Path(__file__).parents[2] / "data" / "rnn_root_counts.json").read_text(encoding="utf-8")
@@ -42,10 +43,10 @@ def sympy_count(net, allocation, seed):
     rng = random.Random(seed)
     field = PrimeField(random_prime(rng))
     weights, teacher = (
-        {name: field.random_array(shape, rng) for name, shape in net.shapes.items()}
+        {name: residue_matrix(field, shape, rng) for name, shape in net.shapes.items()}
         for _ in range(2)
     )
-    X = field.random_array(net.input_shape, rng)
+    X = residue_matrix(field, net.input_shape, rng)
     system = build_system(allocation, weights, X, net.forward(teacher, X), field, "direct")
     unknowns = sympy.symbols(system.unknowns)
     polynomials = [
