@@ -36,6 +36,7 @@ def serve(
         )
     from matchprob.api.designs.design import network_of
     from matchprob.io import files
+    from matchprob.io.watch import hidden
     from matchprob.page.example import first_problem
     from matchprob.page.server import PageServer
 
@@ -52,7 +53,8 @@ def serve(
         import webbrowser
 
         webbrowser.open(server.address)
-    with contextlib.suppress(KeyboardInterrupt):
+    # A server that waits is not slow.
+    with contextlib.suppress(KeyboardInterrupt), hidden():
         server.run()
     say("matchprob: the page is closed" + (f"; trials are kept in {store}" if store else ""))
 

@@ -208,31 +208,27 @@ class Session:
                 self._tell_action("stopped", "stopped: the problem changed")
             self._action = None
         self._shown = digest
+        is_asked = is_new or not self._live
+        if is_asked:
+            self._stop_live()
+        # The verdict takes longest: it is begun first.
+        if is_asked and digest not in self._verdicts:
+            self._start_live({"job": "verdict", **QUICK}, digest)
+        elif digest in self._verdicts:
+            self._emit(self._verdicts[digest][0])
         data = immediate.look(self.state, self.seed)
         self._emit({"event": "looked", "seq": message.get("seq"), **data})
         self.changed()
-        if digest in self._verdicts:
-            self._emit(self._verdicts[digest][0])
         for known in (self._blocks, self._structures):
             if digest in known:
                 self._emit(known[digest])
-        if is_new or not self._live:
-            self._start_live(digest, data)
+        if is_asked and digest not in self._structures and self.problem.allocation.size:
+            wanted = data["blocks"] is None and digest not in self._blocks
+            self._start_live({"job": "structure", "blocks": wanted}, digest)
 
-    def _start_live(self, digest: str, looked: Mapping[str, Any]) -> None:
-        self._stop_live()
+    def _start_live(self, what: Mapping[str, Any], digest: str) -> None:
         ask = {"problem": self.problem.to_dict(), "seed": self.seed, "name": self.state.name}
-        if digest not in self._verdicts:
-            self._live.append(
-                self.workshop.run({**ask, "job": "verdict", **QUICK}, self._of_live(digest))
-            )
-        if digest not in self._structures and self.problem.allocation.size:
-            wanted = looked["blocks"] is None and digest not in self._blocks
-            self._live.append(
-                self.workshop.run(
-                    {**ask, "job": "structure", "blocks": wanted}, self._of_live(digest)
-                )
-            )
+        self._live.append(self.workshop.run({**ask, **what}, self._of_live(digest)))
 
     def _stop_live(self) -> None:
         for job in self._live:

@@ -339,8 +339,9 @@ class CellGrid extends Grid {
     if (k === null || event.button !== 0) return;
     // Touch captures the pointer for the first cell: then no other would be told of it.
     /** @type {Element} */ (event.target).releasePointerCapture?.(event.pointerId);
-    this.moveTo(k);
+    // Painted, and asked, before the focus moves: that lays out the page.
     this.begin(k);
+    this.moveTo(k);
     event.preventDefault();
   }
 
