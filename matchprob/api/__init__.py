@@ -15,6 +15,7 @@ tools      Floating-point help that the exact verbs hand to `algebra`
 designs/   Allocations found: design, repair, robust
 construct  Frozen networks made equal to a target by their normalization layers
 layers     Layers of networks from elsewhere: arrays, ``.npz`` files, scikit-learn, torch
+modules    Problems from torch modules, and what learns as masks for their gradients
 studies    Kept trials as a person or another program wants them
 
 Modules are named after their main verbs, so this folder exports none of them by name.
