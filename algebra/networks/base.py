@@ -122,6 +122,8 @@ class Network(ABC):
         What the number of label columns is called in words.
     drive_letter : str
         What drives the first matrix in written equations: the samples X, or U.
+    only_verbs : str
+        The verbs that know this kind, where those over all allocations do not.
     is_linear : bool
         Whether the labels are polynomials in the weights and linear in the samples.
     needs_entries : bool
@@ -137,6 +139,7 @@ class Network(ABC):
     title: ClassVar[str] = ""
     column_letter: ClassVar[str] = "m"
     drive_letter: ClassVar[str] = "X"
+    only_verbs: ClassVar[str] = ""
     is_linear: ClassVar[bool] = True
     needs_entries: ClassVar[bool] = False
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
@@ -540,6 +543,17 @@ class Network(ABC):
         papers do not speak has none.
         """
         return {}
+
+    def check_verb(self, verb: str) -> None:
+        """Check that a verb over all allocations (audit, atlas, design) knows this kind.
+
+        Raises
+        ------
+        InputError
+            Naming the verbs that do.
+        """
+        if self.only_verbs:
+            raise InputError(f"{verb} does not know {self.title} networks; {self.only_verbs} do")
 
     def narrow(self) -> list[str]:
         """What is too narrow for "a fully-learned teacher can express any linear function"."""
