@@ -464,13 +464,17 @@ class ActivatedNetwork(Network):
 
     @property
     def formal_collisions(self) -> int:
-        """Pairs of formal values of one unit."""
+        """Different sums of one unit that may be equal by chance, or 0, each counted thrice.
+
+        The difference of two is a polynomial of degree at most 3 (M B x) with coefficients ±1.
+        """
         if self.activation.is_polynomial:
             return 0
         stages = self.stages()
         units = {stage.layer: self.shapes[stage.matrix][0] for stage in stages}
         times = {layer: sum(s.layer == layer for s in stages) for layer in units}
-        return sum(n * (times[layer] * self.m) ** 2 for layer, n in units.items())
+        sums = {layer: times[layer] * self.m for layer in units}
+        return sum(3 * n * (sums[layer] * (sums[layer] + 1) // 2) for layer, n in units.items())
 
     @property
     def _sizes(self) -> tuple[int, int]:
