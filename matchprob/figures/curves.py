@@ -40,9 +40,9 @@ def draw_curve(axes: Axes, rows: Rows, colour: str, *, shift: float = 0.0) -> Ax
         To the right, in units of x: the bars of several curves stand side by side.
     """
     xs, ys = [number(row, "x") + shift for row in rows], [share(row) for row in rows]
-    for (a, b), x, y in zip(pairwise(rows), pairwise(xs), pairwise(ys), strict=True):
+    for (a, b), line_x, line_y in zip(pairwise(rows), pairwise(xs), pairwise(ys), strict=True):
         open_ = a["undetermined"] or b["undetermined"]
-        axes.plot(x, y, ":" if open_ else "-", color=colour, lw=0.8 if open_ else 1.2)
+        axes.plot(line_x, line_y, ":" if open_ else "-", color=colour, lw=0.8 if open_ else 1.2)
     for row, x, y in zip(rows, xs, ys, strict=True):
         if not row["certified"]:
             low, high = max(y - number(row, "low"), 0), max(number(row, "high") - y, 0)
