@@ -463,21 +463,24 @@ def html_of(found: Any) -> str:
 
 
 def _design_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    goal = options.get("goal", "cheapest")
+    """What the form of Design asked, as the verb takes it; an empty field asks nothing."""
+    given = {key: value for key, value in options.items() if value not in (None, "")}
+    goal = given.get("goal", "cheapest")
     if goal not in GOALS:
         raise InputError(f"`goal` ({shown(goal)}) must be one of " + ", ".join(GOALS))
-    budget = options.get("budget")
-    caps = {
-        line: whole_number(value, f"{line} cap", 0)
-        for line, value in (options.get("caps") or {}).items()
-        if value not in (None, "")
-    }
+    lines = GOALS[goal].lines or ("row",)
+    line = given.get("line", lines[0])
+    caps = {name: given.get(f"{name}_cap") for name in ("row", "column")}
     return {
         "goal": goal,
-        "budget": None if budget in (None, "") else whole_number(budget, "budget", 1),
-        "matrices": [str(name) for name in options.get("matrices") or []],
-        "caps": caps,
-        "line": "column" if options.get("line") == "column" else "row",
+        "budget": whole_number(given["budget"], "budget", 1) if "budget" in given else None,
+        "matrices": [str(given["matrix"])] if "matrix" in given else [],
+        "caps": {
+            name: whole_number(cap, f"{name} cap", 0)
+            for name, cap in caps.items()
+            if cap is not None
+        },
+        "line": line if line in lines else lines[0],
     }
 
 
