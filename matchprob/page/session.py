@@ -24,6 +24,7 @@ from __future__ import annotations
 import errno
 import json
 import threading
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -161,6 +162,10 @@ class Session:
             self._refuse(verb, "network", "there is not enough memory for a network of this size")
         except OSError as error:
             self._refuse(verb, message.get("what", verb), _words(error))
+        except Exception as error:
+            # For whoever serves it; the page goes on.
+            traceback.print_exc()
+            self._refuse(verb, "", f"this is a bug: {type(error).__name__}: {error}")
 
     def _refuse(self, verb: Any, place: Any, text: str, **more: Any) -> None:
         self._emit({"event": "refused", "verb": verb, "place": place, "text": text, **more})

@@ -459,3 +459,23 @@ def test_a_design_by_lines(open_page):
     page.click(".mp-go")
     page.wait_for_selector(".mp-told-done")
     assert page.locator("[data-k][aria-selected=true]").count() >= 2
+
+
+def test_a_network_with_an_activation(open_page):
+    """Ranks, what one weight more does, verdict and reason of an rnn and an ffn."""
+    page = open_page()
+    text = TOML.replace("lrnn", "rnn").replace("n = 2", "n = 3").replace("m = 2", "m = 3")
+    load(page, text + 'activation = "tanh"\n[learnable]\nW = [[1, 0, 0], [0, 1, 0], [0, 0, 0]]\n')
+    shows(page, "minimal")
+    expect(page.locator(".mp-facts")).to_contain_text("2 of 3")
+    expect(page.locator("[data-matrix=W] .mp-raises").first).to_be_visible()
+    expect(page.locator(".mp-card-theorems")).to_contain_text("do not speak")
+    cell(page, "W", 8).click()
+    expect(page.locator(".mp-facts")).to_contain_text("3 of 3")
+    expect(page.locator(".mp-verdict")).not_to_have_attribute("data-verdict", "pending")
+    square = (
+        'kind = "ffn"\nq = 2\nwidths = [3]\nd = 1\nm = 2\nactivation = {polynomial = [0, 0, 1]}\n'
+    )
+    load(page, f"[network]\n{square}[learnable]\nW2 = [[1, 1, 0]]\n")
+    shows(page, "maximal")
+    expect(page.locator(".mp-why")).to_contain_text("read-out")
