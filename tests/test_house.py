@@ -207,6 +207,7 @@ FLOATS = {
     "algebra/design/verify.py": SECONDS,
     "algebra/identify/alternatives.py": SECONDS,
     "algebra/identify/identification.py": SECONDS,
+    "algebra/record/recording.py": SECONDS,
     "algebra/linear/witness.py": SECONDS,
     "algebra/activations/certify.py": SECONDS,
     "algebra/networks/activation.py": "an activation is written once for doubles, balls and jets",

@@ -40,7 +40,8 @@ GALLERY = (
 GROUPS = {
     "Networks and problems": (
         "LinearEstimator", "LinearRNN", "SequenceRNN", "LinearFeedForward", "ShallowReLU",
-        "NormNet", "RNN", "FeedForward", "Problem", "Allocation", "RandomCells", "Constraints",
+        "NormNet", "RNN", "FeedForward", "Problem", "Allocation", "RandomCells", "LowRank", "Gain",
+        "Tied", "Constraints",
         "Distribution", "load_problem", "Instance", "draw_instance", "GivenNumbers",
         "load_instance",
     ),
@@ -48,6 +49,7 @@ GROUPS = {
     "Verbs that solve instances": (
         "count", "estimate", "compare", "profile", "train", "enclosures",
     ),
+    "torch": ("from_torch", "to_torch"),
     "Designs": ("design", "repair", "robust"),
     "Normalization layers": (
         "construct", "construct_by_depth", "construct_by_depth_exactly", "DepthConstruction",

@@ -10,6 +10,7 @@ decide     The verb of shallow ReLU nets: decide
 design     The verb that chooses an allocation: design
 estimate   Verbs that solve random instances: count, estimate, compare
 identify   Verbs about what data determine: identify
+record     The verb that says what to record: record
 options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
 reproduce  The verb that makes the papers' figures again: reproduce
@@ -32,8 +33,7 @@ from typing import Annotated, Any
 import typer
 
 from algebra.errors import InputError, Unfinished
-from algebra.ranks.size import TooSlow
-from algebra.time_limits import OutOfTime
+from algebra.time_limits import OutOfTime, TooSlow
 from matchprob.cli import (
     certify,
     construct,
@@ -42,6 +42,7 @@ from matchprob.cli import (
     estimate,
     identify,
     profile,
+    record,
     repair,
     reproduce,
     serve,
@@ -97,7 +98,7 @@ def _main(
 
 
 for _group in (
-    certify, identify, design, repair, estimate, profile, train, decide, study, construct,
+    certify, identify, record, design, repair, estimate, profile, train, decide, study, construct,
     reproduce, serve,
 ):  # fmt: skip
     _group.register(app)

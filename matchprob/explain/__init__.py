@@ -7,6 +7,7 @@ decision        One ReLU instance: decide
 design          A chosen allocation: design; its repair and its losses: repair, robust
 identification  Which weights the data determine: identify
 proofs          A proof that was checked: verify
+recording       What has to be recorded: record
 structure       The equations and their core: inspect
 surveys         Many allocations at once: audit, atlas
 updates         Verdicts and determined weights where matrices learn by updates
@@ -35,6 +36,7 @@ EXPLAINERS = {
     "Identification": "identification.explain_identification",
     "Inspection": "structure.explain_structure",
     "ProfileResult": "costs.explain_profile",
+    "Recording": "recording.explain_recording",
     "ReluDecision": "decision.explain_decision",
     "RepairResult": "design.explain_repair",
     "Robustness": "design.explain_losses",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -17,9 +17,11 @@ from algebra.networks.limits import plural
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import FormReport, Inspection
-from algebra.systems.symbolic import Elimination
-from matchprob.api.equations.export import Export
 from matchprob.report.tables import WIDEST, mask_text, names_of, table
+
+if TYPE_CHECKING:
+    from algebra.systems.symbolic import Elimination
+    from matchprob.api.equations.export import Export
 
 _MOST_EQUATIONS = 60
 _MOST_VIOLATIONS = 10
