@@ -33,6 +33,7 @@ GALLERY = (
     "weights_one_can_have.py",
     "activations.py",
     "determined.py",
+    "recorded.py",
     "atlas.py",
     "distributions.py",
 )
@@ -45,7 +46,9 @@ GROUPS = {
         "Distribution", "load_problem", "Instance", "draw_instance", "GivenNumbers",
         "load_instance",
     ),
-    "Exact verbs": ("inspect", "certify", "verify", "decide", "identify", "audit", "atlas"),
+    "Exact verbs": (
+        "inspect", "certify", "verify", "decide", "identify", "record", "audit", "atlas",
+    ),
     "Verbs that solve instances": (
         "count", "estimate", "compare", "profile", "train", "enclosures",
     ),
