@@ -72,6 +72,10 @@ class OutOfTime(Unfinished):
     """The time limit of the call is over; nothing follows of what was not finished."""
 
 
+class TooSlow(OutOfTime):
+    """There is far less time than an estimate asks for: refused before it is begun."""
+
+
 @dataclass(frozen=True)
 class Limits:
     """How much a verdict may cost.

@@ -17,6 +17,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from matchprob.interrupts import is_command, leave_at_once
+
+if is_command():
+    # First of all: what follows takes a moment, in which there may be an interrupt.
+    leave_at_once()
+
 if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate as Certificate
     from algebra.errors import InputError as InputError
@@ -227,7 +233,7 @@ def _in_the_way() -> str:
 
 
 if _text := _in_the_way():
-    if Path(sys.argv[0]).stem == "matchprob" or sys.argv[0] == "-m":
+    if is_command():
         # The command line says so in one line, as it says everything.
         sys.stderr.write(f"matchprob: {_text}\n")
         raise SystemExit(2)

@@ -10,17 +10,13 @@ import os
 
 from algebra.errors import Unfinished
 from algebra.networks.base import Network
-from algebra.time_limits import OutOfTime, time_left
+from algebra.time_limits import TooSlow, time_left
 
 # Bytes of a residue; copies that are there at one time (columns, their product, the echelon).
 _BYTES, _COPIES = 8, 3
 # Multiplications modulo p in a second, of one core, seconds for a step of a recurrent network
 # however small it is, and how far an estimate may be wrong.
 _RATE, _STEP, _SLACK = 1e9, 6e-5, 4.0
-
-
-class TooSlow(OutOfTime):
-    """There is far less time than an estimate asks for: refused before it is begun."""
 
 
 def memory() -> int:

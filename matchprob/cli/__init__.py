@@ -33,8 +33,7 @@ from typing import Annotated, Any
 import typer
 
 from algebra.errors import InputError, Unfinished
-from algebra.ranks.size import TooSlow
-from algebra.time_limits import OutOfTime
+from algebra.time_limits import OutOfTime, TooSlow
 from matchprob.cli import (
     certify,
     construct,

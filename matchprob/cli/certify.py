@@ -218,14 +218,16 @@ def audit(
 ) -> None:
     """Hold the papers' theorems, as stated, against the exact verdict."""
     from matchprob.api import surveys
+    from matchprob.api.designs.design import network_of
     from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_audit
 
     files.check_outputs([problem], plot=picture.plot)
+    question = network_of(problem)
     with counter("auditing") as progress:
         found = surveys.audit(
-            problem,
+            question,
             matrices=matrix,
             count=count,
             budget=budget,
@@ -235,7 +237,8 @@ def audit(
             progress=progress,
         )
     why = found.explain(str(problem))
-    answer(found.to_dict(), why, None, lambda page: print_audit(page, found), as_json=as_json)
+    names = question.names
+    answer(found.to_dict(), why, names, lambda page: print_audit(page, found), as_json=as_json)
     picture.draw(found)
     if found.is_partial:
         say(
@@ -274,18 +277,21 @@ def atlas(
 ) -> None:
     """Certify every allocation of a small net, up to the symmetries that preserve MP."""
     from matchprob.api import surveys
+    from matchprob.api.designs.design import network_of
     from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_atlas
 
     files.check_outputs([problem], table, plot=picture.plot, store=store)
+    question = network_of(problem)
     with counter("certifying") as progress:
         found = surveys.atlas(
-            problem, budget, matrices=matrix, store=store, search=search,
+            question, budget, matrices=matrix, store=store, search=search,
             transposition=transposition, timeout=timeout, seed=seed, progress=progress,
         )  # fmt: skip
     why = found.explain(str(problem))
-    answer(found.to_dict(), why, None, lambda page: print_atlas(page, found), as_json=as_json)
+    names = question.names
+    answer(found.to_dict(), why, names, lambda page: print_atlas(page, found), as_json=as_json)
     if table:
         files.write_text(table, found.to_csv())
         say(f"wrote {table}")

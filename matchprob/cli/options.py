@@ -204,10 +204,20 @@ def print_json(data: dict[str, Any]) -> None:
     put(json.dumps(data) + "\n")
 
 
-def sentences(why: Explanation, names: Names | None = None) -> dict[str, list[str]]:
-    """An explanation as the field of ``--json``; names of units put in for indices."""
+def sentences(why: Explanation, names: Names | None = None) -> dict[str, Any]:
+    """An explanation as the field of ``--json``, and the names of units, where there are some.
+
+    Sentences have the names in place of indices.  Everything else keeps its indices: rows and
+    columns of each matrix are the positions in ``names``.
+    """
     lines = why.lines()
-    return {"explanation": [names.annotate(text) for text in lines] if names else lines}
+    if not names:
+        return {"explanation": lines}
+    told = {
+        matrix: {"rows": names.rows(matrix), "columns": names.columns(matrix)}
+        for matrix in names.network.shapes
+    }
+    return {"names": told, "explanation": [names.annotate(text) for text in lines]}
 
 
 def put(text: str) -> None:

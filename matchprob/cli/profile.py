@@ -76,7 +76,8 @@ def profile(
             **asked.keywords(),
         )
     why = explain_profile(found, shlex.join(map(str, problems)))
-    answer(found.to_dict(), why, None, lambda page: print_profile(page, found), as_json=as_json)
+    names = found.profiles[0].problem.names
+    answer(found.to_dict(), why, names, lambda page: print_profile(page, found), as_json=as_json)
     picture.draw(found)
     finish(found.trials, trials, "trials", "profile", asked.store, found.trouble)
 
