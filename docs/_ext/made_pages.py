@@ -32,7 +32,9 @@ GALLERY = (
     "normalization.py",
     "weights_one_can_have.py",
     "activations.py",
+    "lora.py",
     "determined.py",
+    "recorded.py",
     "atlas.py",
     "distributions.py",
 )
@@ -45,7 +47,9 @@ GROUPS = {
         "Distribution", "load_problem", "Instance", "draw_instance", "GivenNumbers",
         "load_instance",
     ),
-    "Exact verbs": ("inspect", "certify", "verify", "decide", "identify", "audit", "atlas"),
+    "Exact verbs": (
+        "inspect", "certify", "verify", "decide", "identify", "record", "audit", "atlas",
+    ),
     "Verbs that solve instances": (
         "count", "estimate", "compare", "profile", "train", "enclosures",
     ),

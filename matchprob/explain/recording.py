@@ -43,12 +43,12 @@ def explain_recording(found: Recording, file: str = "P.toml") -> Explanation:
         more = [k for k in ("units", "times") if k in kinds_of(found.problem.network)]
         for kind in [k for k in more if k not in kinds]:
             commands.append((f"{again} --what {kind}", f"with {kind} as well"))
-    if found.is_optimal:
+    if found.is_optimal and found.cost:
         known.append(
             f"Nothing cheaper does: a recording of cost below {found.cost} exists with probability "
             f"at most {bound_text(found.error)}."
         )
-    else:
+    elif not found.is_optimal:
         text = f"whether a recording of cost between {found.bound} and {found.cost} exists"
         words = f"{words}; and {text}" if words else text
         decided = decided or "a search that goes to its end"

@@ -41,21 +41,26 @@ def _table(
     if isinstance(rows, Edges):
         raise InputError(f"{where}: an edge list speaks of weights, not of {kind}")
     texts = [text for row in rows for text in row]
-    chosen = list(things)
-    if rows.row_names and all(len(row) == 1 for row in rows):
+    chosen, given = list(things), list(rows.row_names)
+    if kind == "entries" or not all(len(row) == 1 for row in rows):
+        given = []
+    if kind != "entries" and len(rows.column_names) == 2 and all(len(r) == 2 for r in rows):
+        # Names that are numbers are no names of rows to a reader of matrices.
+        given, texts = [row[0] for row in rows], [row[1] for row in rows]
+    if given:
         # One line a thing, by its name or number.
         units = unit_names(things[0].axis, names) or ()
         known = {str(k): thing for k, thing in enumerate(things)}
         known |= dict(zip(units, things, strict=False))
-        for name in rows.row_names:
+        for name in given:
             if name not in known:
                 raise InputError(f"{where}: {shown(name)} is none of the {len(things)} {kind}")
-        chosen = [known[name] for name in rows.row_names]
+        chosen = [known[name] for name in given]
         if len(set(chosen)) < len(chosen):
             raise InputError(f"{where}: one of the {kind} is given twice")
     if len(texts) != len(chosen):
         raise InputError(
-            f"{where}: {len(texts)} numbers for {len(chosen)} {kind}; one each is needed"
+            f"{where}: {len(texts)} numbers; one for each of the {kind} ({len(chosen)}) is needed"
         )
     for thing, text in zip(chosen, texts, strict=True):
         yield thing, text, f"{where}: {thing.name}"
