@@ -184,6 +184,8 @@ class Inspection(Result):
         Matrices that learn by an update; `allocation` then holds all cells that can change.
     parameters : int or None
         How many numbers learn, where that is not the number of cells.
+    rank, equations : int or None
+        Where updates learn: the generic rank of what learns, and of the whole network.
     """
 
     allocation: Allocation
@@ -195,6 +197,8 @@ class Inspection(Result):
     labels: str = ""
     updates: tuple[UpdateReport, ...] = ()
     parameters: int | None = None
+    rank: int | None = None
+    equations: int | None = None
 
     @property
     def learnable(self) -> int:
@@ -246,7 +250,7 @@ class Inspection(Result):
             "prime": self.prime,
             "forms": [form.to_dict() for form in self.forms],
             "skipped": list(self.skipped),
-            **({"updates": [update.to_dict() for update in self.updates]} if self.updates else {}),
+            **self._of_updates(),
             **({"labels": self.labels} if self.labels else {}),
             "violations": [
                 {
@@ -260,6 +264,12 @@ class Inspection(Result):
                 for v in self.violations
             ],
         }
+
+    def _of_updates(self) -> dict[str, Any]:
+        if not self.updates:
+            return {}
+        updates = [update.to_dict() for update in self.updates]
+        return {"updates": updates, "rank": self.rank, "equations": self.equations}
 
     def __str__(self) -> str:
         what = "parameters" if self.updates else "weights"
