@@ -72,6 +72,17 @@ def test_open_trials_name_the_reason_and_an_engine():
     assert "complete count" in failed.decided_by
 
 
+def test_analytic_networks_are_sent_to_no_engine():
+    """No engine counts them completely, so none is named, and no number of solutions."""
+    net = mp.FeedForward(q=1, widths=(1,), d=1, m=1, activation="tanh")
+    found = mp.count(mp.Problem(net, {"W1": [[1]]}), instances=4)
+    assert any(c.status == UNDETERMINED for c in found.instances)
+    for result in (found, mp.estimate(found.problem, 4)):
+        why = result.explain()
+        assert "no finite number" in why.decided_by
+        assert not any("--engine" in command for command, _ in why.commands)
+
+
 def test_more_weights_than_labels_are_never_ruled_out():
     """Solutions in families: the lack of a match is never shown."""
     found = estimate_of(counted(0), open_count(1, Reason.SEARCHED), problem=MORE)
