@@ -247,6 +247,8 @@ def design(
         root_counter(count_timeout), problem=problem,
         candidates=candidates, trials=trials, workers=workers,
     )  # fmt: skip
+    positive_seconds(seconds, "seconds", zero=True)
+    positive_seconds(count_timeout, "count_timeout", zero=True)
     with within(positive_seconds(timeout, "timeout")):
         asked = options.demand(problem, allowed_cells(problem), seed)
         found = GOALS[goal].search(asked, search)

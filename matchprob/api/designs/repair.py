@@ -148,6 +148,8 @@ def repair(
     if not network.rank_decides:
         raise InputError(f"a {network.title} network has no minimal allocations to repair")
     patience = max(count_timeout, _PATIENCE)
+    positive_seconds(seconds, "seconds", zero=True)
+    positive_seconds(count_timeout, "count_timeout", zero=True)
     with within(positive_seconds(timeout, "timeout")):
         before = certify(problem, seed=seed, timeout=patience)
         if goal is None:
@@ -209,5 +211,6 @@ def robust(
     any 1 of 3 weights may be lost, not more
     """
     problem = as_problem(question)
+    positive_seconds(seconds, "seconds", zero=True)
     with within(positive_seconds(timeout, "timeout")):
         return losses.robustness(problem.allocation, problem.support, seconds=seconds, seed=seed)
