@@ -297,3 +297,21 @@ def test_a_surplus_is_no_proof():
     wide = mp.LinearEstimator(q=3, d=2, m=2)
     short = mp.inspect(mp.Problem(wide, {"W": [[0, 0, 1], [1, 1, 1]]}))
     assert "at most 3 independent directions" in " ".join(explain_structure(short).lines())
+
+
+def test_recordings():
+    """Unique, free whatever is recorded, and stopped early."""
+    net = mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
+    problem = mp.Problem(net, {"W": [[1, 0, 1], [0, 1, 1], [0, 1, 0]]})
+    why = mp.record(problem, "units").explain("p.toml")
+    assert "no other match lies near the truth" in why.known[0]
+    assert "Nothing cheaper does" in why.known[-1]
+    few = mp.record(problem).explain("p.toml")
+    assert "5 weights stay free" in few.known[0]
+    assert [command for command, _ in few.commands] == [
+        "matchprob record p.toml --what outputs --what units",
+        "matchprob record p.toml --what outputs --what times",
+    ]
+    stopped = replace(mp.record(problem, "units"), bound=0).explain("p.toml")
+    assert "between 0 and" in stopped.open
+    assert stopped.commands[0][0].endswith("--what units --seconds 600")
