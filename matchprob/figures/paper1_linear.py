@@ -110,8 +110,8 @@ def _text(run: Run, title: str, curves: Mapping[str, Sequence[Measured]], remark
 
 
 _REMARKS_2 = """\
-* Filled points: every allocation drawn is certified maximal, so the value is exactly 1 for these
-  allocations. Hollow points are estimates; bars are 95 % Clopper–Pearson intervals in which an
+* Each trial draws its own allocation, so points are estimates, also where every allocation drawn
+  is certified maximal (`certified_maximal`). Bars are 95 % Clopper–Pearson intervals in which an
   undetermined trial counts as unmatched below and as matched above.
 * The paper draws 1,000 trials and a line without intervals. Its leftmost point uses as few rows
   as Theorem 3.4 allows: there the allocations are those of Theorem 3.5 and MP is 1, which a

@@ -24,6 +24,7 @@ from __future__ import annotations
 import errno
 import json
 import threading
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -161,6 +162,10 @@ class Session:
             self._refuse(verb, "network", "there is not enough memory for a network of this size")
         except OSError as error:
             self._refuse(verb, message.get("what", verb), _words(error))
+        except Exception as error:
+            # For whoever serves it; the page goes on.
+            traceback.print_exc()
+            self._refuse(verb, "", f"this is a bug: {type(error).__name__}: {error}")
 
     def _refuse(self, verb: Any, place: Any, text: str, **more: Any) -> None:
         self._emit({"event": "refused", "verb": verb, "place": place, "text": text, **more})
@@ -463,21 +468,24 @@ def html_of(found: Any) -> str:
 
 
 def _design_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    goal = options.get("goal", "cheapest")
+    """What the form of Design asked, as the verb takes it; an empty field asks nothing."""
+    given = {key: value for key, value in options.items() if value not in (None, "")}
+    goal = given.get("goal", "cheapest")
     if goal not in GOALS:
         raise InputError(f"`goal` ({shown(goal)}) must be one of " + ", ".join(GOALS))
-    budget = options.get("budget")
-    caps = {
-        line: whole_number(value, f"{line} cap", 0)
-        for line, value in (options.get("caps") or {}).items()
-        if value not in (None, "")
-    }
+    lines = GOALS[goal].lines or ("row",)
+    line = given.get("line", lines[0])
+    caps = {name: given.get(f"{name}_cap") for name in ("row", "column")}
     return {
         "goal": goal,
-        "budget": None if budget in (None, "") else whole_number(budget, "budget", 1),
-        "matrices": [str(name) for name in options.get("matrices") or []],
-        "caps": caps,
-        "line": "column" if options.get("line") == "column" else "row",
+        "budget": whole_number(given["budget"], "budget", 1) if "budget" in given else None,
+        "matrices": [str(given["matrix"])] if "matrix" in given else [],
+        "caps": {
+            name: whole_number(cap, f"{name} cap", 0)
+            for name, cap in caps.items()
+            if cap is not None
+        },
+        "line": line if line in lines else lines[0],
     }
 
 

@@ -531,8 +531,12 @@ class View {
         if (/** @type {Uint8Array} */ (mask).includes(1)) parts.push(`--${option} ${matrix}=${option}_${matrix}.csv`);
       }
     }
-    for (const matrix of options.matrices ?? []) parts.push(`--matrix ${matrix}`);
-    if (options.caps?.row) parts.push(`--row-cap ${options.caps.row}`);
+    if (options.matrix) parts.push(`--matrix ${options.matrix}`);
+    for (const line of ["row", "column"]) {
+      const cap = options[`${line}_cap`];
+      if (typeof cap === "number") parts.push(`--${line}-cap ${cap}`);
+    }
+    if (options.line && this.welcome.goals[options.goal]?.lines.length) parts.push(`--by ${options.line}`);
     if (options.trials) parts.push(`--trials ${options.trials}`);
     if (options.complete) parts.push("--complete --no-certify");
     if (this.welcome.store && options.trials) parts.push(`--store ${this.welcome.store}`);

@@ -22,6 +22,7 @@ from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
 from algebra.systems.system import build_system
 from tests.algebra.residues import residue_matrix
+from tests.samples import many
 
 TABLE = json.loads(
     (Path(__file__).parents[2] / "data" / "rnn_root_counts.json").read_text(encoding="utf-8")
@@ -108,8 +109,8 @@ def parity(instances):
 
 
 def test_odd_counts_always_match():
-    """N odd never meets an instance without a real solution: 150 instances."""
-    parity(150)
+    """N odd never meets an instance without a real solution."""
+    parity(many(150))
 
 
 @pytest.mark.long

@@ -199,6 +199,21 @@ def test_messages_that_are_none(front, message):
     assert told or (message or {}).get("verb") == "cancel"
 
 
+def test_a_bug_is_words(front, monkeypatch, capsys):
+    """What nobody thought of is told as a bug, with its trace for who serves; the page goes on."""
+
+    def look(state, seed):
+        raise ZeroDivisionError("nobody thought of this")
+
+    monkeypatch.setattr("matchprob.page.immediate.look", look)
+    front.say("look", DIAGONAL, seq=1)
+    assert "this is a bug: ZeroDivisionError" in front.told("refused")["text"]
+    assert "Traceback" in capsys.readouterr().err
+    monkeypatch.undo()
+    front.say("look", DIAGONAL, seq=2)
+    assert front.told("looked")["seq"] == 2
+
+
 def test_a_relu_net_is_looked_at():
     """A network without one Jacobian: budgets are told, ranks and what-if are not."""
     net = ShallowReLU(q=2, n=2, d=1, m=2)
