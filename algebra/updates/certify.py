@@ -146,15 +146,15 @@ class _Certifier:
                 self.problem, seed=self.effort.seed, timeout=self.effort.limits.basis / 2
             )
         except (RootCountError, OutOfTime) as met:
-            tried = (*looked, f"generic root count: {met}")
-            return self._conclude(UNDECIDED, "not minimal, root count out of reach", tried=tried)
+            looked = (*looked, f"generic root count: {met}")
+            return self._conclude(UNDECIDED, "not minimal, root count out of reach", tried=looked)
         self.evidence["root_count"] = root_evidence(roots)
         if roots.value % 2:
             rule = "odd generic root count" if roots.value > 1 else "one solution"
             return self._conclude(MAXIMAL, rule, generic_root_count=roots.value)
         rule = f"not minimal, {roots.value} complex solutions"
-        tried = (*looked, "instances without real solutions are not looked for with updates")
-        return self._conclude(UNDECIDED, rule, generic_root_count=roots.value, tried=tried)
+        looked = (*looked, "instances without real solutions are not looked for with updates")
+        return self._conclude(UNDECIDED, rule, generic_root_count=roots.value, tried=looked)
 
     def _minimal(self, whole: GenericRank, own: GenericRank) -> Certificate:
         size = self.learning.dimension

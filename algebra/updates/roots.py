@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import random
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -98,7 +99,7 @@ def count_at(problem: Problem, p: int, rng: random.Random, chart: int, timeout: 
     return degree.degree
 
 
-def update_equations(problem: Problem, p: int, rng: random.Random, chart: int) -> list[object]:
+def update_equations(problem: Problem, p: int, rng: random.Random, chart: int) -> list[Any]:
     """The labels as polynomials in θ, less those at a random θ, at a random instance modulo p.
 
     Raises
