@@ -44,7 +44,7 @@ FORM = "direct"
 
 
 def update_root_count(
-    problem: Problem, *, seed: int = 0, timeout: float = 60.0, primes: int = 2
+    problem: Problem, *, seed: int = 0, timeout: float = 60, primes: int = 2
 ) -> RootCount:
     """N of a problem with updates, of full rank and without surplus dimensions.
 
