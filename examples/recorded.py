@@ -23,9 +23,13 @@ def problem(kind, m):
     return mp.Problem(net, {"W": mask})
 
 
+print(mp.identify(problem("tanh", 4)).lines()[0])
+
+# %%
+# The two outputs have eight labels: no synapse is determined. So hidden units are recorded.
+
 for kind in ("linear", "tanh"):
-    print(f"\n{kind}: the outputs, and then the hidden units")
-    print(mp.record(problem(kind, 4)))
+    print(f"\n{kind}, both outputs: rank", mp.record(problem(kind, 4)).rank.rank)
     print(mp.record(problem(kind, 4), "units"))
 
 # %%

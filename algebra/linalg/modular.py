@@ -43,8 +43,8 @@ def echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
     if not rows or not columns:
         return np.zeros((0, columns), np.int64), []
     reduced, found = nmod_mat(rows, columns, matrix.ravel().tolist(), p).rref()
-    table = np.array([int(v) for v in reduced.entries()], np.int64).reshape(rows, columns)
-    table = table[: int(found)]
+    kept = reduced.entries()[: int(found) * columns]
+    table = np.array([int(v) for v in kept], np.int64).reshape(int(found), columns)
     return table, [int(k) for k in (table != 0).argmax(axis=1)]
 
 

@@ -239,6 +239,8 @@ class _Search:
         self.problem, self.start, self.ends = problem, problem.start, ends
         self.chosen: frozenset[int] | None = None
         self.best: int = problem.far
+        # Nothing costs less: a set of this cost needs not be mended.
+        self.floor = problem.bound(GroupLeaf(tuple(sorted(self.start)), ()))
         if known is not None:
             self.keep(known)
 
@@ -248,7 +250,7 @@ class _Search:
         if not problem.keeps_caps(chosen) or not problem.spans(chosen):
             return
         for k in sorted(chosen - self.start, key=lambda k: (-problem.costs[k], k)):
-            if has_passed(self.ends):
+            if problem.cost(chosen) == self.floor or has_passed(self.ends):
                 break
             if problem.spans(chosen - {k}):
                 chosen -= {k}
@@ -341,7 +343,8 @@ def cheapest_groups(
     search = _Search(problem, known, ends)
     if known is None:
         search.grow(problem.start, by_cost=True)
-        search.grow(problem.start, by_cost=False)
+        if search.best != search.floor:
+            search.grow(problem.start, by_cost=False)
         if search.chosen is None:
             search.keep(frozenset(range(len(problem.groups))))
     leaves, least, interrupt = branch(search)

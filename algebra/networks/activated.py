@@ -326,6 +326,15 @@ class ActivatedNetwork(Network):
             for name, some in parts.items()
         }
 
+    @staticmethod
+    def columns_of(factors: Factors, cells: Sequence[Cell]) -> np.ndarray:
+        """The derivatives of the labels by some weights, (dm)×(cells), from `tangents`."""
+        columns = []
+        for name, i, j in cells:
+            L, R = factors[name]
+            columns.append((L[:, :, :, i] * R[:, None, j, :]).sum(axis=0).ravel())
+        return np.stack(columns, axis=1)
+
     def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
         zero = self.activation.vanishes_at_zero
 
@@ -455,13 +464,17 @@ class ActivatedNetwork(Network):
 
     @property
     def formal_collisions(self) -> int:
-        """Pairs of formal values of one unit."""
+        """Different sums of one unit that may be equal by chance, or 0, each counted thrice.
+
+        The difference of two is a polynomial of degree at most 3 (M B x) with coefficients ±1.
+        """
         if self.activation.is_polynomial:
             return 0
         stages = self.stages()
         units = {stage.layer: self.shapes[stage.matrix][0] for stage in stages}
         times = {layer: sum(s.layer == layer for s in stages) for layer in units}
-        return sum(n * (times[layer] * self.m) ** 2 for layer, n in units.items())
+        sums = {layer: times[layer] * self.m for layer in units}
+        return sum(3 * n * (sums[layer] * (sums[layer] + 1) // 2) for layer, n in units.items())
 
     @property
     def _sizes(self) -> tuple[int, int]:

@@ -56,6 +56,10 @@ def _complete_engine(network: Network, used: str) -> str:
     return next((name for name in known if name != used), "")
 
 
+# Of analytic activations.
+NO_COUNT = "no count: analytic equations have no finite number of complex solutions"
+
+
 def _is_complete(engine: str) -> bool:
     return engine in engines() and engine_info(engine).complete
 
@@ -123,6 +127,8 @@ def explain_counts(found: CountResult, file: str = "P.toml", *, shown: bool = Fa
             other = _complete_engine(network, found.engine) if network else ""
             if other:
                 commands.append((f"{base} --engine {other}", "another engine that is complete"))
+            elif not _is_complete(found.engine):
+                decided = NO_COUNT
             if _is_complete(found.engine) and _more_time(open_):
                 commands.append((f"{base} --trial-timeout 3600", "more time for each"))
     elif found.is_partial:
@@ -247,7 +253,9 @@ def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
         else:
             other = _complete_engine(found.problem.network, found.engine)
             decided = "a complete count of each open trial"
-            if not _is_complete(found.engine) or (_more_time(open_trials) and other):
+            if not _is_complete(found.engine) and not other:
+                decided = NO_COUNT
+            elif not _is_complete(found.engine) or (_more_time(open_trials) and other):
                 name = other or found.engine
                 text = f"{base} --trials {found.requested} --engine {name}"
                 commands.append((text, "an engine that can account for every solution"))

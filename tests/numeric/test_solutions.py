@@ -2,11 +2,13 @@
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from algebra.errors import InputError
+from algebra.networks.ffn import FeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
@@ -104,3 +106,19 @@ def test_solutions_on_the_command_line(tmp_path, capsys):
     assert any(c["solutions"] for c in instances)
     assert run(lambda: app(words, standalone_mode=False)) == 0
     assert "float16" in capsys.readouterr().out
+
+
+def test_analytic_solutions_have_residuals_of_the_rounded_weights():
+    """The teacher's own weights: no error in doubles, that of the format in shorter ones."""
+    net = FeedForward(2, (2,), 1, 2, activation="tanh")
+    problem = Problem(net, {"W1": [[1, 0], [1, 0]]})
+    instance = draw_instance(problem, 0, 0)
+    own = [float(instance.weights[name][i, j]) for name, i, j in problem.allocation.cells]
+    [cost] = solution_costs(replace(instance, teacher=instance.weights), [own])
+    assert cost.residuals["float64"] < 1e-100
+    exact = net.forward(instance.weights, instance.X)
+    for name in ("float32", "float16"):
+        rounded = np.array(own).astype(name).astype(float)
+        error = net.forward(instance.with_weights(rounded), instance.X) - exact
+        relative = np.abs(error).max() / np.abs(exact).max()
+        assert cost.residuals[name] == pytest.approx(relative, rel=1e-6)

@@ -72,6 +72,17 @@ def test_open_trials_name_the_reason_and_an_engine():
     assert "complete count" in failed.decided_by
 
 
+def test_analytic_networks_are_sent_to_no_engine():
+    """No engine counts them completely, so none is named, and no number of solutions."""
+    net = mp.FeedForward(q=1, widths=(1,), d=1, m=1, activation="tanh")
+    found = mp.count(mp.Problem(net, {"W1": [[1]]}), instances=4)
+    assert any(c.status == UNDETERMINED for c in found.instances)
+    for result in (found, mp.estimate(found.problem, 4)):
+        why = result.explain()
+        assert "no finite number" in why.decided_by
+        assert not any("--engine" in command for command, _ in why.commands)
+
+
 def test_more_weights_than_labels_are_never_ruled_out():
     """Solutions in families: the lack of a match is never shown."""
     found = estimate_of(counted(0), open_count(1, Reason.SEARCHED), problem=MORE)
@@ -241,7 +252,7 @@ def test_proofs_that_fail_and_proofs_cut_short():
     held = mp.verify(mp.certify(DIAGONAL))
     assert "checked anew" in held.explain().known[0]
     bad = Verification("minimal", (Check("rank", FAILED, "it is 3"),))
-    assert "at rank, it is 3" in bad.explain().known[0]
+    assert "rank: it is 3" in bad.explain().known[0]
     assert "certify" in verbs(bad.explain())
     cut = Verification("minimal", (Check("rank", UNFINISHED, "the time limit is over"),))
     assert "nothing follows" in cut.explain("c.json").open
@@ -286,3 +297,21 @@ def test_a_surplus_is_no_proof():
     wide = mp.LinearEstimator(q=3, d=2, m=2)
     short = mp.inspect(mp.Problem(wide, {"W": [[0, 0, 1], [1, 1, 1]]}))
     assert "at most 3 independent directions" in " ".join(explain_structure(short).lines())
+
+
+def test_recordings():
+    """Unique, free whatever is recorded, and stopped early."""
+    net = mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
+    problem = mp.Problem(net, {"W": [[1, 0, 1], [0, 1, 1], [0, 1, 0]]})
+    why = mp.record(problem, "units").explain("p.toml")
+    assert "no other match lies near the truth" in why.known[0]
+    assert "Nothing cheaper does" in why.known[-1]
+    few = mp.record(problem).explain("p.toml")
+    assert "5 weights stay free" in few.known[0]
+    assert [command for command, _ in few.commands] == [
+        "matchprob record p.toml --what outputs --what units",
+        "matchprob record p.toml --what outputs --what times",
+    ]
+    stopped = replace(mp.record(problem, "units"), bound=0).explain("p.toml")
+    assert "between 0 and" in stopped.open
+    assert stopped.commands[0][0].endswith("--what units --seconds 600")
