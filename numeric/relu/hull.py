@@ -52,7 +52,11 @@ class Hull:
         Their signs; what may be 0 but for rounding is 0, which only loosens the program.
     costs : ndarray, C
         Positive; rays cost more than vertices, which made the smallest trees.
-    """
+    activations : ndarray, m×C
+        Activations of the columns, of which A is made: row s·d + o of a column of unit i is
+        `outputs[i, s, o] * activations[s]`.
+    outputs : ndarray, k×m×d
+        """
 
     A: np.ndarray
     b: np.ndarray
@@ -62,6 +66,8 @@ class Hull:
     inputs: np.ndarray
     signs: np.ndarray
     costs: np.ndarray
+    activations: np.ndarray
+    outputs: np.ndarray
 
 
 def learning_units(instance: Instance) -> np.ndarray:
@@ -115,7 +121,11 @@ def hull(instance: Instance) -> Hull:
     # Slightly different costs: no two reduced costs tie, so the simplex does not cycle.
     noise = np.random.default_rng(12345).random(len(owner))
     costs = np.where(ray, 1.0, 0.15 + 0.5 * scale) * (1.0 + 0.1 * noise)
-    return Hull(A / sizes[:, None], b / sizes, sizes, owner, ray, H, sign, costs)
+    outputs = W2[:, units].T[:, None, :] / sizes[: d * m].reshape(m, d)
+    return Hull(
+        A / sizes[:, None], b / sizes, sizes, owner, ray, H, sign, costs,
+        np.ascontiguousarray(U.T), outputs,
+    )  # fmt: skip
 
 
 def columns_left(program: Hull, sides: np.ndarray) -> np.ndarray:
