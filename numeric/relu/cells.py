@@ -27,6 +27,7 @@ from numeric.relu.hull import Hull, columns_left, hull, likely_basis, refutation
 from numeric.relu.hull_simplex import Program, make_room
 from numeric.relu.pairs_kernel import start_tableau
 from numeric.relu.patience import in_time
+from numeric.relu.refuting_rows import no_rows
 from numeric.relu.simplex import FEASIBLE, LIMIT, NO_MATCH
 
 # Leaves recorded in a first search; where there are more, it is repeated with room for all.
@@ -180,7 +181,7 @@ class CellTree:
         while True:
             leaves = Leaves(np.zeros((room, k, m), np.int8), np.zeros(room, np.int8))
             status, nodes, ended, recorded, last, values = search(
-                program, basic, path, begin, wanted, leaves, scratch
+                program, basic, path, begin, wanted, leaves, scratch, no_rows(program)
             )
             if status == LIMIT or recorded <= room:
                 kept = min(recorded, room)

@@ -14,7 +14,7 @@ y·A x = y·b and Σ one·x = b over a unit's vertices,
 so y refutes where the left side is larger and no y·A_j of a ray is positive: the Lagrangian bound
 of `algebra.relu.arrangement`, which has not to wait until every single entry has the right sign.
 Rounding leaves entries of about 1e-15 where rays have 0: y refutes beyond doubt where rays with
-weights up to `_FAR` do not close the gap.  Ratios follow Harris (1973), *Pivot selection methods
+weights up to `FAR` do not close the gap.  Ratios follow Harris (1973), *Pivot selection methods
 of the Devex LP code*; for the product form of the inverse see Chvátal (1983), *Linear
 Programming*, chapter 7.
 """
@@ -37,8 +37,10 @@ HARRIS = 1e-9
 _OLD = 100
 _DRIFT = 1e-7
 # Weights of rays that cannot undo a refutation, and the gap that it has, as a share of |y|.
-_FAR = 1e8
-_GAP = 1e-7
+FAR = 1e8
+GAP = 1e-7
+# Entries of rays up to this share of |y| may be 0.
+NOISE = 1e-12
 
 INFEASIBLE, DOUBTFUL, OPTIMAL = 0, 1, 2
 
@@ -219,14 +221,14 @@ def _refutes(program, basis, y, sign, largest, room):
                 a /= program.one[j]
                 most = max(most, a)
             elif a > 0.0:
-                if a > 1e-12 * largest:
+                if a > NOISE * largest:
                     return -1
                 unclear += a
         if most == -np.inf:
             return 1
         falling += most * program.total[i]
     gap = value - falling
-    if gap > _GAP * largest + _FAR * unclear:
+    if gap > GAP * largest + FAR * unclear:
         return 1
     return 0 if gap > 0.0 else -1
 
@@ -291,13 +293,13 @@ def dual_simplex(program, basis, costs, age, limit, room):
 
     `age` counts pivots since the inverse was computed afresh.
 
-    Returns (`INFEASIBLE`, `DOUBTFUL` or `OPTIMAL`, age).
+    Returns (`INFEASIBLE`, `DOUBTFUL` or `OPTIMAL`, age, the row that refutes, or -1).
     """
     beta, basic, gone = basis.beta, basis.basic, basis.gone
     for _ in range(limit):
         if age > _OLD:
             if not invert(program, basis, costs, room):
-                return DOUBTFUL, age
+                return DOUBTFUL, age, -1
             age = 0
         r, worst = -1, FEASIBLE
         for i in range(len(basic)):
@@ -305,18 +307,18 @@ def dual_simplex(program, basis, costs, age, limit, room):
             if size > worst:
                 worst, r = size, i
         if r < 0:
-            return OPTIMAL, age
+            return OPTIMAL, age, -1
         sign = 1.0 if beta[r] > 0 else -1.0
         y = basis.inverse[r]
         largest = times_columns(program, y, room)
         clear = _refutes(program, basis, y, sign, largest, room)
         if clear == 1:
-            return INFEASIBLE, age
+            return INFEASIBLE, age, r
         j = _entering(basis, room.row, sign, PIVOT)
         if j < 0 and age == 0:
             j = _entering(basis, room.row, sign, _TINY)
             if j < 0:
-                return DOUBTFUL, age
+                return DOUBTFUL, age, -1
         if j >= 0:
             _times_inverse(basis.inverse, program.columns[j], room.column)
             drift = abs(room.column[r] - room.row[j])
@@ -328,7 +330,7 @@ def dual_simplex(program, basis, costs, age, limit, room):
             continue
         _exchange(basis, r, j, room.row, room.column)
         age += 1
-    return DOUBTFUL, age
+    return DOUBTFUL, age, -1
 
 
 @numba.njit(cache=True)
