@@ -19,10 +19,12 @@ problems/       A network, what learns in it, structural zeros and laws: the pro
                 its symmetries
 ranks/          Generic ranks: MP = 0 decided, and why, in counts
 results         What every verb returns: its facts, its rows, and what follows from these
+record/         What has to be recorded so that the data determine the weights?
 relu/           The family of shallow ReLU networks: patterns, decisions with proofs, verdicts
 surveys/        Many allocations of a network at once
 systems/        The equations of an allocation, their incidence, their core, and the generic root
                 count N
 theorems/       The papers' theorems as predicates, as stated and as they are true
+updates/        The verdicts where matrices learn by low-rank updates, gains or ties
 time_limits     One time limit for a whole call, obeyed in the innermost loops
 """

@@ -91,6 +91,13 @@ FAMILIES: tuple[Family, ...] = (
 )
 
 
+# Problems in which matrices learn by updates, whatever the network: these hand on what they find to
+# be problems of cells.
+_certify_updates = _later("algebra.updates.certify", "certify_updates")
+_verify_updates = _later("algebra.updates.verify", "verify_updates")
+_inspect_updates = _later("algebra.updates.inspect", "inspect_updates")
+
+
 def family_of(network: Network) -> Family:
     """The family of a network."""
     for family in FAMILIES:
@@ -136,7 +143,22 @@ def certify(
     """
     effort = Effort(seed, Limits(timeout, search, subsets), Tools(candidates, fallback, refuted))
     with within(timeout):
-        return family_of(problem.network).certify(problem, effort)
+        return _certify(problem, effort)
+
+
+def _certify(problem: Problem, effort: Effort) -> Certificate:
+    if problem.updates:
+        return _certify_updates(problem, effort, _certify)
+    return family_of(problem.network).certify(problem, effort)
+
+
+def _verify(data: Mapping[str, Any], effort: Effort) -> Verification:
+    told = Fields(data).table("problem")
+    network = read_network(told.raw("network"), "problem.network")
+    learnable = told.raw("learnable")
+    if isinstance(learnable, Mapping) and any(isinstance(v, Mapping) for v in learnable.values()):
+        return _verify_updates(data, effort, _verify)
+    return family_of(network).verify(data, effort)
 
 
 def verify(
@@ -174,8 +196,7 @@ def verify(
     verdict = str(data.get("verdict"))
     try:
         with within(timeout):
-            network = read_network(Fields(data).table("problem").raw("network"), "problem.network")
-            return family_of(network).verify(data, effort)
+            return _verify(data, effort)
     except CheckFailed as failure:
         return Verification(verdict, (Check(failure.place, FAILED, str(failure)),))
     except OutOfTime as limit:
@@ -206,6 +227,17 @@ def inspect_allocation(
     """
     family = family_of(allocation.network)
     return family.inspect(allocation, support or {}, seed=seed, all_forms=all_forms)
+
+
+def inspect_updates(problem: Problem, *, seed: int = 0) -> Inspection:
+    """Structure report of a problem in which matrices learn by updates.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int, optional
+    """
+    return _inspect_updates(problem, seed)
 
 
 def written_equations(

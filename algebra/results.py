@@ -1,7 +1,7 @@
 """What every verb returns: short in a console, a table in a notebook, a data frame, a picture.
 
 A result says its facts (`Result.facts`) and its rows (`Result.columns`); the rest follows from
-these.  Pictures are drawn (`matchprob.report.paint`) and verdicts put into plain words
+these.  Pictures are drawn (`matchprob.report.drawing.paint`) and verdicts put into plain words
 (`matchprob.explain`) by the front door, which says so with `paint_with` and `explain_with` when it
 is imported: nothing here knows matplotlib, or a command line.
 """
@@ -97,7 +97,7 @@ class Result(ABC):
     Attributes
     ----------
     picture : str
-        Which picture is drawn of it: a name in `matchprob.report.paint`.
+        Which picture is drawn of it: a name in `matchprob.report.drawing.paint`.
 
     Examples
     --------

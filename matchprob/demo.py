@@ -29,9 +29,9 @@ from matchprob.cli import run
 from matchprob.cli.options import console
 from matchprob.io import files
 from matchprob.io.progress import progress
-from matchprob.report import pictures
+from matchprob.report.drawing import pictures
+from matchprob.report.drawing.palette import ABSENT, VERDICTS
 from matchprob.report.estimate import percent
-from matchprob.report.palette import ABSENT, VERDICTS
 from matchprob.report.tables import STYLES, mask_text, table
 from numeric.statistics.estimate import Estimate
 

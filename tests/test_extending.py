@@ -2,11 +2,14 @@
 
 import ast
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from matplotlib.axes import Axes
 
-from matchprob.figures import FIGURES, Reproduction, Run, register_figure
+from algebra.problems.files import load_problem
+from matchprob.figures import FIGURES, Run
 from numeric.engines.base import engine_info, unregister
 
 ROOT = Path(__file__).parents[1]
@@ -50,12 +53,29 @@ def test_the_engine_registers_itself():
         unregister("teacher")
 
 
-def test_the_figure_registers_itself():
-    """The example is one function, with the trials it takes."""
-    names = {"register_figure": register_figure, "Run": Run, "Reproduction": Reproduction}
+def test_the_figure_registers_itself(tmp_path):
+    """The example is two functions; it computes, and draws what it computed."""
+    names = {
+        name: getattr(import_module(f"matchprob.{module}"), name)
+        for module, some in {
+            "figures": ("Numbers", "Run", "register_figure"),
+            "figures.curves": ("draw_curves",),
+            "figures.panels": ("Picture",),
+            "figures.points": ("Point", "measure"),
+            "figures.tables": ("Tables", "groups", "markdown_table"),
+            "report.drawing.style": ("tidy",),
+        }.items()
+        for name in some
+    }
+    names |= {"Axes": Axes, "load_problem": lambda path: load_problem(ROOT / path)}
     try:
         exec(compile(block("register_figure"), "docs/extending.md", "exec"), names)
-        assert (FIGURES["name"].title, FIGURES["name"].trials) == ("what it shows", 200)
+        figure = FIGURES["name"]
+        assert (figure.title, figure.trials) == ("what it shows", 200)
+        run = Run(2, 0, tmp_path / "s.sqlite", 1, 0, lambda text: None)
+        numbers = figure.compute(run)
+        assert [row["matched"] for row in numbers.rows] == [2]
+        assert figure.pictures[0].draw(numbers.tables).axes[0].has_data()
     finally:
         FIGURES.pop("name", None)
 

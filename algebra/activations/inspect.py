@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,20 +11,15 @@ from algebra.certificates.family import WrittenEquations
 from algebra.linalg.modular import random_prime
 from algebra.linear.inspect import inspect_linear
 from algebra.networks.activated import ActivatedNetwork
-from algebra.networks.limits import plural
-from algebra.phases import phase
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.budgets.cover import budget_violations, budgets
-from algebra.systems.elimination import eliminate
-from algebra.systems.forms import unknown_count
-from algebra.systems.inspection import Inspection
+from algebra.systems.inspection import FormReport, Inspection, form_report, form_reports
 from algebra.systems.instances import modular_instance
 from algebra.systems.system import build_system, symbolic_system
 
-FORM = "sums"
 # Systems of more unknowns are described by their size only.
 LARGEST = 400
 
@@ -58,41 +52,27 @@ def inspect_activated(
     if reduction is not None:
         return inspect_linear(reduction.problem.allocation, support, seed=seed, all_forms=all_forms)
     p = random_prime(random.Random(f"inspect/{seed}"))
+    reports: tuple[FormReport, ...] = ()
     if network.activation.is_polynomial:
-        words = _system_words(allocation, support, p, seed)
+        instance = modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
+        weights, X, Y, field = instance.weights, instance.X, instance.Y, PrimeField(p)
+
+        def report(form: str) -> FormReport:
+            return form_report(build_system(allocation, weights, X, Y, field, form))
+
+        reports, skipped = form_reports(allocation, all_forms, report, LARGEST)
     else:
-        words = (
+        skipped = (
             f"{network.activation} is no polynomial: there is no polynomial system, and a count of "
             "solutions is a lower bound",
         )
     return Inspection(
         allocation=allocation,
         prime=p,
-        forms=(),
-        skipped=words,
+        forms=reports,
+        skipped=skipped,
         budgets=budgets(allocation),
         violations=budget_violations(allocation),
-    )
-
-
-def _system_words(
-    allocation: Allocation, support: Mapping[str, np.ndarray], p: int, seed: int
-) -> tuple[str, ...]:
-    """The lifted system and its core at a random instance, in words."""
-    unknowns = unknown_count(allocation, FORM)
-    if unknowns > LARGEST:
-        return (f"{FORM} form: {unknowns} unknowns, more than {LARGEST}: not written out",)
-    instance = modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
-    system = build_system(allocation, instance.weights, instance.X, instance.Y, PrimeField(p), FORM)
-    with phase(f"elimination of the {FORM} form ({unknowns} unknowns)"):
-        core = eliminate(system)
-    degrees = Counter(int(e.total_degree()) for e in system.equations if hasattr(e, "total_degree"))
-    listed = ", ".join(f"{count} of degree {degree}" for degree, count in sorted(degrees.items()))
-    return (
-        f"{FORM} form: {plural(len(system.equations), f'{len(system.equations)} equation')} in "
-        f"{unknowns} unknowns ({allocation.size} weights; the rest is what each unit receives): "
-        f"{listed}",
-        str(core),
     )
 
 
@@ -104,6 +84,6 @@ def activated_equations(
     assert isinstance(network, ActivatedNetwork)
     if not network.activation.is_polynomial:
         return None
-    system = symbolic_system(found.allocation, FORM, support)
+    system = symbolic_system(found.allocation, network.own_forms[0], support)
     pairs = list(zip(system.labels, system.equations, strict=True))
     return f"Equations of the {system.form} form", pairs

@@ -97,7 +97,7 @@ class Certificate(Result):
     @property
     def learnable(self) -> int:
         """Number r of learnable weights."""
-        return self.problem.allocation.size
+        return self.problem.learning.size
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain data (the content of ``cert.json``)."""

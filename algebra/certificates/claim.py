@@ -19,7 +19,10 @@ from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
 from algebra.problems.files import network_from_dict
 from algebra.problems.problem import Distribution, Problem
+from algebra.problems.updates import UPDATES, LowRank, Tied, Update, read_update
 
+# What ``certify --json`` prints besides the certificate.
+_PRINTED = ("names", "explanation")
 # A bound that a certificate gives is below this: see `algebra.ranks.generic_rank`.
 _LARGEST_ERROR = Fraction(1, 2**50)
 
@@ -45,7 +48,7 @@ class Claim:
     tried: tuple[str, ...]
     seed: int
     evidence: Fields
-    explained: bool = False
+    printed: tuple[str, ...] = ()
 
     def check_words(self, theorems: Mapping[str, str], say: Say) -> None:
         """Which law it is about, what the theorems say, and which fields are only words.
@@ -70,14 +73,14 @@ class Claim:
                 raise CheckFailed(f"theorems.{one_line(name)}", f"{shown(said)}; it is {right!r}")
         words = ("rule", "reasons", "notes", "tried")
         used = [name for name in words if getattr(self, name)]
-        used += ["explanation"] * self.explained
+        used += self.printed
         text = f"the certifying program's own: {', '.join(used)}; seeds, points tried, trace, index"
         say("words", UNCHECKED, text)
 
     @property
     def learnable(self) -> int:
         """Number r of learnable weights."""
-        return self.problem.allocation.size
+        return self.problem.learning.size
 
     @property
     def _law(self) -> str:
@@ -144,7 +147,7 @@ def read_claim(data: object, place: str = "") -> Claim:
     verdict = fields.text("verdict")
     if verdict not in VERDICTS:
         raise CheckFailed(fields.at("verdict"), f"{shown(verdict)} is no verdict")
-    size = problem.allocation.size
+    size = problem.learning.size
     learnable = fields.whole("learnable")
     if learnable != size:
         raise CheckFailed(fields.at("learnable"), f"says {shown(learnable)}, the masks hold {size}")
@@ -163,8 +166,10 @@ def read_claim(data: object, place: str = "") -> Claim:
         tried=fields.texts("tried"),
         seed=fields.whole("seed"),
         evidence=fields.table("evidence"),
-        # Only what ``certify --json`` prints has one.
-        explained=not place and fields.has("explanation") and bool(fields.raw("explanation")),
+        # Only what ``certify --json`` prints has them.
+        printed=tuple(
+            name for name in _PRINTED if not place and fields.has(name) and fields.raw(name)
+        ),
     )
     fields.finish()
     return claim
@@ -230,13 +235,36 @@ def read_network(data: object, place: str) -> Network:
         raise CheckFailed(place, one_line(error)) from None
 
 
-def _masks(fields: Fields, key: str, network: Network) -> dict[str, list[list[int]]]:
+def _masks(fields: Fields, key: str, network: Network) -> dict[str, Any]:
     tables = fields.table(key)
-    masks = {}
+    masks: dict[str, Any] = {}
     for name in fields.raw(key):
         place = tables.at(one_line(name))
         if name not in network.shapes:
             raise CheckFailed(place, f"a {network.title} has no such matrix")
+        if key == "learnable" and isinstance(tables.raw(name), Mapping):
+            masks[name] = _update(tables.table(name), network.shapes[name])
+            continue
         rows = matrix(tables.raw(name), place, network.shapes[name])
         masks[name] = [[whole(v, place, 0, 1) for v in row] for row in rows]
     return masks
+
+
+def _update(fields: Fields, shape: tuple[int, int]) -> Update:
+    """An update, its numbers whole numbers of exactly that type."""
+    keys = [key for key in fields if key in UPDATES]
+    if len(keys) != 1:
+        raise CheckFailed(fields.place, "must have one of the keys " + ", ".join(UPDATES))
+    [key] = keys
+    value, place = fields.raw(key), fields.at(key)
+    if key == Tied.keyword:
+        value = [[whole(v, place, 0) for v in row] for row in matrix(value, place, shape)]
+    elif key == LowRank.keyword:
+        value = whole(value, place, 1)
+    else:
+        value = fields.text(key)
+    fields.finish()
+    try:
+        return read_update({key: value}, place)
+    except InputError as error:
+        raise CheckFailed(place, one_line(error)) from None

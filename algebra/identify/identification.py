@@ -12,6 +12,7 @@ from typing import Any
 
 from algebra.identify.alternatives import Alternatives, alternatives
 from algebra.identify.fibre import Fibre, fibre
+from algebra.identify.updates import learning_fibre
 from algebra.linalg.rational import nearest_double
 from algebra.networks.base import NotKnown
 from algebra.polynomials.msolve.process import MsolveError, MsolveMissing
@@ -64,7 +65,7 @@ class Identification(Result):
         everywhere = self.globally_determined
         found = self.alternatives
         return {
-            "learnable": self.fibre.size,
+            "learnable": self.problem.learning.size,
             "rank": self.fibre.rank.rank,
             "fibre_dimension": self.fibre.dimension,
             "generic_root_count": None if found is None else found.root_count,
@@ -86,7 +87,7 @@ class Identification(Result):
         """How many weights are determined, locally and everywhere."""
         everywhere = self.globally_determined
         return {
-            "learnable": self.fibre.size,
+            "learnable": self.problem.learning.size,
             "determined": len(self.fibre.determined),
             "free": len(self.fibre.free),
             "fibre_dimension": self.fibre.dimension,
@@ -95,8 +96,8 @@ class Identification(Result):
         }
 
     def columns(self) -> dict[str, list[Any]]:
-        """One row for each learnable weight."""
-        cells = self.problem.allocation.cells
+        """One row for each weight that can change."""
+        cells = self.problem.learning.moving.cells
         everywhere = self.globally_determined
         locally = set(self.fibre.determined)
         return {
@@ -155,7 +156,8 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
     Parameters
     ----------
     problem : Problem
-        With a fixed allocation.
+        With a fixed allocation; where matrices learn by updates the answer is about the weights
+        that these change (`algebra.identify.updates`).
     seed : int, optional
     timeout : float, optional
         Seconds for the solutions of one instance.
@@ -169,6 +171,8 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
       W[0,0]: 2 complex values
       W[1,1]: 2 complex values
     """
+    if problem.updates:
+        return _of_updates(problem, seed)
     allocation, support = problem.allocation, problem.support
     whole = network_rank(allocation.network, support, seed).rank
     local = fibre(allocation, support, seed=seed, upper=whole)
@@ -187,3 +191,10 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
         except (RootCountError, MsolveMissing, MsolveError, OutOfTime, NotKnown) as error:
             unknown = str(error)
     return Identification(problem, local, found, unknown, seed)
+
+
+def _of_updates(problem: Problem, seed: int) -> Identification:
+    whole = network_rank(problem.network, problem.support, seed).rank
+    local = learning_fibre(problem.learning, seed=seed, upper=whole)
+    unknown = "" if local.dimension else "the number of matches is not counted where updates learn"
+    return Identification(problem, local, None, unknown, seed)

@@ -9,30 +9,25 @@ GF(p).
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from algebra.linalg.modular import Residues, random_prime
 from algebra.linalg.rational import Rationals
-from algebra.networks.chain import need_chain
-from algebra.phases import phase
-from algebra.polynomials.rings import RationalField, SymbolicRing
+from algebra.polynomials.rings import PrimeField, RationalField, SymbolicRing
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
 from algebra.ranks.budgets.cover import budget_violations, budgets
-from algebra.systems.core import Core
 from algebra.systems.elimination import eliminate
-from algebra.systems.forms import preferred_forms, unknown_count
-from algebra.systems.incidence import block_triangular_form
-from algebra.systems.inspection import BlockSummary, FormReport, Inspection
-from algebra.systems.instances import modular_instance
-from algebra.systems.modular_elimination import eliminate_modular
+from algebra.systems.inspection import FormReport, Inspection, form_report, form_reports
+from algebra.systems.instances import ModularInstance, modular_instance
+from algebra.systems.quadratic import DegreeAboveTwo
 from algebra.systems.system import (
     PolynomialSystem,
-    QuadraticSystem,
+    WrittenSystem,
     build_system,
     quadratic_system,
     symbolic_system,
@@ -65,8 +60,15 @@ def inspect_linear(
     Inspection
     """
     p = random_prime(random.Random(f"inspect/{seed}"))
-    instance = modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
-    reports, skipped = _reports(allocation, all_forms, lambda form: _report(instance.system(form)))
+
+    # Drawn where it is used: not where every form is too large to be written out.
+    @cache
+    def instance() -> ModularInstance:
+        return modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
+
+    reports, skipped = form_reports(
+        allocation, all_forms, lambda form: form_report(instance().system(form)), LARGEST
+    )
     return Inspection(
         allocation=allocation,
         prime=p,
@@ -83,7 +85,7 @@ def inspect_numbers(numbers: GivenNumbers, *, seed: int = 0, all_forms: bool = F
     Parameters
     ----------
     numbers : GivenNumbers
-        Of a network that is a matrix chain.
+        Of a network whose equations are polynomials.
     seed, all_forms : optional
         As for `inspect_linear`.
 
@@ -93,7 +95,6 @@ def inspect_numbers(numbers: GivenNumbers, *, seed: int = 0, all_forms: bool = F
     coefficient: such a prime shows the very terms that there are over Q.
     """
     allocation = numbers.problem.allocation
-    need_chain(allocation.network)
     p = 0
 
     def report(form: str) -> FormReport:
@@ -102,9 +103,9 @@ def inspect_numbers(numbers: GivenNumbers, *, seed: int = 0, all_forms: bool = F
             allocation, numbers.weights, numbers.X, numbers.Y, RationalField(), form
         )
         p, system = _faithful(whole, numbers, form, seed)
-        return _report(system, eliminate(whole))
+        return form_report(system, eliminate(whole))
 
-    reports, skipped = _reports(allocation, all_forms, report)
+    reports, skipped = form_reports(allocation, all_forms, report, LARGEST)
     return Inspection(
         allocation=allocation,
         prime=p,
@@ -116,33 +117,11 @@ def inspect_numbers(numbers: GivenNumbers, *, seed: int = 0, all_forms: bool = F
     )
 
 
-def _reports(
-    allocation: Allocation, all_forms: bool, report: Callable[[str], FormReport]
-) -> tuple[tuple[FormReport, ...], tuple[str, ...]]:
-    """The forms that are eliminated, and why others are not."""
-    reports: list[FormReport] = []
-    skipped: list[str] = []
-    for rank, form in enumerate(preferred_forms(allocation.network, allocation)):
-        if rank and not all_forms:
-            skipped.append(f"{form} form: its core is larger (ask for it with --all-forms)")
-            continue
-        unknowns = unknown_count(allocation, form)
-        if unknowns > LARGEST:
-            skipped.append(
-                f"{form} form: {unknowns} unknowns, more than {LARGEST}: not written out"
-            )
-            continue
-        with phase(f"elimination of the {form} form ({unknowns} unknowns)"):
-            reports.append(report(form))
-    return tuple(reports), tuple(skipped)
-
-
 def _faithful(
     whole: PolynomialSystem, numbers: GivenNumbers, form: str, seed: int
-) -> tuple[int, QuadraticSystem]:
+) -> tuple[int, WrittenSystem]:
     """The system modulo a prime that keeps every term."""
-    terms = sum(len(e.monoms()) if hasattr(e, "monoms") else e != 0 for e in whole.equations)
-    rng = random.Random(f"inspect/{seed}")
+    allocation, rng = numbers.problem.allocation, random.Random(f"inspect/{seed}")
     while True:
         p = random_prime(rng)
         try:
@@ -150,8 +129,12 @@ def _faithful(
             X, Y = _residues(numbers.X, p), _residues(numbers.Y, p)
         except ValueError:  # it divides a denominator
             continue
-        system = quadratic_system(numbers.problem.allocation, weights, X, Y, p, form)
-        if int(system.equations.terms) == terms:
+        system: WrittenSystem
+        try:
+            system = quadratic_system(allocation, weights, X, Y, p, form)
+        except DegreeAboveTwo:
+            system = build_system(allocation, weights, X, Y, PrimeField(p), form)
+        if system.terms == whole.terms:
             return p, system
 
 
@@ -160,50 +143,6 @@ def _residues(values: Rationals, p: int) -> Residues:
     for at, value in np.ndenumerate(values):
         out[at] = int(value.p) * pow(int(value.q), -1, p) % p
     return out
-
-
-def _report(system: QuadraticSystem, core: Core | None = None) -> FormReport:
-    system = system.without_identities()
-    equations, unknowns = system.equations, len(system.unknowns)
-    triangular = block_triangular_form(equations.patterns(), unknowns)
-    block_of = np.full(len(system), -1)
-    own = np.full(unknowns, -2)
-    for k, block in enumerate(triangular.blocks):
-        block_of[list(block.equations)] = k
-        own[list(block.unknowns)] = k
-    linear = equations.degree_in(own[None, :] == block_of[:, None]) <= 1
-    blocks = []
-    for block in triangular.blocks:
-        size, straight = len(block.equations), int(linear[list(block.equations)].sum())
-        blocks.append(BlockSummary(size, straight, size - straight))
-    core = core or eliminate_modular(system)
-    core_triangular = block_triangular_form(core.patterns, len(core.unknowns))
-    terms, possible = core.density
-    return FormReport(
-        form=system.form,
-        equations=len(system),
-        unknowns=unknowns,
-        weights=system.weights,
-        by_degree=dict(sorted(Counter(equations.degrees.tolist()).items())),
-        overdetermined=_sizes(triangular.overdetermined),
-        underdetermined=_sizes(triangular.underdetermined),
-        blocks=tuple(blocks),
-        core_equations=core.equation_count,
-        core_unknowns=len(core.unknowns),
-        core_degree=max(core.degrees, default=0),
-        bezout=core.bezout,
-        terms=terms,
-        possible_terms=possible,
-        core_blocks=tuple(len(b.unknowns) for b in core_triangular.blocks),
-        deferred=tuple(map(len, core.deferred_unknowns)),
-        consistent=core.consistent,
-        system=system,
-        triangular=triangular,
-    )
-
-
-def _sizes(part: Any) -> tuple[int, int]:
-    return len(part.equations), len(part.unknowns)
 
 
 def linear_equations(

@@ -216,7 +216,7 @@ class Checker:
         again = network_rank(network, self.problem.support, self.seed)
         if again.rank > claimed:
             raise CheckFailed("equations", f"a new point shows rank {again.rank} > {claimed}")
-        self.say("equations", PROBABLE, f"generic rank {claimed}; new points: {_odds(again.error)}")
+        self.say("equations", PROBABLE, f"generic rank {claimed}; new points: {odds(again.error)}")
         return PROBABLE
 
     def _allocation_rank(self) -> str:
@@ -237,7 +237,7 @@ class Checker:
         )
         if again.rank > claim.rank:
             raise CheckFailed("rank", f"a new point shows rank {again.rank} > {claim.rank}")
-        self.say("rank", PROBABLE, f"rank {claim.rank} at new points too: {_odds(again.error)}")
+        self.say("rank", PROBABLE, f"rank {claim.rank} at new points too: {odds(again.error)}")
         return PROBABLE
 
     def _upper_bound(self, evidence: RankEvidence, met: bool) -> None:
@@ -265,7 +265,7 @@ class Checker:
                 chosen = rng.sample(cells, claimed + claimed // 4 + 16)
             matrix = jacobian(tangent_factors(network, point, names), chosen, p)
             self._compare_derivatives(point, chosen, matrix, place)
-            found = _own_rank(matrix, p)
+            found = own_rank(matrix, p)
             if found < claimed and len(chosen) < len(cells):
                 found = rank(jacobian(tangent_factors(network, point, names), cells, p), p)
         if found != claimed:
@@ -400,13 +400,15 @@ class Checker:
         return status
 
 
-def _own_rank(matrix: np.ndarray, p: int) -> int:
+def own_rank(matrix: np.ndarray, p: int) -> int:
+    """Rank modulo p, of matrices that are not too large by our own elimination."""
     if matrix.shape[0] <= _OWN_RANK:
         return int(batched_rank(matrix[None], p)[0])
     return rank(matrix, p)
 
 
-def _odds(error: Fraction) -> str:
+def odds(error: Fraction) -> str:
+    """An error bound in words."""
     if error == 0:
         return "proved"
     return f"error at most 2^-{(error.denominator // error.numerator).bit_length() - 1}"

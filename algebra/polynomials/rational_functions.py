@@ -244,6 +244,9 @@ class Polynomial:
         self.ring = ring
         self.terms = terms
 
+    def __len__(self) -> int:
+        return len(self.terms)
+
     def to_dict(self) -> dict[Monomial, Any]:
         """Exponents to coefficients."""
         return self.terms

@@ -15,7 +15,9 @@ The format is in docs/problem-files.md::
 
 A matrix is a list of rows, the name of a ``.csv`` (a matrix, or an edge list:
 `algebra.problems.tables`) or ``.npy`` file beside the problem file, ``"all"`` (every weight of it
-learns), or ``{ random = { budget = …, rows = … } }`` (see `algebra.problems.random_cells`).
+learns), ``{ random = { budget = …, rows = … } }`` (see `algebra.problems.random_cells`), or an
+update: ``{ lora = 2 }``, ``{ gain = "rows" }``, ``{ tied = [[1, 1], [2, 0]] }``
+(`algebra.problems.updates`).
 Bounds and signs of ``[constraints]`` (`algebra.problems.constraints`) are numbers, words, or
 matrices in the same forms.
 """
@@ -38,6 +40,7 @@ from algebra.problems.problem import ALL, Distribution, Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.problems.schema import MEANINGS, TABLES, nearest
 from algebra.problems.tables import Edges, Rows, number, read_rows
+from algebra.problems.updates import UPDATES, Update, read_update
 
 
 def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
@@ -74,6 +77,11 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     for name, value in support.items():
         if isinstance(value, RandomCells):
             raise InputError(f"support.{one_line(name)} is random: a support must be fixed")
+        if isinstance(value, Update):
+            raise InputError(
+                f"support.{one_line(name)} ({shown(value.to_dict())}) must be a mask of 0 and 1: "
+                "updates belong into [learnable]"
+            )
     laws = data.get("distribution", {})
     _no_unknown(laws, {f.name for f in fields(Distribution)}, "[distribution]", "key")
     rules = data.get("constraints", {})
@@ -186,6 +194,9 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
     if isinstance(value, RandomCells):
         return value
     if isinstance(value, Mapping):
+        _no_unknown(value, {"random", *UPDATES}, f"`{name}`", "key")
+        if value and "random" not in value:
+            return read_update(_with_files(value, name, folder), name)
         _no_unknown(value, {"random"}, f"`{name}`", "key")
         spec = value.get("random")
         known = {f.name for f in fields(RandomCells)}
@@ -199,6 +210,26 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
     if isinstance(value, str) and value != ALL:
         return _matrix_file(value, name, folder or Path(), "rows of 0 and 1", _entry)
     return value
+
+
+def _with_files(value: Mapping[str, Any], name: str, folder: Path | None) -> dict[str, Any]:
+    """An update with the file of its numbers read."""
+    told = dict(value)
+    if isinstance(tied := told.get("tied"), str):
+        what = "rows of whole numbers"
+        rows = _matrix_file(tied, f"{name}.tied", folder or Path(), what, _number)
+        if isinstance(rows, Edges):
+            raise InputError(f"`{name}.tied`: {tied} is an edge list; ties are a matrix of numbers")
+        told["tied"] = [[_plain(v) for v in row] for row in rows]
+    return told
+
+
+def _plain(value: Any) -> Any:
+    """A number that is whole as an int; anything else as it is, to be refused later."""
+    try:
+        return int(value) if value == int(value) else value
+    except (TypeError, ValueError, OverflowError):
+        return value
 
 
 def _mask(value: Any, names: Names, name: str, table: str) -> Any:

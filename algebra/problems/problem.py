@@ -21,6 +21,7 @@ from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.constraints import Constraints
 from algebra.problems.names import Names, graph_cells, is_graph
 from algebra.problems.random_cells import RandomCells
+from algebra.problems.updates import Learning, Update, read_update
 
 # Instead of a mask: every weight of the matrix that exists.
 ALL = "all"
@@ -59,8 +60,9 @@ class Problem:
     Parameters
     ----------
     network : Network
-    learnable : mapping of str to mask or RandomCells
-        One entry for each weight matrix that learns.
+    learnable : mapping of str to mask, RandomCells or Update
+        One entry for each weight matrix that learns; an update may be written as in a file,
+        ``{"lora": 2}`` (`algebra.problems.updates`).
     support : mapping of str to mask, optional
         Structural zeros: cells outside are 0 in student and teacher.
     distribution : Distribution, optional
@@ -123,6 +125,12 @@ class Problem:
                     raise InputError(f"learnable.{name}: {error}") from None
                 learnable[name] = value
                 continue
+            if isinstance(value, Mapping):
+                value = read_update(value, f"learnable.{name}")
+            if isinstance(value, Update):
+                value.check(name, shapes[name], support.get(name))
+                learnable[name] = value
+                continue
             if isinstance(value, str) and value == ALL:
                 value = support.get(name, np.ones(shapes[name], np.int8)).copy()
             mask = as_mask(self._drawn(value, name), shapes[name], f"learnable.{name}")
@@ -138,12 +146,26 @@ class Problem:
                 mask.setflags(write=False)
         object.__setattr__(self, "support", support)
         object.__setattr__(self, "learnable", learnable)
+        self._check_updates()
         masks = {
             name: value if isinstance(value, np.ndarray) else support.get(name)
             for name, value in learnable.items()
         }
         constraints = self.constraints.on(self.network, masks, fixed=bool(learnable))
         object.__setattr__(self, "constraints", constraints)
+
+    def _check_updates(self) -> None:
+        """Updates beside random cells or constraints are no question that anything answers."""
+        if self.updates and self.constraints:
+            raise InputError(
+                f"[constraints] are about single weights, but {self._updated}: leave one of them "
+                "out"
+            )
+        if self.updates and self.is_random:
+            raise InputError(
+                f"random cells are drawn anew for each trial, but {self._updated}, which no verb "
+                "with trials takes: write fixed masks beside updates"
+            )
 
     def _drawn(self, value: Any, matrix: str) -> Any:
         """A graph as the mask of its edges; anything else as it is."""
@@ -160,15 +182,53 @@ class Problem:
         """Whether the allocation is drawn anew for each trial."""
         return any(isinstance(v, RandomCells) for v in self.learnable.values())
 
+    @property
+    def updates(self) -> dict[str, Update]:
+        """The matrices that learn by an update, in the network's order."""
+        given = self.learnable
+        return {n: given[n] for n in self.network.shapes if isinstance(given.get(n), Update)}
+
+    @property
+    def _updated(self) -> str:
+        """Which matrices learn by what, on one line."""
+        told = []
+        for name, update in self.updates.items():
+            [(key, value)] = update.to_dict().items()
+            what = "…" if isinstance(value, list) else json.dumps(value)
+            told.append(f"{name} learns by {{ {key} = {what} }}")
+        return " and ".join(told)
+
     @cached_property
-    def allocation(self) -> Allocation:
-        """The allocation, where it is fixed.
+    def learning(self) -> Learning:
+        """All that learns, cells and updates, where it is fixed.
 
         Raises
         ------
         InputError
-            Where it is random: then there is one for each trial (`draw`).
+            Where cells are random.
         """
+        updates = self.updates
+        if not updates:
+            return Learning(self.network, self.allocation.cells, {}, self.support)
+        masks = {n: v for n, v in self.learnable.items() if n not in updates}
+        cells = Allocation.from_masks(self.network, masks).cells
+        return Learning(self.network, cells, updates, self.support)
+
+    @cached_property
+    def allocation(self) -> Allocation:
+        """The allocation, where it is fixed and of single cells.
+
+        Raises
+        ------
+        InputError
+            Where it is random: then there is one for each trial (`draw`).  Where a matrix learns
+            by an update: then see `learning`.
+        """
+        if self.updates:
+            raise InputError(
+                f"{self._updated}: this question needs single cells (masks of 0 and 1); "
+                "inspect, certify, verify and identify take updates"
+            )
         if self.is_random:
             raise InputError(
                 "the allocation is random, drawn anew for each trial; this question needs a "
@@ -211,6 +271,8 @@ class Problem:
             if isinstance(value, RandomCells):
                 spec = {f.name: getattr(value, f.name) for f in fields(value)}
                 learnable[name] = {"random": {k: v for k, v in spec.items() if v is not None}}
+            elif isinstance(value, Update):
+                learnable[name] = value.to_dict()
             else:
                 learnable[name] = value.tolist()
         data: dict[str, Any] = {

@@ -21,6 +21,7 @@ from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.problem import ALL, LAWS, Distribution
 from algebra.problems.random_cells import RandomCells
+from algebra.problems.updates import Gain, LowRank, Tied
 
 TABLES = {
     "network": "the kind of network and its sizes",
@@ -46,6 +47,9 @@ MEANINGS = {
     "columns": "only the first columns are used",
     "max_per_row": "most cells in a row",
     "max_per_column": "most cells in a column",
+    "lora": "the matrix learns by a change of this rank, W + U Vᵀ",
+    "gain": "each row (or column) learns a factor",
+    "tied": "cells with equal numbers move together; 0 is fixed",
     "weights": "law of the student's weights",
     "inputs": "law of the samples",
     "teacher": "law of the teacher's weights",
@@ -108,7 +112,7 @@ def problem_schema() -> dict[str, Any]:
             "learnable": {
                 "description": TABLES["learnable"],
                 **matrices,
-                "additionalProperties": {"anyOf": [*_masks(), _random()]},
+                "additionalProperties": {"anyOf": [*_masks(), _random(), *_updates()]},
             },
             "support": {
                 "description": TABLES["support"],
@@ -180,6 +184,25 @@ def _random() -> dict[str, Any]:
         "properties": {"random": inner},
         "description": "an allocation drawn anew for each trial",
     }
+
+
+def _updates() -> list[dict[str, Any]]:
+    row = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1}
+    rows = {"type": "array", "items": row, "minItems": 1}
+    values: dict[str, dict[str, Any]] = {
+        LowRank.keyword: {"type": "integer", "minimum": 1},
+        Gain.keyword: {"enum": ["rows", "columns"]},
+        Tied.keyword: {"anyOf": [rows, _FILE]},
+    }
+    return [
+        {
+            "type": "object",
+            "required": [key],
+            "additionalProperties": False,
+            "properties": {key: {**value, "description": MEANINGS[key]}},
+        }
+        for key, value in values.items()
+    ]
 
 
 def _table(name: str, cls: type, value: dict[str, Any]) -> dict[str, Any]:

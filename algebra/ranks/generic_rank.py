@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -46,7 +46,9 @@ from algebra.time_limits import check_time
 TARGET_ERROR = Fraction(1, 2**60)
 
 
-def deficit_error(network: Network, rank_bound: int) -> Fraction:
+def deficit_error(
+    network: Network, rank_bound: int, more_degree: int = 0, more_bits: int = 0
+) -> Fraction:
     """Probability bound that one random prime and point show too small a rank.
 
     Parameters
@@ -54,9 +56,11 @@ def deficit_error(network: Network, rank_bound: int) -> Fraction:
     network : Network
     rank_bound : int
         Upper bound on the true generic rank.
+    more_degree, more_bits : int, optional
+        By how much degree and bits of an entry exceed those of the network's own Jacobian.
     """
-    degree = rank_bound * network.entry_degree
-    bits = rank_bound * (rank_bound.bit_length() + network.entry_bits)
+    degree = rank_bound * (network.entry_degree + more_degree)
+    bits = rank_bound * (rank_bound.bit_length() + network.entry_bits + more_bits)
     # The last terms are for the random combinations of `rank_at`, and for values that meet.
     vanishing = Fraction(degree + rank_bound + network.formal_collisions, 1 << 30)
     return vanishing + Fraction(bits // 30 + 1, PRIME_COUNT)
@@ -123,32 +127,61 @@ def generic_rank(
     bound = min(len(cells), network.label_dimension_bound)
     if upper is not None:
         bound = min(bound, upper)
-    if (once := deficit_error(network, bound)) >= Fraction(1, 4):
+    # Of very many columns no more than so many are ranked at once: see `rank_at`.
+    check_size(network, min(len(cells), bound + bound // 4 + 16))
+    names = sorted({cell[0] for cell in cells})
+    return rank_at_points(
+        network, bound, lambda point: rank_at(network, point, cells, names, bound),
+        support=support, once=deficit_error(network, bound), seed=seed, target=target,
+    )  # fmt: skip
+
+
+def rank_at_points(
+    network: Network,
+    bound: int,
+    rank_of: Callable[[Point], int],
+    *,
+    once: Fraction,
+    support: Mapping[str, np.ndarray] | None = None,
+    seed: int | str = 0,
+    target: Fraction = TARGET_ERROR,
+) -> GenericRank:
+    """A generic rank, from its ranks at random points.
+
+    Parameters
+    ----------
+    network : Network
+    bound : int
+        An upper bound.
+    rank_of : callable
+        The rank at a point.
+    once : Fraction
+        Probability bound that one point shows too small a rank (`deficit_error`).
+    support, seed, target : optional
+        As for `generic_rank`.
+    """
+    if once >= Fraction(1, 4):
         raise InputError(
             f"a {network.title} of this depth and degree cannot be ranked modulo primes below 2^31 "
             f"(a deficit at a point would be wrong with probability up to {shown(once)}); "
             "choose fewer steps, or an activation of lower degree"
         )
-    # Of very many columns no more than so many are ranked at once: see `rank_at`.
-    check_size(network, min(len(cells), bound + bound // 4 + 16))
     rng = random.Random(f"primes/{seed}")
     best, witness = -1, (0, 0)
     points: list[tuple[int, int]] = []
     error = Fraction(1)
-    names = sorted({cell[0] for cell in cells})
     while error >= target:
         check_time()
         p, number = random_prime(rng), rng.randrange(1 << 32)
         points.append((p, number))
-        point = random_point(network, p, number, support)
-        found = rank_at(network, point, cells, names, bound)
+        found = rank_of(random_point(network, p, number, support))
         if found > best:
             best, witness, error = found, (p, number), Fraction(1)
         if best >= bound:
             error = Fraction(0)
             break
         # A larger rank would have shown at each of the points that met `best`.
-        error *= deficit_error(network, bound)
+        error *= once
     return GenericRank(best, bound, *witness, tuple(points), error)
 
 

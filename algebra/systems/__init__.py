@@ -8,7 +8,7 @@ enclosure            Exact boxes around the weights of real solutions, each with
 forms                The lifted forms of a network's equations: unknowns, equations, values, size
 incidence            Structure of a system of equations: matchings, Dulmage–Mendelsohn, block
                      triangular form
-inspection           The report of an inspection: forms, blocks, core, budgets
+inspection           The structure report, and how it is made of a system
 instances            A student, a teacher and samples over GF(p) or Q, and the core they lead to
 modular_elimination  Exact elimination over GF(p) on arrays: the core of a large quadratic system
 quadratic            Polynomials of degree at most two over GF(p), as arrays of terms

@@ -199,7 +199,7 @@ class CoreSystem(Core):
     @property
     def terms(self) -> int:
         """Number of non-zero terms."""
-        return sum(len(e.monoms()) for e in self.equations)
+        return sum(map(len, self.equations))
 
 
 def pattern_of(polynomial: Any) -> tuple[int, ...]:

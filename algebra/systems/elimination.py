@@ -218,12 +218,13 @@ def _expose_linear(field: Any, ring: Any, equations: Sequence[Any]) -> tuple[lis
         return [e for e in equations if not _is_linear(e)], linear
     if not equations:
         return [], []
-    monomials = sorted({m for e in equations for m in e.monoms()}, key=sum, reverse=True)
+    tables = [e.to_dict() for e in equations]
+    monomials = sorted({m for table in tables for m in table}, key=sum, reverse=True)
     column = {m: c for c, m in enumerate(monomials)}
     rows = []
-    for e in equations:
+    for table in tables:
         row = [field.constant(0)] * len(monomials)
-        for monomial, coefficient in e.to_dict().items():
+        for monomial, coefficient in table.items():
             row[column[monomial]] = coefficient
         rows.append(row)
     reduced = field.rref(rows, len(monomials))

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from algebra.phases import phase
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import Budget, Violation
 from algebra.results import Result
-from algebra.systems.incidence import BlockTriangularForm
-from algebra.systems.system import QuadraticSystem
+from algebra.systems.core import Core
+from algebra.systems.elimination import eliminate
+from algebra.systems.forms import preferred_forms, unknown_count
+from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
+from algebra.systems.modular_elimination import eliminate_modular
+from algebra.systems.system import QuadraticSystem, WrittenSystem, patterns_of
+
+# Forms with more equations are described by their sizes only.
+MOST_EQUATIONS = 40_000
 
 
 @dataclass(frozen=True)
@@ -56,7 +67,7 @@ class FormReport:
         Sizes of the linear blocks put aside.
     consistent : bool
         False where elimination meets 1 = 0.
-    system : QuadraticSystem
+    system : QuadraticSystem or PolynomialSystem
         The equations counted, over GF(p).
     triangular : BlockTriangularForm
         Of `system`, by position.
@@ -79,7 +90,7 @@ class FormReport:
     core_blocks: tuple[int, ...]
     deferred: tuple[int, ...]
     consistent: bool
-    system: QuadraticSystem
+    system: WrittenSystem
     triangular: BlockTriangularForm
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,6 +120,48 @@ class FormReport:
         }
 
 
+@dataclass(frozen=True)
+class UpdateReport:
+    """One matrix that learns by an update (`algebra.problems.updates`).
+
+    Attributes
+    ----------
+    matrix : str
+    update : mapping
+        As in a problem file.
+    words : str
+    parameters, dimension : int
+        How many numbers, and the dimension of the matrices they lead to.
+    equations : int or None
+        At most in so many independent equations they take part; None where no such count is known.
+    """
+
+    matrix: str
+    update: Mapping[str, Any]
+    words: str
+    parameters: int
+    dimension: int
+    equations: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``."""
+        return {
+            "matrix": self.matrix,
+            **self.update,
+            "parameters": self.parameters,
+            "dimension": self.dimension,
+            "equations": self.equations,
+        }
+
+    def __str__(self) -> str:
+        text = f"{self.words}: {self.parameters} parameters"
+        if self.dimension < self.parameters:
+            text += f", dimension {self.dimension}"
+        if self.equations is not None:
+            text += f", in at most {self.equations} independent equations"
+        return text
+
+
 @dataclass(frozen=True, repr=False)
 class Inspection(Result):
     """The structure report of an allocation.
@@ -127,6 +180,12 @@ class Inspection(Result):
     labels : str
         Of one's own instance: whose labels it has, "the teacher's" or "given"; empty where the
         report is of generic data.
+    updates : tuple of UpdateReport
+        Matrices that learn by an update; `allocation` then holds all cells that can change.
+    parameters : int or None
+        How many numbers learn, where that is not the number of cells.
+    rank, equations : int or None
+        Where updates learn: the generic rank of what learns, and of the whole network.
     """
 
     allocation: Allocation
@@ -136,6 +195,15 @@ class Inspection(Result):
     budgets: tuple[Budget, ...]
     violations: tuple[Violation, ...]
     labels: str = ""
+    updates: tuple[UpdateReport, ...] = ()
+    parameters: int | None = None
+    rank: int | None = None
+    equations: int | None = None
+
+    @property
+    def learnable(self) -> int:
+        """Number r of learnable weights, or of parameters."""
+        return self.allocation.size if self.parameters is None else self.parameters
 
     picture = "incidence"
 
@@ -151,7 +219,7 @@ class Inspection(Result):
         }
         return {
             "network": str(self.allocation.network),
-            "learnable": self.allocation.size,
+            "learnable": self.learnable,
             **(sizes or {}),
             "violations": len(self.violations),
         }
@@ -175,13 +243,14 @@ class Inspection(Result):
         network = self.allocation.network
         return {
             "network": {"kind": network.kind, **network.sizes},
-            "learnable": self.allocation.size,
+            "learnable": self.learnable,
             "labels": network.outputs,
             "parameters": network.parameters,
             "cells": [list(cell) for cell in self.allocation.cells],
             "prime": self.prime,
             "forms": [form.to_dict() for form in self.forms],
             "skipped": list(self.skipped),
+            **self._of_updates(),
             **({"labels": self.labels} if self.labels else {}),
             "violations": [
                 {
@@ -196,8 +265,16 @@ class Inspection(Result):
             ],
         }
 
+    def _of_updates(self) -> dict[str, Any]:
+        if not self.updates:
+            return {}
+        updates = [update.to_dict() for update in self.updates]
+        return {"updates": updates, "rank": self.rank, "equations": self.equations}
+
     def __str__(self) -> str:
-        lines = [str(self.allocation.network), f"  {self.allocation.size} learnable weights"]
+        what = "parameters" if self.updates else "weights"
+        lines = [str(self.allocation.network), f"  {self.learnable} learnable {what}"]
+        lines += [f"  {update}" for update in self.updates]
         lines += [f"  {v}" for v in self.violations]
         for form in self.forms:
             lines.append(
@@ -205,3 +282,98 @@ class Inspection(Result):
                 f"core {form.core_equations} in {form.core_unknowns}, Bézout bound {form.bezout}"
             )
         return "\n".join([*lines, *(f"  {text}" for text in self.skipped)])
+
+
+def form_reports(
+    allocation: Allocation, all_forms: bool, report: Callable[[str], FormReport], largest: int
+) -> tuple[tuple[FormReport, ...], tuple[str, ...]]:
+    """The forms that are eliminated, and why others are not.
+
+    Parameters
+    ----------
+    allocation : Allocation
+    all_forms : bool
+        Every form, not only the one with the smaller core.
+    report : callable
+        From the name of a form to its report.
+    largest : int
+        Forms with more unknowns are described by their sizes only.
+    """
+    reports: list[FormReport] = []
+    skipped: list[str] = []
+    for rank, form in enumerate(preferred_forms(allocation.network, allocation)):
+        if rank and not all_forms:
+            skipped.append(f"{form} form: its core is larger (ask for it with --all-forms)")
+            continue
+        unknowns = unknown_count(allocation, form)
+        if unknowns > largest:
+            skipped.append(
+                f"{form} form: {unknowns} unknowns, more than {largest}: not written out"
+            )
+            continue
+        if (labels := allocation.network.outputs) > MOST_EQUATIONS:
+            skipped.append(
+                f"{form} form: an equation for each of {labels} labels, more than "
+                f"{MOST_EQUATIONS}: not written out"
+            )
+            continue
+        with phase(f"elimination of the {form} form ({unknowns} unknowns)"):
+            reports.append(report(form))
+    return tuple(reports), tuple(skipped)
+
+
+def form_report(system: WrittenSystem, core: Core | None = None) -> FormReport:
+    """The report of one form.
+
+    Parameters
+    ----------
+    system : QuadraticSystem or PolynomialSystem
+        Over a field.
+    core : Core, optional
+        Where it was eliminated already (the same equations over Q, say).
+    """
+    system = system.without_identities()
+    unknowns = len(system.unknowns)
+    triangular = block_triangular_form(patterns_of(system), unknowns)
+    block_of = np.full(len(system), -1)
+    own = np.full(unknowns, -2)
+    for k, block in enumerate(triangular.blocks):
+        block_of[list(block.equations)] = k
+        own[list(block.unknowns)] = k
+    linear = system.degree_in(own[None, :] == block_of[:, None]) <= 1
+    blocks = []
+    for block in triangular.blocks:
+        size, straight = len(block.equations), int(linear[list(block.equations)].sum())
+        blocks.append(BlockSummary(size, straight, size - straight))
+    if core is None:
+        if isinstance(system, QuadraticSystem):
+            core = eliminate_modular(system)
+        else:
+            core = eliminate(system)
+    core_triangular = block_triangular_form(core.patterns, len(core.unknowns))
+    terms, possible = core.density
+    return FormReport(
+        form=system.form,
+        equations=len(system),
+        unknowns=unknowns,
+        weights=system.weights,
+        by_degree=dict(sorted(Counter(system.degrees.tolist()).items())),
+        overdetermined=_sizes(triangular.overdetermined),
+        underdetermined=_sizes(triangular.underdetermined),
+        blocks=tuple(blocks),
+        core_equations=core.equation_count,
+        core_unknowns=len(core.unknowns),
+        core_degree=max(core.degrees, default=0),
+        bezout=core.bezout,
+        terms=terms,
+        possible_terms=possible,
+        core_blocks=tuple(len(b.unknowns) for b in core_triangular.blocks),
+        deferred=tuple(map(len, core.deferred_unknowns)),
+        consistent=core.consistent,
+        system=system,
+        triangular=triangular,
+    )
+
+
+def _sizes(part: Any) -> tuple[int, int]:
+    return len(part.equations), len(part.unknowns)

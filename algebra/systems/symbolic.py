@@ -17,7 +17,6 @@ import numpy as np
 import sympy
 
 from algebra.errors import InputError, shown
-from algebra.networks.chain import need_chain
 from algebra.polynomials.rational_functions import Polynomial, RationalFunctions
 from algebra.polynomials.real_roots import integer_terms
 from algebra.problems.instance_files import GivenNumbers
@@ -160,7 +159,7 @@ def eliminated(
     Parameters
     ----------
     problem : Problem
-        With a fixed allocation, of a network that is a matrix chain.
+        With a fixed allocation, of a network whose equations are polynomials.
     numbers : GivenNumbers, optional
         An instance; without one everything is a symbol.
     symbols : iterable of str, optional
@@ -175,7 +174,6 @@ def eliminated(
         Where there would be more than 64 symbols.
     """
     network, allocation = problem.network, problem.allocation
-    need_chain(network)
     form = form or preferred_forms(network, allocation)[0]
     known = (*network.shapes, "X", "Y")
     stay = set(known) if numbers is None and symbols is None else set(symbols or ())

@@ -47,10 +47,67 @@ class PolynomialSystem:
     equations: tuple[Any, ...]
     labels: tuple[str, ...]
 
+    def __len__(self) -> int:
+        return len(self.equations)
+
     @property
     def auxiliary(self) -> tuple[str, ...]:
         """Names of the auxiliary unknowns."""
         return self.unknowns[self.weights :]
+
+    # Over a field: what a structure report asks of both kinds of system.
+
+    @cached_property
+    def polynomials(self) -> tuple[Any, ...]:
+        """The equations as polynomials, constants as well."""
+        context = self.ring.context(self.unknowns)
+        return tuple(e if hasattr(e, "monoms") else context.constant(e) for e in self.equations)
+
+    @cached_property
+    def _monomials(self) -> list[np.ndarray]:
+        """Exponents of each equation's monomials, shape (terms, unknowns)."""
+        size = len(self.unknowns)
+        return [np.array(e.monoms(), np.int64).reshape(-1, size) for e in self.polynomials]
+
+    @cached_property
+    def degrees(self) -> np.ndarray:
+        """Total degree of each equation; −1 of 0."""
+        return np.array([int(m.sum(axis=1).max(initial=-1)) for m in self._monomials], np.int64)
+
+    @property
+    def terms(self) -> int:
+        """Number of terms."""
+        return sum(map(len, self._monomials))
+
+    @cached_property
+    def occurs(self) -> np.ndarray:
+        """Which unknowns occur in which equation, shape (equations, unknowns)."""
+        return np.array([m.any(axis=0) for m in self._monomials], bool).reshape(
+            len(self), len(self.unknowns)
+        )
+
+    @property
+    def in_products(self) -> np.ndarray:
+        """Which unknowns stand in a term of degree above 1."""
+        return np.array([m[m.sum(axis=1) > 1].any(axis=0) for m in self._monomials], bool).reshape(
+            len(self), len(self.unknowns)
+        )
+
+    def degree_in(self, part: np.ndarray) -> np.ndarray:
+        """Each equation's degree in some of the unknowns, given for each, shape of `occurs`."""
+        degrees = [
+            int((m @ own).max(initial=0)) for m, own in zip(self._monomials, part, strict=True)
+        ]
+        return np.array(degrees, np.int64)
+
+    def without_identities(self) -> PolynomialSystem:
+        """Without the equations that read 0 = 0."""
+        kept = np.flatnonzero(self.degrees >= 0)
+        return replace(
+            self,
+            equations=tuple(self.equations[e] for e in kept),
+            labels=tuple(self.labels[e] for e in kept),
+        )
 
     def __str__(self) -> str:
         return (
@@ -87,11 +144,49 @@ class QuadraticSystem:
     def __len__(self) -> int:
         return self.equations.count
 
+    @property
+    def degrees(self) -> np.ndarray:
+        """Total degree of each equation; −1 of 0."""
+        return self.equations.degrees
+
+    @property
+    def terms(self) -> int:
+        """Number of terms."""
+        return self.equations.terms
+
+    @property
+    def occurs(self) -> np.ndarray:
+        """Which unknowns occur in which equation, shape (equations, unknowns)."""
+        return self.equations.occurs
+
+    @property
+    def in_products(self) -> np.ndarray:
+        """Which unknowns stand in a term of degree above 1."""
+        equations = self.equations
+        product = equations.second < equations.unknowns
+        found = np.zeros((equations.count, equations.unknowns), bool)
+        for factor in (equations.first, equations.second):
+            found[equations.polynomial[product], factor[product]] = True
+        return found
+
+    def degree_in(self, part: np.ndarray) -> np.ndarray:
+        """Each equation's degree in some of the unknowns, given for each, shape of `occurs`."""
+        return self.equations.degree_in(part)
+
     def without_identities(self) -> QuadraticSystem:
         """Without the equations that read 0 = 0."""
-        kept = np.flatnonzero(self.equations.degrees >= 0)
+        kept = np.flatnonzero(self.degrees >= 0)
         labels = tuple(self.labels[e] for e in kept)
         return replace(self, equations=self.equations[kept], labels=labels)
+
+
+# What a structure report is about.
+WrittenSystem = PolynomialSystem | QuadraticSystem
+
+
+def patterns_of(system: WrittenSystem) -> list[list[int]]:
+    """For each equation, the unknowns that occur in it."""
+    return [np.flatnonzero(row).tolist() for row in system.occurs]
 
 
 def build_system(

@@ -16,8 +16,8 @@ from algebra.errors import InputError, whole_number
 from algebra.linear.inspect import inspect_numbers
 from algebra.problems.problem import Problem
 from algebra.time_limits import positive_seconds, within
-from matchprob.api.checker import CHECKER
 from matchprob.api.given import Given, as_instance
+from matchprob.api.proofs.checker import CHECKER
 from matchprob.api.question import Question, as_problem
 from matchprob.api.tools import root_counter
 from numeric.instances import draw_instance
@@ -70,6 +70,8 @@ def inspect(
         if instance is not None:
             numbers = as_instance(instance, problem).numbers
             return inspect_numbers(numbers, seed=seed, all_forms=all_forms)
+        if problem.updates:
+            return families.inspect_updates(problem, seed=seed)
         allocation = draw_instance(problem, seed, 0).allocation
         return families.inspect_allocation(
             allocation, problem.support, seed=seed, all_forms=all_forms
@@ -208,7 +210,7 @@ def verify(
     Notes
     -----
     The check runs in a process of its own, which may take 1 GiB of memory beyond what it starts
-    with and is killed when `timeout` is over (`matchprob.api.checker`).
+    with and is killed when `timeout` is over (`matchprob.api.proofs.checker`).
     """
     whole_number(seed, "seed", 0)
     positive_seconds(timeout, "timeout")

@@ -103,6 +103,7 @@ def count(
         seconds=time.monotonic() - start,
         requested=instances,
         problem=problem,
+        trouble=found.trouble,
     )
 
 

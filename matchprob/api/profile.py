@@ -91,7 +91,8 @@ def profile(
     tail_of(confidence)
     positive_seconds(timeout, "timeout")
     began = time.monotonic()
-    listed = [is_listed(problem) for problem in problems]
+    with within(timeout):
+        listed = [is_listed(problem) for problem in problems]
     asked = given or COARSE
     with ExitStack() as stack:
         kept = (
@@ -120,6 +121,7 @@ def profile(
         with watched(advance, "profiling", trials * len(every)) as told:
             found = run_together(every, trials, timeout=left, advance=told)
     profiles = []
+    late = ""
     estimates = iter(found)
     for problem, question, some, has_list in zip(problems, questions, studies, listed, strict=True):
         own = [next(estimates) for _ in some]
@@ -128,9 +130,14 @@ def profile(
             of = Thresholds(problem, seed, measure).of
             thresholds = []
             left = max(timeout - (time.monotonic() - began), 1e-3) if measure.is_slow else math.inf
-            with suppress(KeyboardInterrupt, OutOfTime), within(left):
-                for count in own[0].counts:
-                    thresholds.append(of(count))
+            try:
+                with within(left):
+                    for count in own[0].counts:
+                        thresholds.append(of(count))
+            except KeyboardInterrupt:
+                pass
+            except OutOfTime as over:
+                late = str(over)
             if problem.network.chain() is None and measure.constraint:
                 left = max(timeout - (time.monotonic() - began), 1e-3)
                 thresholds = _asked_again(some[0].work, measure, asked, thresholds, left)
@@ -142,7 +149,7 @@ def profile(
                 given if has_list else asked, confidence, stem_of(question),
             )
         )  # fmt: skip
-    trouble = next((one.trouble for one in found if one.trouble), "")
+    trouble = next((one.trouble for one in found if one.trouble), late)
     return ProfileResult(by, seed, tuple(profiles), trials, confidence, trouble)
 
 

@@ -9,30 +9,28 @@ from typing import Annotated, Any
 
 import typer
 
+from algebra.time_limits import OutOfTime
 from matchprob.cli.options import (
     UNFINISHED,
-    Dpi,
     InstanceFile,
     Json,
     NetworkFile,
-    Plot,
+    Picture,
     ProblemFile,
     Seed,
     Timeout,
-    Width,
+    answer,
     console,
-    draw,
     print_json,
     say,
+    sentences,
 )
-from matchprob.io.sizes import DPI
 
 
 def inspect(
     problem: ProblemFile,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    *,
+    picture: Picture,
     all_forms: Annotated[
         bool, typer.Option("--all-forms", help="Eliminate every form of the system.")
     ] = False,
@@ -54,7 +52,8 @@ def inspect(
         ),
     ] = None,
     form: Annotated[
-        str, typer.Option("--form", help="With --export: core, B, D, forward, backward, direct.")
+        str,
+        typer.Option("--form", help="With --export: core, B, D, forward, backward, sums, direct."),
     ] = "core",
     index: Annotated[int, typer.Option("--index", help="With --export: the trial.", min=0)] = 0,
     seed: Seed = 0,
@@ -68,7 +67,7 @@ def inspect(
     from matchprob.report import inspection
     from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([problem, *([instance] if instance else [])], export, plot=plot)
+    files.check_outputs([problem, *([instance] if instance else [])], export, plot=picture.plot)
     question = as_problem(problem)
     own = as_instance(instance, question).numbers if instance else None
     exported = None
@@ -100,7 +99,7 @@ def inspect(
                 **found.to_dict(),
                 **told,
                 "seed": seed,
-                "explanation": [question.names.annotate(text) for text in why.lines()],
+                **sentences(why, question.names),
             }
         )
     else:
@@ -115,7 +114,7 @@ def inspect(
     if export and exported:
         files.write_text(export, exported.text)
         say(f"wrote {export}")
-    draw(found, plot, width, dpi)
+    picture.draw(found)
 
 
 def certify(
@@ -128,35 +127,44 @@ def certify(
     search: Annotated[
         float, typer.Option(help="Seconds to look for an instance without real solutions.")
     ] = 2.0,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    *,
+    picture: Picture,
     as_json: Json = False,
 ) -> None:
     """Decide whether an allocation is maximal, minimal or in between."""
     from matchprob.api import certify as exact
     from matchprob.api.question import as_problem
-    from matchprob.explain.certificate import explain_certificate
+    from matchprob.explain.certificate import explain_certificate, explain_unfinished
     from matchprob.io import files
     from matchprob.report.certificate import print_certificate
 
-    files.check_outputs([problem], out, plot=plot)
+    files.check_outputs([problem], out, plot=picture.plot)
     question = as_problem(problem)
-    found = exact.certify(question, seed=seed, timeout=timeout, search=search)
+    try:
+        found = exact.certify(question, seed=seed, timeout=timeout, search=search)
+    except OutOfTime as over:
+        why = explain_unfinished(question, over, shlex.quote(str(problem)), timeout)
+        nothing = {
+            "verdict": "undecided",
+            "rule": "the ranks were not found in time",
+            "equations": None,
+            "rank": None,
+            "generic_root_count": None,
+            "seed": seed,
+            "tried": [str(over)],
+        }
+        answer(nothing, why, question.names, lambda page: None, as_json=as_json)
+        say("matchprob: undecided: the time limit was met before the ranks were known")
+        raise typer.Exit(UNFINISHED) from None
     why = explain_certificate(found, shlex.quote(str(problem)), timeout, search)
-    if as_json:
-        print_json(
-            {
-                **found.to_dict(),
-                "explanation": [question.names.annotate(text) for text in why.lines()],
-            }
-        )
-    else:
-        print_certificate(console(question.names), found, why)
+    answer(
+        found.to_dict(), why, question.names, lambda page: print_certificate(page, found),
+        as_json=as_json,
+    )  # fmt: skip
     if out:
         files.write_text(out, found.to_json())
         say(f"wrote {out}")
-    draw(found, plot, width, dpi)
+    picture.draw(found)
 
 
 def verify(
@@ -170,10 +178,11 @@ def verify(
     from matchprob.report.certificate import print_verification
 
     found = exact.verify(certificate, seed=seed, timeout=timeout)
-    if as_json:
-        print_json({**found.to_dict(), "seed": seed})
-    else:
-        print_verification(console(), found)
+    why = found.explain(str(certificate))
+    answer(
+        {**found.to_dict(), "seed": seed}, why, None,
+        lambda page: print_verification(page, found), as_json=as_json,
+    )  # fmt: skip
     if not found.holds:
         if found.is_unfinished:
             limit = next(c for c in found.checks if c.status == "unfinished")
@@ -202,22 +211,23 @@ def audit(
         bool, typer.Option("--corrected", help="Audit the corrected theorems too (slower).")
     ] = False,
     timeout: Timeout = math.inf,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    *,
+    picture: Picture,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Hold the papers' theorems, as stated, against the exact verdict."""
     from matchprob.api import surveys
+    from matchprob.api.designs.design import network_of
     from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_audit
 
-    files.check_outputs([problem], plot=plot)
+    files.check_outputs([problem], plot=picture.plot)
+    question = network_of(problem)
     with counter("auditing") as progress:
         found = surveys.audit(
-            problem,
+            question,
             matrices=matrix,
             count=count,
             budget=budget,
@@ -226,11 +236,10 @@ def audit(
             seed=seed,
             progress=progress,
         )
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_audit(console(), found)
-    draw(found, plot, width, dpi)
+    why = found.explain(str(problem))
+    names = question.names
+    answer(found.to_dict(), why, names, lambda page: print_audit(page, found), as_json=as_json)
+    picture.draw(found)
     if found.is_partial:
         say(
             f"matchprob: stopped after {found.checked} of {found.requested} allocations; the "
@@ -261,32 +270,32 @@ def atlas(
         ),
     ] = False,
     timeout: Timeout = math.inf,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    *,
+    picture: Picture,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Certify every allocation of a small net, up to the symmetries that preserve MP."""
     from matchprob.api import surveys
+    from matchprob.api.designs.design import network_of
     from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_atlas
 
-    files.check_outputs([problem], table, plot=plot, store=store)
+    files.check_outputs([problem], table, plot=picture.plot, store=store)
+    question = network_of(problem)
     with counter("certifying") as progress:
         found = surveys.atlas(
-            problem, budget, matrices=matrix, store=store, search=search,
+            question, budget, matrices=matrix, store=store, search=search,
             transposition=transposition, timeout=timeout, seed=seed, progress=progress,
         )  # fmt: skip
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_atlas(console(), found)
+    why = found.explain(str(problem))
+    names = question.names
+    answer(found.to_dict(), why, names, lambda page: print_atlas(page, found), as_json=as_json)
     if table:
         files.write_text(table, found.to_csv())
         say(f"wrote {table}")
-    draw(found, plot, width, dpi)
+    picture.draw(found)
     if len(found.entries) < found.orbits:
         kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
         say(f"matchprob: stopped after {len(found.entries)} of {found.orbits} orbits, {kept}")

@@ -6,7 +6,7 @@ import json
 import math
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,10 +17,12 @@ from matchprob.cli.options import (
     ProblemFile,
     Seed,
     Timeout,
-    console,
-    print_json,
+    answer,
     say,
 )
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def decide(
@@ -43,7 +45,6 @@ def decide(
     from matchprob.api.question import as_problem
     from matchprob.explain.decision import explain_decision
     from matchprob.io import files
-    from matchprob.report.explanation import print_explanation
     from numeric.relu.decide import UNDETERMINED
 
     if quick and out is not None:
@@ -58,20 +59,14 @@ def decide(
     if instance:
         trial, name = f"--instance {shlex.quote(str(instance))}", str(instance)
     why = explain_decision(found, shlex.quote(str(problem)), trial)
-    if as_json:
-        print_json(
-            {
-                "index": index,
-                "seed": seed,
-                **found.to_dict(),
-                "explanation": [question.names.annotate(text) for text in why.lines()],
-            }
-        )
-    else:
-        console(question.names).print(f"{name}: {found}")
+
+    def show(page: Console) -> None:
+        page.print(f"{name}: {found}")
         if found.note:
-            console(question.names).print(f"  {found.note}")
-        print_explanation(console(question.names), why)
+            page.print(f"  {found.note}")
+
+    data = {"index": index, "seed": seed, **found.to_dict()}
+    answer(data, why, question.names, show, as_json=as_json)
     if found.verdict == UNDETERMINED:
         raise typer.Exit(UNFINISHED)
     if out is not None:

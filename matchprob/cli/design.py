@@ -4,54 +4,30 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from algebra.design.goals import goals_text
 from algebra.errors import InputError
-from matchprob.api.goals import GOALS
+from matchprob.api.designs.goals import GOALS
 from matchprob.cli.options import (
-    Dpi,
     Json,
     NetworkFile,
-    Plot,
+    Options,
+    Picture,
     Seed,
     Timeout,
-    Width,
     WorkersOption,
-    console,
-    draw,
-    print_json,
+    answer,
     say,
 )
-from matchprob.io.sizes import DPI
 
-Costs = Annotated[
-    list[str] | None,
-    typer.Option(metavar="MATRIX=FILE", help="Costs of a matrix's weights (CSV); 1 each."),
-]
-Must = Annotated[
-    list[str] | None,
-    typer.Option(metavar="MATRIX=FILE", help="Weights that learn in any case (0/1 CSV)."),
-]
-Forbid = Annotated[
-    list[str] | None,
-    typer.Option(metavar="MATRIX=FILE", help="Weights that must not learn (0/1 CSV)."),
-]
-Matrix = Annotated[
-    list[str] | None, typer.Option(help="Only weights of this matrix learn; may be repeated.")
-]
-RowCap = Annotated[int | None, typer.Option(help="At most so many in a row.", min=0)]
-ColumnCap = Annotated[int | None, typer.Option(help="At most so many in a column.", min=0)]
-MatrixCap = Annotated[int | None, typer.Option(help="At most so many in a matrix.", min=0)]
-Seconds = Annotated[
-    float, typer.Option(help="Time for a search; the result says how far it got.", min=0.1)
-]
-CountTimeout = Annotated[
-    float, typer.Option("--count-timeout", help="Seconds for one root count.", min=0.1)
-]
+if TYPE_CHECKING:
+    from algebra.problems.names import Names
+
 Write = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Write the result as a problem file.")
 ]
@@ -60,15 +36,64 @@ Out = Annotated[
 ]
 
 
-def caps_of(row: int | None, column: int | None, matrix: int | None) -> dict[str, int]:
-    """The caps that were given."""
-    caps = {"row": row, "column": column, "matrix": matrix}
-    return {line: number for line, number in caps.items() if number is not None}
+@dataclass(frozen=True)
+class DemandOptions(Options):
+    """What an allocation must be like, and what it costs."""
+
+    costs: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MATRIX=FILE", help="Costs of a matrix's weights (CSV); 1 each."),
+    ] = None
+    must: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MATRIX=FILE", help="Weights that learn in any case (0/1 CSV)."),
+    ] = None
+    forbid: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MATRIX=FILE", help="Weights that must not learn (0/1 CSV)."),
+    ] = None
+    matrix: Annotated[
+        list[str] | None, typer.Option(help="Only weights of this matrix learn; may be repeated.")
+    ] = None
+    row_cap: Annotated[int | None, typer.Option(help="At most so many in a row.", min=0)] = None
+    column_cap: Annotated[int | None, typer.Option(help="At most so many in a column.", min=0)] = (
+        None
+    )
+    matrix_cap: Annotated[int | None, typer.Option(help="At most so many in a matrix.", min=0)] = (
+        None
+    )
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that it is read from."""
+        tables = (self.costs, self.must, self.forbid)
+        return [Path(entry.partition("=")[2]) for given in tables for entry in given or []]
+
+    def read(self, names: Names) -> dict[str, Any]:
+        """The demand as the verbs' functions take it, its files read."""
+        from matchprob.io import costs as tables
+
+        caps = {"row": self.row_cap, "column": self.column_cap, "matrix": self.matrix_cap}
+        return {
+            "costs": dict(tables.read_costs(self.costs or [], names)),
+            "must": tables.read_cells(self.must or [], names),
+            "forbidden": tables.read_cells(self.forbid or [], names, "--forbid"),
+            "matrices": self.matrix or [],
+            "caps": {line: number for line, number in caps.items() if number is not None},
+        }
 
 
-def tables_in(*options: list[str] | None) -> list[Path]:
-    """Files that options of the form ``MATRIX=FILE`` name."""
-    return [Path(entry.partition("=")[2]) for given in options for entry in given or []]
+@dataclass(frozen=True)
+class SearchOptions(Options):
+    """How long is searched."""
+
+    seconds: Annotated[
+        float, typer.Option(help="Time for a search; the result says how far it got.", min=0.1)
+    ] = 60.0
+    count_timeout: Annotated[
+        float, typer.Option("--count-timeout", help="Seconds for one root count.", min=0.1)
+    ] = 3.0
+    timeout: Timeout = math.inf
 
 
 def design(
@@ -80,19 +105,12 @@ def design(
     budget: Annotated[
         int | None, typer.Option(help="Weights that learn; as many as equations by default.")
     ] = None,
-    costs: Costs = None,
-    must: Must = None,
-    forbid: Forbid = None,
-    matrix: Matrix = None,
-    row_cap: RowCap = None,
-    column_cap: ColumnCap = None,
-    matrix_cap: MatrixCap = None,
+    *,
+    demand: DemandOptions,
     by: Annotated[str, typer.Option(help="row or column: what a neuron is, what is spread.")] = (
         "row"
     ),
-    seconds: Seconds = 60.0,
-    count_timeout: CountTimeout = 3.0,
-    timeout: Timeout = math.inf,
+    search: SearchOptions,
     candidates: Annotated[int, typer.Option(help="Designs raced at most (probable).", min=1)] = 16,
     trials: Annotated[int, typer.Option(help="Trials of each at most (probable).", min=1)] = 1024,
     workers: WorkersOption = 1,
@@ -102,22 +120,18 @@ def design(
         Path | None,
         typer.Option(metavar="FILE", help="Write why nothing is cheaper (JSON, for verify)."),
     ] = None,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    picture: Picture,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Choose the best allocation among the [learnable] weights."""
-    from matchprob.api import design as designs
     from matchprob.api.certify import certify
-    from matchprob.api.design import network_of
-    from matchprob.io import costs as tables
+    from matchprob.api.designs import design as designs
+    from matchprob.api.designs.design import network_of
     from matchprob.io import files
-    from matchprob.report import design as design_report
-    from matchprob.report.explanation import print_explanation
+    from matchprob.report.design import print_design
 
-    files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, proof, plot=plot)
+    files.check_outputs([problem, *demand.files], write, out, proof, plot=picture.plot)
     if proof and goal in GOALS and not GOALS[goal].proof:
         raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
     question = network_of(problem)
@@ -126,33 +140,20 @@ def design(
         question,
         goal=goal,
         budget=budget,
-        costs=dict(tables.read_costs(costs or [], names)),
-        must=tables.read_cells(must or [], names),
-        forbidden=tables.read_cells(forbid or [], names, "--forbid"),
-        matrices=matrix or [],
-        caps=caps_of(row_cap, column_cap, matrix_cap),
         line=by,
-        seconds=seconds,
-        count_timeout=count_timeout,
-        timeout=timeout,
         candidates=candidates,
         trials=trials,
         workers=workers,
         seed=seed,
+        **demand.read(names),
+        **search.keywords(),
     )
     certificate = certify(found.problem, seed=seed) if out else None
     why = found.explain(str(problem))
-    if as_json:
-        print_json(
-            {
-                **found.to_dict(),
-                "seed": seed,
-                "explanation": [names.annotate(text) for text in why.lines()],
-            }
-        )
-    else:
-        design_report.print_design(console(names), found.design)
-        print_explanation(console(names), why)
+    answer(
+        {**found.to_dict(), "seed": seed}, why, names,
+        lambda page: print_design(page, found.design), as_json=as_json,
+    )  # fmt: skip
     if write:
         files.write_text(write, found.problem.to_toml())
         say(f"wrote {write}")
@@ -162,7 +163,7 @@ def design(
     if proof:
         files.write_text(proof, json.dumps(found.proof()) + "\n")
         say(f"wrote {proof}")
-    draw(found, plot, width, dpi)
+    picture.draw(found)
 
 
 def register(app: typer.Typer) -> None:

@@ -2,55 +2,43 @@
 
 from __future__ import annotations
 
-import math
 import shlex
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from matchprob.cli.options import (
     UNFINISHED,
     Complete,
-    Confidence,
-    Dpi,
-    EngineName,
     InstanceFile,
     Json,
     NoCertify,
-    Plot,
+    Picture,
     ProblemFile,
     Scheduler,
-    Seed,
-    StoreOption,
-    Timeout,
+    SolverOptions,
+    TrialOptions,
     Trials,
-    TrialTimeout,
-    Width,
-    WorkersOption,
-    console,
-    draw,
+    answer,
     finish,
-    print_json,
     say,
 )
-from matchprob.io.sizes import DPI
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def count(
     problem: ProblemFile,
     instances: Annotated[int, typer.Option(help="Number of random instances.", min=1)] = 20,
-    seed: Seed = 0,
-    engine: EngineName = None,
-    timeout: Timeout = math.inf,
-    trial_timeout: TrialTimeout = 600.0,
+    *,
+    asked: SolverOptions,
     solutions: Annotated[
         bool,
         typer.Option("--solutions", help="Show each real solution, enclosed, and what it costs."),
     ] = False,
     instance: InstanceFile = None,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    picture: Picture,
     as_json: Json = False,
 ) -> None:
     """Count the real solutions of random instances, or of one's own."""
@@ -61,27 +49,20 @@ def count(
     from matchprob.io.progress import progress
     from matchprob.report.enclosures import enclosure_data, print_enclosures
     from matchprob.report.estimate import print_counts, print_solutions
-    from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([problem, *([instance] if instance else [])], plot=plot)
+    files.check_outputs([problem, *([instance] if instance else [])], plot=picture.plot)
     question = as_problem(problem)
     wanted = 1 if instance else instances
     with progress("counting", wanted) as advance:
         found = verbs.count(
             question,
             instances,
-            seed=seed,
-            engine=engine,
             instance=instance,
-            timeout=timeout,
-            trial_timeout=trial_timeout,
+            **asked.keywords(),
             advance=advance,
         )
     why = explain_counts(found, shlex.quote(str(problem)), shown=solutions)
-    data = {
-        **found.to_dict(),
-        "explanation": [question.names.annotate(text) for text in why.lines()],
-    }
+    data = found.to_dict()
     costs = None
     if solutions:
         from numeric.solutions import solution_costs
@@ -96,44 +77,37 @@ def count(
                 {**cost.to_dict(), **enclosure_data(box)}
                 for cost, box in zip(own, around, strict=True)
             ]
-    if as_json:
-        print_json(data)
-    else:
-        print_counts(console(question.names), found)
+
+    def show(page: Console) -> None:
+        print_counts(page, found)
         if costs is not None:
-            print_enclosures(console(question.names), found, boxes)
-            print_solutions(console(question.names), found, costs)
-        print_explanation(console(question.names), why)
-    draw(found, plot, width, dpi)
-    finish(len(found), wanted, "instances", "count")
+            print_enclosures(page, found, boxes)
+            print_solutions(page, found, costs)
+
+    answer(data, why, question.names, show, as_json=as_json)
+    picture.draw(found)
+    finish(len(found), wanted, "instances", "count", trouble=found.trouble)
 
 
 def estimate(
     problem: ProblemFile,
     trials: Trials = 1000,
-    seed: Seed = 0,
-    engine: EngineName = None,
-    confidence: Confidence = 0.95,
+    *,
+    asked: TrialOptions,
     half_width: Annotated[
         float | None,
         typer.Option(
             "--half-width", help="Stop when a confidence sequence is this narrow.", metavar="H"
         ),
     ] = None,
-    timeout: Timeout = math.inf,
-    trial_timeout: TrialTimeout = 600.0,
     no_certify: NoCertify = False,
     complete: Complete = False,
-    store: StoreOption = None,
-    workers: WorkersOption = 1,
     scheduler: Scheduler = None,
     name: Annotated[
         str | None,
         typer.Option(help="Name of the study in the store; the problem file's by default."),
     ] = None,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    picture: Picture,
     as_json: Json = False,
 ) -> None:
     """Estimate the match probability, with an honest interval."""
@@ -141,41 +115,28 @@ def estimate(
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_estimate
-    from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([problem], plot=plot, store=store)
-    with progress("estimating", trials, confidence) as advance:
+    files.check_outputs([problem], plot=picture.plot, store=asked.store)
+    with progress("estimating", trials, asked.confidence) as advance:
         found = verbs.estimate(
             problem,
             trials,
-            seed=seed,
-            engine=engine,
-            confidence=confidence,
-            timeout=timeout,
-            trial_timeout=trial_timeout,
             certify=not no_certify,
             complete=complete,
             half_width=half_width,
-            store=store,
-            workers=workers,
             scheduler=scheduler,
             name=name,
             advance=advance,
+            **asked.keywords(),
         )
     why = found.explain(str(problem))
-    if as_json:
-        print_json(
-            {
-                **found.to_dict(),
-                "explanation": [found.problem.names.annotate(text) for text in why.lines()],
-            }
-        )
-    else:
-        print_estimate(console(found.problem.names), found)
-        print_explanation(console(found.problem.names), why)
-    draw(found, plot, width, dpi)
+    answer(
+        found.to_dict(), why, found.problem.names, lambda page: print_estimate(page, found),
+        as_json=as_json,
+    )  # fmt: skip
+    picture.draw(found)
     if found.trouble or found.trials < found.requested:
-        finish(found.trials, found.requested, "trials", "estimate", store, found.trouble)
+        finish(found.trials, found.requested, "trials", "estimate", asked.store, found.trouble)
     elif half_width is not None and found.interval().half_width > half_width:
         say(
             f"matchprob: after {found.trials} trials the half-width is "
@@ -188,18 +149,11 @@ def compare(
     first: ProblemFile,
     second: ProblemFile,
     trials: Trials = 1000,
-    seed: Seed = 0,
-    engine: EngineName = None,
-    confidence: Confidence = 0.95,
-    timeout: Timeout = math.inf,
-    trial_timeout: TrialTimeout = 600.0,
+    *,
+    asked: TrialOptions,
     no_certify: NoCertify = False,
-    store: StoreOption = None,
-    workers: WorkersOption = 1,
     scheduler: Scheduler = None,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    picture: Picture,
     as_json: Json = False,
 ) -> None:
     """Compare two allocations of one network on common random instances."""
@@ -208,39 +162,26 @@ def compare(
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_comparison
-    from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([first, second], plot=plot, store=store)
-    with progress("comparing", 2 * trials, confidence) as advance:
+    files.check_outputs([first, second], plot=picture.plot, store=asked.store)
+    with progress("comparing", 2 * trials, asked.confidence) as advance:
         found = verbs.compare(
             first,
             second,
             trials,
-            seed=seed,
-            engine=engine,
-            confidence=confidence,
-            timeout=timeout,
-            trial_timeout=trial_timeout,
             certify=not no_certify,
-            store=store,
-            workers=workers,
             scheduler=scheduler,
             advance=advance,
+            **asked.keywords(),
         )
     why = explain_comparison(found, shlex.join([str(first), str(second)]))
-    if as_json:
-        print_json(
-            {
-                **found.to_dict(),
-                "explanation": [found.first.problem.names.annotate(text) for text in why.lines()],
-            }
-        )
-    else:
-        print_comparison(console(found.first.problem.names), found)
-        print_explanation(console(found.first.problem.names), why)
-    draw(found, plot, width, dpi)
+    answer(
+        found.to_dict(), why, found.first.problem.names, lambda page: print_comparison(page, found),
+        as_json=as_json,
+    )  # fmt: skip
+    picture.draw(found)
     finish(
-        found.trials, trials, "common trials", "compare", store,
+        found.trials, trials, "common trials", "compare", asked.store,
         found.first.trouble or found.second.trouble,
     )  # fmt: skip
 

@@ -6,26 +6,13 @@ import shlex
 
 import typer
 
-from matchprob.cli.options import (
-    Dpi,
-    Json,
-    Plot,
-    ProblemFile,
-    Seed,
-    Timeout,
-    Width,
-    console,
-    draw,
-    print_json,
-)
-from matchprob.io.sizes import DPI
+from matchprob.cli.options import Json, Picture, ProblemFile, Seed, Timeout, answer
 
 
 def identify(
     problem: ProblemFile,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    *,
+    picture: Picture,
     seed: Seed = 0,
     timeout: Timeout = 60.0,
     as_json: Json = False,
@@ -35,24 +22,14 @@ def identify(
     from matchprob.api.question import as_problem
     from matchprob.explain.identification import explain_identification
     from matchprob.io import files
-    from matchprob.report.explanation import print_explanation
 
-    files.check_outputs([problem], plot=plot)
+    files.check_outputs([problem], plot=picture.plot)
     question = as_problem(problem)
     found = api.identify(question, seed=seed, timeout=timeout)
     why = explain_identification(found, shlex.quote(str(problem)), timeout)
-    if as_json:
-        print_json(
-            {
-                **found.to_dict(),
-                "seed": seed,
-                "explanation": [question.names.annotate(text) for text in why.lines()],
-            }
-        )
-    else:
-        console(question.names).print(str(found))
-        print_explanation(console(question.names), why)
-    draw(found, plot, width, dpi)
+    data = {**found.to_dict(), "seed": seed}
+    answer(data, why, question.names, lambda page: page.print(str(found)), as_json=as_json)
+    picture.draw(found)
 
 
 def register(app: typer.Typer) -> None:

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from matchprob.io.sizes import check_dpi, inches
+from matchprob.io.sizes import DPI, check_dpi, inches
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from algebra.problems.names import Names
-    from algebra.results import Result
+    from algebra.results import Explanation, Result
 
 BAD_INPUT, UNFINISHED, BUG = 2, 3, 1
+# Verbs of trials that can be kept.
+_STORING = ("estimate", "compare", "profile", "train")
 
 
 def _engine_names(incomplete: str) -> list[str]:
@@ -97,6 +104,89 @@ TrialTimeout = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class Options:
+    """Options that several verbs share: one parameter of a command, its fields on the line."""
+
+    def keywords(self) -> dict[str, Any]:
+        """The options as the verb's function takes them."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True)
+class SolverOptions(Options):
+    """What is said to the solver of random instances."""
+
+    seed: Seed = 0
+    engine: EngineName = None
+    timeout: Timeout = math.inf
+    trial_timeout: TrialTimeout = 600.0
+
+
+@dataclass(frozen=True)
+class TrialOptions(SolverOptions):
+    """How trials are counted, and where they are kept."""
+
+    confidence: Confidence = 0.95
+    store: StoreOption = None
+    workers: WorkersOption = 1
+
+
+@dataclass(frozen=True)
+class Picture(Options):
+    """The picture of a result."""
+
+    plot: Plot = None
+    width: Width = None
+    dpi: Dpi = DPI
+
+    def draw(self, found: Result) -> None:
+        """Draw it, where one is asked for."""
+        if self.plot is None:
+            return
+        from matchprob.report.drawing import paint
+
+        paint.write(found, self.plot, self.width, self.dpi)
+        say(f"wrote {self.plot}")
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameters of `Options` stand on the command line as their fields.
+
+    Typer reads a command's signature and its annotations: those of what is returned name the
+    fields, in the parameters' place; a call puts the groups together again.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups = {
+        name: kind
+        for name, kind in hints.items()
+        if isinstance(kind, type) and issubclass(kind, Options)
+    }
+    shown: list[Parameter] = []
+    for parameter in signature(command).parameters.values():
+        group = groups.get(parameter.name)
+        if group is None:
+            annotation = hints[parameter.name]
+            shown.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=annotation))
+            continue
+        inner = get_type_hints(group, include_extras=True)
+        shown += [
+            Parameter(f.name, Parameter.KEYWORD_ONLY, default=f.default, annotation=inner[f.name])
+            for f in fields(group)
+        ]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    del run.__wrapped__  # type: ignore[attr-defined]
+    run.__signature__ = Signature(shown)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
+    return run
+
+
 def console(names: Names | None = None) -> Console:
     """Where results are printed; with names of units these are put in for indices."""
     from matchprob.io.page import Page
@@ -114,6 +204,22 @@ def print_json(data: dict[str, Any]) -> None:
     put(json.dumps(data) + "\n")
 
 
+def sentences(why: Explanation, names: Names | None = None) -> dict[str, Any]:
+    """An explanation as the field of ``--json``, and the names of units, where there are some.
+
+    Sentences have the names in place of indices.  Everything else keeps its indices: rows and
+    columns of each matrix are the positions in ``names``.
+    """
+    lines = why.lines()
+    if not names:
+        return {"explanation": lines}
+    told = {
+        matrix: {"rows": names.rows(matrix), "columns": names.columns(matrix)}
+        for matrix in names.network.shapes
+    }
+    return {"names": told, "explanation": [names.annotate(text) for text in lines]}
+
+
 def put(text: str) -> None:
     """A text on stdout as it is."""
     # typer's echo writes past a replaced stdout.
@@ -121,14 +227,23 @@ def put(text: str) -> None:
     sys.stdout.flush()
 
 
-def draw(found: Result, plot: Path | None, width: str | None, dpi: int) -> None:
-    """The picture of a result, where one is asked for."""
-    if plot is None:
+def answer(
+    data: dict[str, Any],
+    why: Explanation,
+    names: Names | None,
+    show: Callable[[Console], None],
+    *,
+    as_json: bool,
+) -> None:
+    """A result and its explanation: one JSON object, or as a person reads them."""
+    if as_json:
+        print_json({**data, **sentences(why, names)})
         return
-    from matchprob.report import paint
+    from matchprob.report.explanation import print_explanation
 
-    paint.write(found, plot, width, dpi)
-    say(f"wrote {plot}")
+    page = console(names)
+    show(page)
+    print_explanation(page, why)
 
 
 def finish(
@@ -140,18 +255,16 @@ def finish(
     trouble: str = "",
 ) -> None:
     """Status 3 where an interrupt or `trouble` left the work unfinished."""
-    if trouble:
-        say(f"matchprob: {trouble}; the result above is of {done} of {wanted} {noun}")
-        raise typer.Exit(UNFINISHED)
-    if done < wanted:
+    if trouble or done < wanted:
+        why = f"{trouble}:" if trouble else "interrupted after"
+        what = f"the result above is of these {done}" if done else "there is no result"
+        again = f"{verb.capitalize()} trial i of a seed is always the same: ask again to have them"
         kept = (
-            f"kept in {store}; the same command goes on"
+            f"kept {done} of {wanted} in {store}; the same command goes on"
             if store
-            else f"{verb.capitalize()} trial i of a seed is always the same: ask again to have "
-            "them all, or use --store"
+            else f"{again} all, or use --store"
+            if verb in _STORING
+            else f"{again} all"
         )
-        say(
-            f"matchprob: interrupted after {done} of {wanted} {noun}; the result above is of "
-            f"these. {kept}"
-        )
+        say(f"matchprob: {why} {done} of {wanted} {noun}; {what}. {kept}")
         raise typer.Exit(UNFINISHED)

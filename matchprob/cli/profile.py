@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-import math
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from matchprob.cli.options import (
-    Confidence,
-    Dpi,
-    EngineName,
     Json,
-    Plot,
-    Seed,
-    StoreOption,
-    Timeout,
+    Picture,
+    TrialOptions,
     Trials,
-    TrialTimeout,
-    Width,
-    WorkersOption,
-    console,
-    draw,
+    answer,
     finish,
-    print_json,
 )
-from matchprob.io.sizes import DPI
 
 
 def _numbers(text: str | None) -> list[float] | None:
@@ -64,46 +53,33 @@ def profile(
         typer.Option(help="Where points are wanted, as in 0.5,1,2; the steps by default."),
     ] = None,
     trials: Trials = 1000,
-    seed: Seed = 0,
-    engine: EngineName = None,
-    confidence: Confidence = 0.95,
-    timeout: Timeout = math.inf,
-    trial_timeout: TrialTimeout = 600.0,
-    store: StoreOption = None,
-    workers: WorkersOption = 1,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    *,
+    asked: TrialOptions,
+    picture: Picture,
     as_json: Json = False,
 ) -> None:
     """Match probability as a function of what a match may cost."""
     from matchprob.api import profile as verbs
+    from matchprob.explain.costs import explain_profile
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.profile import print_profile
 
-    files.check_outputs(problems, plot=plot, store=store)
+    files.check_outputs(problems, plot=picture.plot, store=asked.store)
     with progress("counting", len(problems) * trials) as advance:
         found = verbs.profile(
             *problems,
             by=by,
             bounds=_numbers(bounds),
             trials=trials,
-            seed=seed,
-            engine=engine,
-            confidence=confidence,
-            timeout=timeout,
-            trial_timeout=trial_timeout,
-            store=store,
-            workers=workers,
             advance=advance,
+            **asked.keywords(),
         )
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_profile(console(), found)
-    draw(found, plot, width, dpi)
-    finish(found.trials, trials, "trials", "profile", store, found.trouble)
+    why = explain_profile(found, shlex.join(map(str, problems)))
+    names = found.profiles[0].problem.names
+    answer(found.to_dict(), why, names, lambda page: print_profile(page, found), as_json=as_json)
+    picture.draw(found)
+    finish(found.trials, trials, "trials", "profile", asked.store, found.trouble)
 
 
 def register(app: typer.Typer) -> None:

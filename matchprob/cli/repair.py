@@ -7,35 +7,8 @@ from typing import Annotated
 
 import typer
 
-from matchprob.cli.design import (
-    ColumnCap,
-    Costs,
-    CountTimeout,
-    Forbid,
-    Matrix,
-    MatrixCap,
-    Must,
-    Out,
-    RowCap,
-    Seconds,
-    Write,
-    caps_of,
-    tables_in,
-)
-from matchprob.cli.options import (
-    Dpi,
-    Json,
-    Plot,
-    ProblemFile,
-    Seed,
-    Timeout,
-    Width,
-    console,
-    draw,
-    print_json,
-    say,
-)
-from matchprob.io.sizes import DPI
+from matchprob.cli.design import DemandOptions, Out, SearchOptions, Write
+from matchprob.cli.options import Json, Picture, ProblemFile, Seed, Timeout, answer, say
 
 
 def repair(
@@ -46,102 +19,69 @@ def repair(
             help="positive (MP > 0) or maximal; by default positive where MP = 0, else maximal."
         ),
     ] = None,
-    costs: Costs = None,
-    must: Must = None,
-    forbid: Forbid = None,
-    matrix: Matrix = None,
-    row_cap: RowCap = None,
-    column_cap: ColumnCap = None,
-    matrix_cap: MatrixCap = None,
-    seconds: Seconds = 60.0,
-    count_timeout: CountTimeout = 3.0,
-    timeout: Timeout = math.inf,
+    *,
+    demand: DemandOptions,
+    search: SearchOptions,
     write: Write = None,
     out: Out = None,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    picture: Picture,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Move the fewest weights so that MP > 0, or so that MP = 1."""
-    from matchprob.api import repair as repairs
+    from matchprob.api.designs import repair as repairs
     from matchprob.api.question import as_problem
-    from matchprob.io import costs as tables
     from matchprob.io import files
-    from matchprob.report import repair as repair_report
-    from matchprob.report.explanation import print_explanation
+    from matchprob.report.repair import print_repair
 
-    files.check_outputs([problem, *tables_in(costs, must, forbid)], write, out, plot=plot)
+    files.check_outputs([problem, *demand.files], write, out, plot=picture.plot)
     question = as_problem(problem)
     names = question.names
     found = repairs.repair(
         question,
         goal=goal,
-        costs=dict(tables.read_costs(costs or [], names)),
-        must=tables.read_cells(must or [], names),
-        forbidden=tables.read_cells(forbid or [], names, "--forbid"),
-        matrices=matrix or [],
-        caps=caps_of(row_cap, column_cap, matrix_cap),
-        seconds=seconds,
-        count_timeout=count_timeout,
-        timeout=timeout,
         seed=seed,
+        **demand.read(names),
+        **search.keywords(),
     )
     why = found.explain(str(problem))
-    if as_json:
-        print_json(
-            {
-                **found.to_dict(),
-                "seed": seed,
-                "explanation": [names.annotate(text) for text in why.lines()],
-            }
-        )
-    else:
-        repair_report.print_repair(console(names), found)
-        print_explanation(console(names), why)
+    data = {**found.to_dict(), "seed": seed}
+    answer(data, why, names, lambda page: print_repair(page, found), as_json=as_json)
     if write:
         files.write_text(write, found.problem.to_toml())
         say(f"wrote {write}")
     if out:
         files.write_text(out, found.after.to_json())
         say(f"wrote {out}: {found.after.verdict}, {found.after.rule}")
-    draw(found, plot, width, dpi)
+    picture.draw(found)
 
 
 def robust(
     problem: ProblemFile,
-    seconds: Seconds = 30.0,
+    seconds: Annotated[
+        float, typer.Option(help="Time for the search; the result says how far it got.", min=0.1)
+    ] = 30.0,
     timeout: Timeout = math.inf,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    *,
+    picture: Picture,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Tell how many learnable weights may be lost before MP drops to 0."""
-    from matchprob.api import repair as repairs
+    from matchprob.api.designs import repair as repairs
     from matchprob.api.question import as_problem
     from matchprob.io import files
-    from matchprob.report import repair as repair_report
-    from matchprob.report.explanation import print_explanation
+    from matchprob.report.repair import print_robustness
 
-    files.check_outputs([problem], plot=plot)
+    files.check_outputs([problem], plot=picture.plot)
     question = as_problem(problem)
     found = repairs.robust(question, seconds=seconds, timeout=timeout, seed=seed)
     why = found.explain(str(problem))
-    if as_json:
-        print_json(
-            {
-                **found.to_dict(),
-                "seed": seed,
-                "explanation": [question.names.annotate(text) for text in why.lines()],
-            }
-        )
-    else:
-        repair_report.print_robustness(console(question.names), found)
-        print_explanation(console(question.names), why)
-    draw(found, plot, width, dpi)
+    answer(
+        {**found.to_dict(), "seed": seed}, why, question.names,
+        lambda page: print_robustness(page, found), as_json=as_json,
+    )  # fmt: skip
+    picture.draw(found)
 
 
 def register(app: typer.Typer) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -54,6 +52,12 @@ def reproduce(
         Path | None,
         typer.Option("--data", metavar="DIR", help="MNIST's IDX files, for fig3c."),
     ] = None,
+    kept: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="DIR", help="Draw the tables that a run wrote there; no trials."
+        ),
+    ] = None,
     suffix: Annotated[Suffix, typer.Option("--format", help="Of the picture.")] = Suffix.png,
     width: Width = None,
     dpi: Dpi = DPI,
@@ -64,8 +68,9 @@ def reproduce(
     """Make a figure or table of the papers again, with intervals and certificates."""
     from algebra.errors import InputError
     from matchprob.figures import Run, figures, find_figure
+    from matchprob.figures.tables import write_table
     from matchprob.io import files
-    from matchprob.report.style import grow, on_paper, save
+    from matchprob.report.drawing.style import on_paper, save
 
     if name is None:
         known = figures().values()
@@ -76,46 +81,51 @@ def reproduce(
                 put(f"{figure.name:<12} {figure.title}\n")
         return
     figure = find_figure(name)
+    if kept and (trials or store or baseline or data):
+        raise InputError(
+            f"--from {kept} draws what was computed: no --trials, --store, --baseline, --data"
+        )
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"--out {out}: {error.strerror}") from None
-    picture, table, text = (out / f"{name}.{ending}" for ending in (suffix.value, "csv", "md"))
-    extra = {more: out / f"{name}-{more}.{suffix.value}" for more in figure.more}
-    files.check_outputs([], table, text, *extra.values(), plot=picture, store=store)
-    run = Run(
-        trials=trials or figure.trials,
-        seed=seed,
-        store=store or out / f"{name}.sqlite",
-        workers=workers,
-        baseline=baseline,
-        say=say,
-        data=data,
-    )
-    with on_paper(None if width is None else inches(width)):
-        made = figure.make(run)
-    for drawn in (made.picture, *made.more.values()):
-        grow(drawn)
-    if as_json:
-        print_json(
-            {"figure": name, "trials": run.trials, "seed": seed, "finished": made.finished,
-             "points": made.rows}
-        )  # fmt: skip
+    pictures = {figure.file(out, p.name, suffix.value): p for p in figure.pictures}
+    parts = {part: figure.file(out, part, "csv") for part in ("", *figure.tables)}
+    text = figure.file(out, "", "md")
+    new = [] if kept else [*parts.values(), text]
+    files.check_outputs([], *pictures, *new, store=store)
+    finished = True
+    if kept:
+        tables = figure.read(kept)
+        if as_json:
+            print_json({"figure": name, "seed": seed, "points": tables[""]})
     else:
-        put(made.text + "\n")
-    save(made.picture, picture, dpi)
-    for more, drawn in made.more.items():
-        save(drawn, extra[more], dpi)
-    files.write_text(text, made.text)
-    if made.rows:
-        lines = io.StringIO()
-        writer = csv.DictWriter(lines, list(made.rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(made.rows)
-        files.write_text(table, lines.getvalue())
-    written = [picture, *(extra[more] for more in made.more), text, *([table] if made.rows else [])]
-    say("wrote " + ", ".join(map(str, written)))
-    if not made.finished:
+        run = Run(
+            trials=trials or figure.trials,
+            seed=seed,
+            store=store or out / f"{name}.sqlite",
+            workers=workers,
+            baseline=baseline,
+            say=say,
+            data=data,
+        )
+        numbers = figure.compute(run)
+        tables, finished = numbers.tables, numbers.finished
+        if as_json:
+            print_json(
+                {"figure": name, "trials": run.trials, "seed": seed, "finished": finished,
+                 "points": tables[""]}
+            )  # fmt: skip
+        else:
+            put(numbers.text + "\n")
+        for part, path in parts.items():
+            write_table(path, tables[part])
+        files.write_text(text, numbers.text)
+    with on_paper(None if width is None else inches(width)):
+        for path, picture in pictures.items():
+            save(picture.draw(tables), path, dpi)
+    say("wrote " + ", ".join(map(str, [*pictures, *new])))
+    if not finished:
         say(f"matchprob: interrupted; trials are kept in {run.store}, the same command goes on")
         raise typer.Exit(UNFINISHED)
 

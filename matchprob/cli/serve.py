@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -34,8 +36,9 @@ def serve(
         raise InputError(
             f"the page needs {' and '.join(missing)}: python -m pip install 'matchprob[page]'"
         )
-    from matchprob.api.design import network_of
+    from matchprob.api.designs.design import network_of
     from matchprob.io import files
+    from matchprob.io.watch import hidden
     from matchprob.page.example import first_problem
     from matchprob.page.server import PageServer
 
@@ -49,12 +52,23 @@ def serve(
         say(f"matchprob: the page is at {server.address}")
         say("matchprob: only this machine can open it; Ctrl-C ends it")
     if not no_open:
-        import webbrowser
-
-        webbrowser.open(server.address)
-    with contextlib.suppress(KeyboardInterrupt):
+        _open(server.address)
+    # A server that waits is not slow.
+    with contextlib.suppress(KeyboardInterrupt), hidden():
         server.run()
     say("matchprob: the page is closed" + (f"; trials are kept in {store}" if store else ""))
+
+
+def _open(address: str) -> None:
+    """Open the address in a browser that has a window; without one say so."""
+    import webbrowser
+
+    # Without a display only browsers of the terminal are found, which would take it.
+    has_windows = sys.platform != "linux" or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    )
+    if not (has_windows and webbrowser.open(address)):
+        say("matchprob: no browser could be opened here: open the address yourself")
 
 
 def register(app: typer.Typer) -> None:

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated
 
 import typer
 
 from matchprob.cli.options import (
-    Confidence,
-    Dpi,
-    EngineName,
     Json,
-    Plot,
+    Picture,
     ProblemFile,
-    Seed,
-    StoreOption,
-    Timeout,
+    TrialOptions,
     Trials,
-    TrialTimeout,
-    Width,
-    WorkersOption,
-    console,
-    draw,
+    answer,
     finish,
-    print_json,
 )
-from matchprob.io.sizes import DPI
 
 
 def _optimizer_names(incomplete: str) -> list[str]:
@@ -55,16 +43,9 @@ def train(
     rate: Annotated[
         float | None, typer.Option(help="Size of the steps; levenberg-marquardt has none.")
     ] = None,
-    seed: Seed = 0,
-    engine: EngineName = None,
-    confidence: Confidence = 0.95,
-    timeout: Timeout = math.inf,
-    trial_timeout: TrialTimeout = 600.0,
-    store: StoreOption = None,
-    workers: WorkersOption = 1,
-    plot: Plot = None,
-    width: Width = None,
-    dpi: Dpi = DPI,
+    *,
+    asked: TrialOptions,
+    picture: Picture,
     as_json: Json = False,
 ) -> None:
     """Train on random instances: which of the matches that exist are found."""
@@ -73,7 +54,7 @@ def train(
     from matchprob.io.progress import counter
     from matchprob.report.train import print_training
 
-    files.check_outputs([problem], plot=plot, store=store)
+    files.check_outputs([problem], plot=picture.plot, store=asked.store)
     done = 0
     with counter("counting, then training") as tell:
 
@@ -89,22 +70,17 @@ def train(
             steps=steps,
             restarts=restarts,
             rate=rate,
-            seed=seed,
-            engine=engine,
-            confidence=confidence,
-            timeout=timeout,
-            trial_timeout=trial_timeout,
-            store=store,
-            workers=workers,
             advance=advance,
             trained=advance,
+            **asked.keywords(),
         )
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_training(console(), found)
-    draw(found, plot, width, dpi)
-    finish(found.trials, trials, "trials", "train", store, found.trouble)
+    why = found.explain(str(problem))
+    answer(
+        found.to_dict(), why, found.problem.names, lambda page: print_training(page, found),
+        as_json=as_json,
+    )  # fmt: skip
+    picture.draw(found)
+    finish(found.trials, trials, "trials", "train", asked.store, found.trouble)
 
 
 def register(app: typer.Typer) -> None:

@@ -6,9 +6,9 @@ from algebra.design.result import float_text
 from algebra.design.robustness import Robustness
 from algebra.networks.limits import plural
 from algebra.results import Explanation
-from matchprob.api.design import DesignResult
-from matchprob.api.probable import ProbableDesign
-from matchprob.api.repair import RepairResult
+from matchprob.api.designs.design import DesignResult
+from matchprob.api.designs.probable import ProbableDesign
+from matchprob.api.designs.repair import RepairResult
 
 Command = tuple[str, str]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from algebra.identify.identification import Identification
 from algebra.networks.limits import plural
 from algebra.results import Explanation
+from matchprob.explain.updates import explain_update_identification
 
 
 def explain_identification(
@@ -20,6 +21,8 @@ def explain_identification(
     timeout : float, optional
         The limit it was made with.
     """
+    if found.problem.updates:
+        return explain_update_identification(found, file)
     local, size = found.fibre, found.fibre.size
     known = []
     if local.dimension:

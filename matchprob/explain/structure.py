@@ -20,6 +20,10 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
     certify = (f"matchprob certify {file}", "the verdict, with evidence")
     if found.violations:
         return _wasted(found, file, certify)
+    if found.updates:
+        return Explanation(
+            (f"What decides whether MP = 0: {found.skipped[0]}.",), commands=(certify,)
+        )
     if not found.forms:
         text = "The equations were not written out: they are too many, or depend on the instance."
         if found.allocation.network.rank_decides:

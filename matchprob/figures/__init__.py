@@ -1,10 +1,17 @@
 """The papers' figures and tables, made again: ``matchprob reproduce NAME``.
 
-Each figure is a function that computes its trials through a store, draws, and says in words
-what agrees with the paper and what does not.  `FIGURES` lists them; a new one registers
-itself with `register_figure`, in a module named in `_MODULES`.
+A figure is two things.  A function computes its numbers, through a store: tables, and a text that
+says what agrees with the paper and what does not (`Numbers`).  Panels draw the tables and know
+nothing else: each takes axes and returns them.  So a picture is drawn again from the tables that
+an earlier run wrote, in another size or look, without computing anything.
 
+A module of this folder that calls `register_figure` is all that a new figure needs.
+
+tables                    Tables: rows of numbers, read and written
+panels                    Pictures made of panels
 points                    Points of a figure: estimates of many problems through one store
+curves                    Points of a figure, drawn
+experiments               Experiments that are no trials, kept in the run's store
 paper1_small_nets         First paper: section B.1.1 and the warm-up
 paper1_linear             First paper: figures of linear networks
 paper1_relu               First paper: figures of shallow ReLU networks
@@ -19,13 +26,14 @@ activations               Which verdicts of linear networks carry over to tanh a
 from __future__ import annotations
 
 import importlib
+import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from matplotlib.figure import Figure as Picture
-
 from algebra.errors import InputError
+from matchprob.figures.panels import Picture
+from matchprob.figures.tables import Rows, Tables, read_table
 
 
 @dataclass(frozen=True)
@@ -58,27 +66,30 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Reproduction:
-    """A figure made again.
+class Numbers:
+    """What a figure shows.
 
     Attributes
     ----------
-    picture : matplotlib Figure
     rows : list of dict
-        The numbers, one row a point, all with the same keys.
+        One row a point, all with the same keys.
     text : str
         Markdown: what agrees with the paper, what does not, and why.
     finished : bool
         Whether every point has its trials.
-    more : mapping of str to matplotlib Figure
-        Further pictures, by the names that the figure is registered with.
+    more : mapping of str to list of dict
+        Further tables that pictures are drawn from, by name.
     """
 
-    picture: Picture
-    rows: list[dict[str, object]] = field(repr=False)
+    rows: Rows = field(repr=False)
     text: str = field(repr=False)
     finished: bool = True
-    more: Mapping[str, Picture] = field(default_factory=dict, repr=False)
+    more: Mapping[str, Rows] = field(default_factory=dict, repr=False)
+
+    @property
+    def tables(self) -> Tables:
+        """All tables by name, the first one's empty."""
+        return {"": self.rows, **self.more}
 
 
 @dataclass(frozen=True)
@@ -89,52 +100,66 @@ class Figure:
     ----------
     name : str
     title : str
-    make : callable
-        From a `Run` to a `Reproduction`.
+    compute : callable
+        From a `Run` to `Numbers`.
     trials : int
         Default for each point: minutes on two cores.
-    more : tuple of str
-        Names of further pictures: NAME-MORE beside NAME.
+    pictures : tuple of Picture
+        Each drawn from the tables; files are NAME, and NAME-MORE for those that have a name.
+    tables : tuple of str
+        Names of further tables: NAME-MORE.csv beside NAME.csv.
     """
 
     name: str
     title: str
-    make: Callable[[Run], Reproduction]
+    compute: Callable[[Run], Numbers]
     trials: int
-    more: tuple[str, ...] = ()
+    pictures: tuple[Picture, ...]
+    tables: tuple[str, ...] = ()
+
+    def file(self, folder: Path, part: str, suffix: str) -> Path:
+        """Where a picture or table of that name goes."""
+        return folder / f"{self.name}{'-' if part else ''}{part}.{suffix}"
+
+    def read(self, folder: Path) -> Tables:
+        """The tables that an earlier run wrote.
+
+        Raises
+        ------
+        InputError
+            Where one is missing or damaged.
+        """
+        return {part: read_table(self.file(folder, part, "csv")) for part in ("", *self.tables)}
 
 
 FIGURES: dict[str, Figure] = {}
-# Modules that register figures when they are imported.
-_MODULES = (
-    "paper1_small_nets",
-    "paper1_linear",
-    "paper1_relu",
-    "paper1_digits",
-    "paper1_weights",
-    "paper2_training",
-    "paper2_sparse",
-    "paper2_match_probability",
-    "activations",
-)
 
 
 def register_figure(
-    name: str, title: str, trials: int, more: tuple[str, ...] = ()
-) -> Callable[[Callable[[Run], Reproduction]], Callable[[Run], Reproduction]]:
-    """Decorator: the function makes the figure of that name."""
+    name: str, title: str, trials: int, *pictures: Picture, tables: tuple[str, ...] = ()
+) -> Callable[[Callable[[Run], Numbers]], Callable[[Run], Numbers]]:
+    """Decorator: the function computes the numbers of the figure of that name.
 
-    def add(make: Callable[[Run], Reproduction]) -> Callable[[Run], Reproduction]:
-        FIGURES[name] = Figure(name, title, make, trials, more)
-        return make
+    Parameters
+    ----------
+    name, title : str
+    trials : int
+    *pictures : Picture
+    tables : tuple of str, optional
+        Names of tables besides the first.
+    """
+
+    def add(compute: Callable[[Run], Numbers]) -> Callable[[Run], Numbers]:
+        FIGURES[name] = Figure(name, title, compute, trials, pictures, tables)
+        return compute
 
     return add
 
 
 def figures() -> dict[str, Figure]:
     """All figures by name."""
-    for module in _MODULES:
-        importlib.import_module(f"matchprob.figures.{module}")
+    for module in sorted(m.name for m in pkgutil.iter_modules(__path__)):
+        importlib.import_module(f"{__name__}.{module}")
     return FIGURES
 
 

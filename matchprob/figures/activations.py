@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
@@ -15,10 +16,11 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.theorems.statements import MINIMAL, what_theorems_say
 from algebra.time_limits import check_time
-from matchprob.figures import Reproduction, Run, register_figure
-from matchprob.figures.points import markdown_table
-from matchprob.report.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
-from matchprob.report.style import name_ticks, new_figure, shared_legend, tidy
+from matchprob.figures import Numbers, Run, register_figure
+from matchprob.figures.panels import Picture
+from matchprob.figures.tables import Row, Tables, groups, markdown_table, number
+from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.drawing.style import heading, name_ticks, tidy
 from numeric.statistics.intervals import proportion_interval
 
 _KINDS: tuple[tuple[str, Any, bool], ...] = (
@@ -67,58 +69,64 @@ def _survey(
     return {"minimal": minimal, "said": said, "survives": survives, "count": len(choices)}
 
 
-@register_figure("activations", "Minimal allocations, linear against tanh and polynomials", 1000)
-def activations(run: Run) -> Reproduction:
+def _draw(axes: Axes, tables: Tables) -> Axes:
+    rows = tables[""]
+    nets = list(groups(rows, "net"))
+    kinds = groups(rows, "activation")
+    width = 0.8 / max(len(kinds), 1)
+    for k, (colour, (name, own)) in enumerate(zip(_COLOURS, kinds.items(), strict=False)):
+        at = [nets.index(row["net"]) + (k - (len(kinds) - 1) / 2) * width for row in own]
+        shares = [number(row, "share") for row in own]
+        axes.bar(at, shares, width * 0.9, label=name, color=colour)
+        for x, row in zip(at, own, strict=True):
+            # Where all allocations were looked at there is no interval.
+            if row["low"] < row["high"]:
+                axes.vlines(x, row["low"], row["high"], color=INK, lw=0.8)
+    axes.set_ylim(0, None)
+    name_ticks(axes, range(len(nets)), [net.replace(": ", "\n") for net in nets])
+    tidy(axes, "", "share of minimal allocations")
+    bars = Line2D([], [], color=INK, lw=0.8, label="95 % interval of those drawn")
+    heading(
+        axes, "dm weights of W in recurrent networks", [*axes.get_legend_handles_labels()[0], bars]
+    )
+    return axes
+
+
+@register_figure(
+    "activations", "Minimal allocations, linear against tanh and polynomials", 1000,
+    Picture((_draw,), 7.0, 3.6),
+)  # fmt: skip
+def activations(run: Run) -> Numbers:
     """Share of minimal allocations of recurrent nets, by activation: generic ranks, exact."""
-    groups: list[tuple[str, dict[str, Any]]] = []
+    nets: list[tuple[str, dict[str, Any]]] = []
     for sizes in _SMALL:
         n, T, _, d, m = sizes
         found = _survey(sizes, list(_all(n, d * m)))
-        groups.append((f"n = {n}, T = {T}\nall {found['count']}", found))
+        nets.append((f"n = {n}, T = {T}: all {found['count']}", found))
         run.say(f"{sizes}: {found['minimal']}")
     for n in _RANDOM:
         half = n // 2
         sizes = (n, 2, 1, half, 2)
         choices = list(_drawn(n, 2 * half, run.trials, run.seed))
         found = _survey(sizes, choices)
-        groups.append((f"n = {n}, T = 2\n{found['count']} drawn", found))
+        nets.append((f"n = {n}, T = 2: {found['count']} drawn", found))
         run.say(f"{sizes}: {found['minimal']}")
     names = [name for name, _, _ in _KINDS]
-    rows: list[dict[str, object]] = []
-    picture = new_figure(7.0, 3.6)
-    axes = picture.subplots()
-    width = 0.8 / len(names)
-    for k, name in enumerate(names):
-        shares, low, high = [], [], []
-        for title, found in groups:
+    rows: list[Row] = []
+    for name in names:
+        for title, found in nets:
             count, minimal = found["count"], found["minimal"][name]
-            share = minimal / count
-            interval = proportion_interval(minimal, count - minimal)
             drawn = "drawn" in title
-            shares.append(share)
-            low.append(max(0.0, share - interval.low) if drawn else 0.0)
-            high.append(max(0.0, interval.high - share) if drawn else 0.0)
+            interval = proportion_interval(minimal, count - minimal)
             rows.append({
-                "net": title.replace("\n", ", "), "activation": name, "allocations": count,
-                "minimal": minimal, "share": round(share, 4),
+                "net": title, "activation": name, "allocations": count, "minimal": minimal,
+                "share": round(minimal / count, 4),
+                "low": round(interval.low if drawn else minimal / count, 4),
+                "high": round(interval.high if drawn else minimal / count, 4),
                 "theorems say minimal": found["said"], "and it is": found["survives"][name],
             })  # fmt: skip
-        at = np.arange(len(groups)) + (k - (len(names) - 1) / 2) * width
-        axes.bar(
-            at,
-            shares,
-            width * 0.9,
-            label=name,
-            color=_COLOURS[k],
-            yerr=[low, high],
-            error_kw={"lw": 0.8},
-        )
-    name_ticks(axes, list(range(len(groups))), [title for title, _ in groups])
-    tidy(axes, "", "share of minimal allocations")
-    axes.set_ylim(0, None)
-    shared_legend(picture, axes.get_legend_handles_labels()[0])
-    said = sum(found["said"] for _, found in groups)
-    kept = {name: sum(found["survives"][name] for _, found in groups) for name in names}
+    said = sum(found["said"] for _, found in nets)
+    kept = {name: sum(found["survives"][name] for _, found in nets) for name in names}
     lines = [
         "# Which verdicts carry over: linear against tanh, cube, square",
         "",
@@ -135,4 +143,4 @@ def activations(run: Run) -> Reproduction:
         markdown_table(rows),
         "",
     ]
-    return Reproduction(picture, rows, "\n".join(lines))
+    return Numbers(rows, "\n".join(lines))

@@ -6,42 +6,37 @@ drawn anew in the first k rows of W under the caps of Theorem 3.4, at most Tb a 
 linear layers with q = 4, d = 6, m = 4 (3a), 8 weights a layer in the first k rows (columns for
 the first layer) under the caps of Theorem 4.1.
 
-For n = 8, and for small layers, a trial without a solution is one whose solutions have all
-been counted.  For larger n the root count is out of reach; there a matched trial has a certified
-real solution, and a trial in which none is found is undetermined, not unmatched.
+For n = 8 a trial without a solution is one whose solutions have all been counted, wherever their
+number is found in 20 s; for n = 12 in as few rows as leave six unknowns.  Elsewhere the root count
+is out of reach: a matched trial has a certified real solution, and a trial in which none is found
+is undetermined, not unmatched.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from matplotlib.artist import Artist
-from matplotlib.figure import Figure as Picture
-from matplotlib.lines import Line2D
+from matplotlib.axes import Axes
 
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from matchprob.figures import Reproduction, Run, register_figure
-from matchprob.figures.points import (
-    Measured,
-    Point,
-    draw_baseline,
-    draw_curve,
-    increases,
-    is_finished,
-    markdown_table,
-    marks,
-    measure,
-    shifts,
-)
-from matchprob.report.palette import SERIES
-from matchprob.report.style import heading, new_figure, tidy
+from matchprob.figures import Numbers, Run, register_figure
+from matchprob.figures.curves import draw_curves
+from matchprob.figures.panels import Picture
+from matchprob.figures.points import Measured, Point, increases, is_finished, measure
+from matchprob.figures.tables import Tables, groups, markdown_table
+from matchprob.report.drawing.style import tidy
 
-# Above this size a generic root count takes longer than a figure should.
-_COUNTED = 8
+# Above this size a generic root count takes longer than a figure should, but for few unknowns.
+_COUNTED, _UNKNOWNS = 8, 6
 _ROOT_TIMEOUT = 20.0
+# Of the trials, what larger nets have.
+_SHARE = 0.25
+_TITLE_2A = "Figure 2a: d = 4, T = m = n/2, b = 1"
+_TITLE_2B = "Figure 2b: d = n/4, T = m = n/2, b = 1"
+_TITLE_3A = "Figure 3a: q = 4, d = 6, m = 4, three linear layers, 8 weights a layer"
 
 
 def _lrnn_points(n: int, d: int) -> list[Point]:
@@ -52,31 +47,31 @@ def _lrnn_points(n: int, d: int) -> list[Point]:
     for k in range(-(-r // T), min(n, r) + 1):
         cells = RandomCells(budget=r, rows=k, max_per_row=T, max_per_column=min(T * d, n))
         problem = Problem(network, {"W": cells})
-        engine = "homotopy" if n <= _COUNTED else "multistart"
+        # Eliminating what is linear leaves kT − r unknowns.
+        counted = n <= _COUNTED or k * T - r <= _UNKNOWNS
+        engine = "homotopy" if counted else "multistart"
         settings = {"root_timeout": _ROOT_TIMEOUT}
         # Where our own answer is a lower bound, fsolve's (minutes a trial) cannot be judged.
-        points.append(Point(k / n, problem, engine, settings, judged=n <= _COUNTED))
+        small = n <= _COUNTED
+        points.append(Point(k / n, problem, engine, settings, small, 1.0 if small else _SHARE))
     return points
 
 
-def _draw(
-    curves: Mapping[str, Sequence[Measured]], xlabel: str, title: str
-) -> tuple[Picture, list[dict[str, object]]]:
-    picture = new_figure(6, 4)
-    axes = picture.subplots()
-    some = {name: measured for name, measured in curves.items() if measured}
-    every = [m for measured in some.values() for m in measured]
-    xs = [m.point.x for m in every] or [0.0]
-    apart = shifts(len(some), max(xs) - min(xs))
-    handles: list[Artist] = []
-    for colour, (name, measured), shift in zip(SERIES, some.items(), apart, strict=False):
-        draw_curve(axes, measured, name, colour, shift=shift)
-        draw_baseline(axes, measured, colour, shift=shift)
-        handles.append(Line2D([], [], color=colour, lw=1.2, label=name))
-    axes.set_ylim(-0.03, 1.05)
+def _draw_2a(axes: Axes, tables: Tables) -> Axes:
+    return _draw(axes, tables, "rows used, share of n", _TITLE_2A)
+
+
+def _draw_2b(axes: Axes, tables: Tables) -> Axes:
+    return _draw(axes, tables, "rows used, share of n", _TITLE_2B)
+
+
+def _draw_3a(axes: Axes, tables: Tables) -> Axes:
+    return _draw(axes, tables, "rows used (columns in the first layer)", _TITLE_3A)
+
+
+def _draw(axes: Axes, tables: Tables, xlabel: str, title: str) -> Axes:
     tidy(axes, xlabel, "match probability")
-    heading(axes, title, [*handles, *marks(every)])
-    return picture, [m.row(name) for name, measured in curves.items() for m in measured]
+    return draw_curves(axes, groups(tables[""], "curve"), title)
 
 
 def _baseline_text(curves: Mapping[str, Sequence[Measured]]) -> str:
@@ -103,7 +98,9 @@ def _certified_text(measured: Sequence[Measured]) -> str:
 
 
 def _text(run: Run, title: str, curves: Mapping[str, Sequence[Measured]], remarks: str) -> str:
-    lines = [f"# {title}", "", f"{run.trials} trials a point, seed {run.seed}.", ""]
+    trials = {name: {m.estimate.trials for m in found} for name, found in curves.items() if found}
+    said = "; ".join(f"{name}: {' or '.join(map(str, sorted(n)))}" for name, n in trials.items())
+    lines = [f"# {title}", "", f"Trials a point: {said}. Seed {run.seed}.", ""]
     for name, measured in curves.items():
         if measured:
             lines.append(f"* {name}: {_certified_text(measured)}; {increases(measured)}.")
@@ -113,8 +110,8 @@ def _text(run: Run, title: str, curves: Mapping[str, Sequence[Measured]], remark
 
 
 _REMARKS_2 = """\
-* Filled points: every allocation drawn is certified maximal, so the value is exactly 1 for these
-  allocations. Hollow points are estimates; bars are 95 % Clopper–Pearson intervals in which an
+* Each trial draws its own allocation, so points are estimates, also where every allocation drawn
+  is certified maximal (`certified_maximal`). Bars are 95 % Clopper–Pearson intervals in which an
   undetermined trial counts as unmatched below and as matched above.
 * The paper draws 1,000 trials and a line without intervals. Its leftmost point uses as few rows
   as Theorem 3.4 allows: there the allocations are those of Theorem 3.5 and MP is 1, which a
@@ -122,31 +119,38 @@ _REMARKS_2 = """\
 * Allocations that the caps of Theorem 3.4 allow may still be minimal (a deficient rank that no
   row or column count shows); such draws are certified unmatched here and lower the curve, where a
   solver only reports that it found nothing.
-* Beyond n = 8 no complete count is made: a trial in which no solution was found is undetermined.
-  Triangles are certified lower bounds: the share of trials with a certain solution.
+* Beyond n = 8 solutions are counted where at most six unknowns are left (five rows of n = 12). With
+  more rows, and where the root count takes longer than 20 s, a trial in which no solution was
+  found is undetermined. Triangles are certified lower bounds: trials with a certain solution.
 """
 
 
-@register_figure("fig2a", "First paper, Figure 2a: linear RNN, d = 4, T = m = n/2, b = 1", 50)
-def fig2a(run: Run) -> Reproduction:
+@register_figure(
+    "fig2a", "First paper, Figure 2a: linear RNN, d = 4, T = m = n/2, b = 1", 50,
+    Picture((_draw_2a,)),
+)  # fmt: skip
+def fig2a(run: Run) -> Numbers:
     """MP against the share of rows used, for n = 8, 12, 16."""
     curves = {f"n = {n}": _lrnn_points(n, 4) for n in (8, 12, 16)}
-    return _lrnn_figure(run, curves, "Figure 2a: d = 4, T = m = n/2, b = 1")
+    return _numbers(run, curves, _TITLE_2A, _REMARKS_2)
 
 
-@register_figure("fig2b", "First paper, Figure 2b: linear RNN, d = n/4, T = m = n/2, b = 1", 50)
-def fig2b(run: Run) -> Reproduction:
+@register_figure(
+    "fig2b", "First paper, Figure 2b: linear RNN, d = n/4, T = m = n/2, b = 1", 50,
+    Picture((_draw_2b,)),
+)  # fmt: skip
+def fig2b(run: Run) -> Numbers:
     """The same with d = n/4, for n = 8, 12, 16."""
     curves = {f"n = {n}": _lrnn_points(n, n // 4) for n in (8, 12, 16)}
-    return _lrnn_figure(run, curves, "Figure 2b: d = n/4, T = m = n/2, b = 1")
+    return _numbers(run, curves, _TITLE_2B, _REMARKS_2)
 
 
-def _lrnn_figure(run: Run, curves: dict[str, list[Point]], title: str) -> Reproduction:
+def _numbers(run: Run, curves: dict[str, list[Point]], title: str, remarks: str) -> Numbers:
     measured = measure(run, curves)
-    picture, rows = _draw(measured, "rows used, share of n", title)
+    rows = [m.row(name) for name, found in measured.items() for m in found]
     wanted = sum(len(points) for points in curves.values())
-    text = _text(run, title, measured, _REMARKS_2)
-    return Reproduction(picture, rows, text, is_finished(run, measured, wanted))
+    text = _text(run, title, measured, remarks)
+    return Numbers(rows, text, is_finished(run, measured, wanted))
 
 
 def _layer_points(n: int) -> list[Point]:
@@ -164,20 +168,20 @@ def _layer_points(n: int) -> list[Point]:
     return points
 
 
-@register_figure("fig3a", "First paper, Figure 3a: three linear layers, 8 weights a layer", 50)
-def fig3a(run: Run) -> Reproduction:
-    """MP against the rows (columns in the first layer) used, for n = 6, 8, 10."""
-    curves = {f"n = {n}": _layer_points(n) for n in (6, 8, 10)}
-    measured = measure(run, curves)
-    title = "Figure 3a: q = 4, d = 6, m = 4, three linear layers, 8 weights a layer"
-    picture, rows = _draw(measured, "rows used (columns in the first layer)", title)
-    remarks = """\
+_REMARKS_3A = """\
 * Matched trials have a certified real solution. Trials without one are undetermined, unless the
   allocation is minimal: the generic root count of these systems is out of reach.
 * The first layer has four columns and the last six rows: beyond these k limits only what is left.
   Theorem 4.1's counts are necessary, not sufficient (`docs/theorems.md`): draws that satisfy them
   and are minimal all the same are certified unmatched.
 """
-    wanted = sum(len(points) for points in curves.values())
-    text = _text(run, title, measured, remarks)
-    return Reproduction(picture, rows, text, is_finished(run, measured, wanted))
+
+
+@register_figure(
+    "fig3a", "First paper, Figure 3a: three linear layers, 8 weights a layer", 50,
+    Picture((_draw_3a,)),
+)  # fmt: skip
+def fig3a(run: Run) -> Numbers:
+    """MP against the rows (columns in the first layer) used, for n = 6, 8, 10."""
+    curves = {f"n = {n}": _layer_points(n) for n in (6, 8, 10)}
+    return _numbers(run, curves, _TITLE_3A, _REMARKS_3A)

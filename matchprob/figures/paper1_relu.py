@@ -11,7 +11,7 @@ from dataclasses import replace
 from math import log2
 
 from matplotlib.artist import Artist
-from matplotlib.figure import Figure as Picture
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
@@ -19,25 +19,18 @@ from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.relu.patterns import patterns_left
-from matchprob.figures import Reproduction, Run, register_figure
-from matchprob.figures.points import (
-    Measured,
-    Point,
-    draw_curve,
-    increases,
-    is_finished,
-    markdown_table,
-    marks,
-    measure,
-    shifts,
-)
-from matchprob.report.palette import INK, SERIES
-from matchprob.report.style import heading, new_figure, tidy
+from matchprob.figures import Numbers, Run, register_figure
+from matchprob.figures.curves import draw_curves
+from matchprob.figures.panels import Picture
+from matchprob.figures.points import Measured, Point, increases, is_finished, measure
+from matchprob.figures.tables import Row, Tables, groups, markdown_table, number
+from matchprob.report.drawing.palette import INK
+from matchprob.report.drawing.style import tidy
 
 _SIZES = (8, 10, 12)
 _D, _M, _Q, _R = 4, 6, 6, 24
 # The paper's criterion, by a first- and a second-order method.
-_CRITERIA = ("adam", "levenberg-marquardt")
+_CRITERIA = {"adam": "x", "levenberg-marquardt": "+"}
 
 
 def _points(n: int) -> list[Point]:
@@ -46,26 +39,6 @@ def _points(n: int) -> list[Point]:
         Point(k, Problem(network, {"W1": RandomCells(budget=_R, rows=k)}), "complementarity")
         for k in range(4, n + 1)
     ]
-
-
-@register_figure("fig3b", "First paper, Figure 3b: shallow ReLU, q = 6, d = 4, m = 6", 200)
-def fig3b(run: Run) -> Reproduction:
-    """MP against the rows used, for n = 8, 10, 12; each trial decided."""
-    curves = {f"n = {n}": _points(n) for n in _SIZES}
-    measured = measure(replace(run, baseline=0), curves)
-    claims: dict[str, dict[str, list[Measured]]] = {}
-    if run.baseline:
-        short = replace(run, trials=min(run.baseline, run.trials), baseline=0)
-        # The paper's curve for the smallest net is enough to judge its criterion.
-        first = f"n = {_SIZES[0]}"
-        for method in _CRITERIA:
-            points = [replace(point, engine=method) for point in curves[first]]
-            claims[method] = measure(short, {first: points})
-    rows = _rows(measured, claims)
-    picture = _draw(measured, claims)
-    wanted = sum(len(points) for points in curves.values())
-    finished = is_finished(run, measured, wanted)
-    return Reproduction(picture, rows, _text(run, measured, rows), finished)
 
 
 def _judged(truth: Measured, claim: Measured | None) -> dict[str, int]:
@@ -84,14 +57,14 @@ def _judged(truth: Measured, claim: Measured | None) -> dict[str, int]:
 def _rows(
     measured: Mapping[str, Sequence[Measured]],
     claims: Mapping[str, Mapping[str, Sequence[Measured]]],
-) -> list[dict[str, object]]:
-    rows = []
+) -> list[Row]:
+    rows: list[Row] = []
     for name, points in measured.items():
         for m in points:
             row: dict[str, object] = {
                 key: value
                 for key, value in m.row(name).items()
-                if not key.startswith(("baseline", "certified"))
+                if not key.startswith(("baseline", "certified_"))
             }
             k = int(m.point.x)
             # Weights spread evenly: the most patterns that Lemmas D.3 and D.4 leave for k rows.
@@ -107,41 +80,7 @@ def _rows(
     return rows
 
 
-def _draw(
-    measured: Mapping[str, Sequence[Measured]],
-    claims: Mapping[str, Mapping[str, Sequence[Measured]]],
-) -> Picture:
-    picture = new_figure(6, 4)
-    axes = picture.subplots()
-    some = {name: points for name, points in measured.items() if points}
-    every = [m for points in some.values() for m in points]
-    xs = [m.point.x for m in every] or [0.0]
-    apart = shifts(len(some), max(xs) - min(xs))
-    handles: list[Artist] = []
-    for colour, (name, points), shift in zip(SERIES, some.items(), apart, strict=False):
-        draw_curve(axes, points, name, colour, shift=shift)
-        handles.append(Line2D([], [], color=colour, lw=1.2, label=name))
-    for mark, (method, curves) in zip("x+", claims.items(), strict=False):
-        for name, points in curves.items():
-            done = [c for c in points if c.estimate.trials]
-            share = [
-                sum(bool(c.paper_match) for c in p.estimate.counts) / p.estimate.trials
-                for p in done
-            ]
-            xs = [p.point.x for p in done]
-            label = f"{name}: MSE < 0.01, {method}"
-            handles += axes.plot(xs, share, mark, color=INK, ls=":", lw=0.8, ms=5, label=label)
-    axes.set_ylim(bottom=-0.01)
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    tidy(axes, "rows used", "match probability")
-    title = "Figure 3b: shallow ReLU, q = 6, d = 4, m = 6, 24 weights of W1"
-    heading(axes, title, [*handles, *marks(every)])
-    return picture
-
-
-def _text(
-    run: Run, measured: Mapping[str, Sequence[Measured]], rows: Sequence[dict[str, object]]
-) -> str:
+def _text(run: Run, measured: Mapping[str, Sequence[Measured]], rows: Sequence[Row]) -> str:
     lines = [
         "# Figure 3b: shallow ReLU, q = 6, d = 4, m = 6",
         "",
@@ -171,3 +110,47 @@ def _text(
         "for weights spread evenly, of `log2_patterns`."
     )
     return "\n".join([*lines, "", markdown_table(rows), ""])
+
+
+def _draw(axes: Axes, tables: Tables) -> Axes:
+    rows = tables[""]
+    tidy(axes, "rows used", "match probability")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    claims: list[Artist] = []
+    for method, mark in _CRITERIA.items():
+        judged = [row for row in rows if row[f"{method}_trials"]]
+        if judged:
+            label = f"{judged[0]['curve']}: MSE < 0.01, {method}"
+            xs = [number(row, "x") for row in judged]
+            ys = [
+                number(row, f"{method}_claimed") / number(row, f"{method}_trials") for row in judged
+            ]
+            axes.plot(xs, ys, mark, color=INK, ls=":", lw=0.8, ms=5)
+            claims.append(Line2D([], [], color=INK, marker=mark, ls=":", lw=0.8, ms=5, label=label))
+    title = "Figure 3b: shallow ReLU, q = 6, d = 4, m = 6, 24 weights of W1"
+    draw_curves(axes, groups(rows, "curve"), title, more=claims)
+    most = max((number(row, "high") for row in rows), default=1.0)
+    shown = max((number(row, f"{m}_claimed") / max(number(row, f"{m}_trials"), 1)
+                 for row in rows for m in _CRITERIA), default=0.0)  # fmt: skip
+    axes.set_ylim(-0.02, 1.05 * max(most, shown))
+    return axes
+
+
+@register_figure(
+    "fig3b", "First paper, Figure 3b: shallow ReLU, q = 6, d = 4, m = 6", 200, Picture((_draw,))
+)
+def fig3b(run: Run) -> Numbers:
+    """MP against the rows used, for n = 8, 10, 12; each trial decided."""
+    curves = {f"n = {n}": _points(n) for n in _SIZES}
+    measured = measure(replace(run, baseline=0), curves)
+    claims: dict[str, dict[str, list[Measured]]] = {}
+    if run.baseline:
+        short = replace(run, trials=min(run.baseline, run.trials), baseline=0)
+        # The paper's curve for the smallest net is enough to judge its criterion.
+        first = f"n = {_SIZES[0]}"
+        for method in _CRITERIA:
+            points = [replace(point, engine=method) for point in curves[first]]
+            claims[method] = measure(short, {first: points})
+    rows = _rows(measured, claims)
+    wanted = sum(len(points) for points in curves.values())
+    return Numbers(rows, _text(run, measured, rows), is_finished(run, measured, wanted))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from matplotlib.figure import Figure as Picture
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
@@ -13,10 +13,13 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from matchprob.api.certify import certify
-from matchprob.figures import Reproduction, Run, register_figure
-from matchprob.figures.points import Measured, Point, markdown_table, measure
-from matchprob.report.palette import BLUE, INK, SKY, VERMILION
-from matchprob.report.style import heading, name_ticks, new_figure, tidy
+from matchprob.figures import Numbers, Run, register_figure
+from matchprob.figures.curves import share
+from matchprob.figures.panels import Picture
+from matchprob.figures.points import Point, measure
+from matchprob.figures.tables import Tables, groups, markdown_table, number
+from matchprob.report.drawing.palette import BLUE, INK, SKY, VERMILION
+from matchprob.report.drawing.style import heading, name_ticks, tidy
 from numeric.statistics.estimate import Estimate
 
 _PAPER = {"diagonal": 0.74, "off-diagonal": 0.83}
@@ -26,32 +29,44 @@ _TRUE = {"diagonal": 0.7153, "off-diagonal": 0.8289}
 _PRINTED = 0.005
 
 
-def _bars(curves: dict[str, list[Measured]], title: str) -> Picture:
-    picture = new_figure(6, 3.4)
-    axes = picture.subplots()
-    for k, (name, measured) in enumerate(curves.items()):
-        for m in measured:
-            i = m.estimate.interval()
-            value = m.estimate.estimate or 0.0
-            face = SKY if m.is_certified and value else "white"
-            axes.bar(k, value, color=face, edgecolor=SKY, width=0.6)
-            if not m.is_certified:
-                low, high = max(value - i.low, 0), max(i.high - value, 0)
-                axes.errorbar(k, value, [[low], [high]], color=INK, capsize=3)
-            if name in _PAPER:
-                axes.plot(k, _PAPER[name], "x", color=VERMILION, mew=1.5)
-                width = [k - 0.25, k + 0.25]
-                axes.plot(width, [_TRUE[name]] * 2, color=BLUE, lw=1)
+def _draw_b11(axes: Axes, tables: Tables) -> Axes:
+    rows = tables[""]
+    for k, row in enumerate(rows):
+        value, name = share(row), str(row["curve"])
+        face = SKY if row["certified"] and value else "white"
+        axes.bar(k, value, color=face, edgecolor=SKY, width=0.6)
+        if not row["certified"]:
+            low, high = max(value - number(row, "low"), 0), max(number(row, "high") - value, 0)
+            axes.errorbar(k, value, [[low], [high]], color=INK, capsize=3)
+        if name in _PAPER:
+            axes.plot(k, _PAPER[name], "x", color=VERMILION, mew=1.5)
+            width = [k - 0.25, k + 0.25]
+            axes.plot(width, [_TRUE[name]] * 2, color=BLUE, lw=1)
     axes.set_ylim(0, 1.08)
-    name_ticks(axes, range(len(curves)), list(curves))
+    name_ticks(axes, range(len(rows)), [str(row["curve"]) for row in rows])
     tidy(axes, "", "match probability")
-    heading(axes, title, [
+    heading(axes, "Section B.1.1: two learnable weights of W", [
         Patch(facecolor=SKY, edgecolor=SKY, label="certified: exact"),
         Patch(facecolor="white", edgecolor=SKY, label="estimate, 95 % interval"),
         Line2D([], [], color=BLUE, lw=1, label="closed form"),
         Line2D([], [], color=VERMILION, ls="", marker="x", mew=1.5, label="printed in the paper"),
     ])  # fmt: skip
-    return picture
+    return axes
+
+
+def _draw_warmup(axes: Axes, tables: Tables) -> Axes:
+    kinds = groups(tables[""], "curve")
+    for k, rows in enumerate(kinds.values()):
+        certified = all(row["certified"] for row in rows)
+        value = max(map(share, rows))
+        axes.bar(k, value, color=SKY if certified else "white", edgecolor=SKY, width=0.6)
+    axes.set_ylim(0, 1.08)
+    name_ticks(axes, range(len(kinds)), list(kinds))
+    tidy(axes, "learnable weights in the two rows", "match probability")
+    heading(axes, "Section 2.1: linear estimator, q = 3, d = 2, m = 2", [
+        Patch(facecolor=SKY, edgecolor=SKY, label="certified: exact, the most of its allocations"),
+    ])  # fmt: skip
+    return axes
 
 
 def judgement(name: str, found: Estimate) -> str:
@@ -79,8 +94,11 @@ def judgement(name: str, found: Estimate) -> str:
     return f", an interval that {here} the true {true:.4f}; {paper}."
 
 
-@register_figure("b11", "First paper, section B.1.1: two weights of a 2×2 linear RNN", 20_000)
-def b11(run: Run) -> Reproduction:
+@register_figure(
+    "b11", "First paper, section B.1.1: two weights of a 2×2 linear RNN", 20_000,
+    Picture((_draw_b11,), height=3.4),
+)  # fmt: skip
+def b11(run: Run) -> Numbers:
     """The six allocations of two weights: four maximal, two in between."""
     network = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     names = {
@@ -124,13 +142,15 @@ def b11(run: Run) -> Reproduction:
         markdown_table(rows),
         "",
     ]
-    picture = _bars(measured, "Section B.1.1: two learnable weights of W")
     done = sum(m.estimate.trials == run.trials for ms in measured.values() for m in ms)
-    return Reproduction(picture, rows, "\n".join(lines), done == len(curves))
+    return Numbers(rows, "\n".join(lines), done == len(curves))
 
 
-@register_figure("warmup", "First paper, section 2.1: the linear estimator", 200)
-def warmup(run: Run) -> Reproduction:
+@register_figure(
+    "warmup", "First paper, section 2.1: the linear estimator", 200,
+    Picture((_draw_warmup,), 5.0, 3.2),
+)  # fmt: skip
+def warmup(run: Run) -> Numbers:
     """All allocations of dm weights of a linear estimator: MP is 0 or 1, by verdict."""
     network = LinearEstimator(q=3, d=2, m=2)
     rows_, columns = network.shapes["W"]
@@ -145,23 +165,14 @@ def warmup(run: Run) -> Reproduction:
         curves[" + ".join(map(str, counts))] = [Point(k, p) for k, p in enumerate(problems)]
     measured = measure(run, curves)
     rows = [m.row(name) for name, ms in measured.items() for m in ms]
-    picture = new_figure(5, 3.2)
-    axes = picture.subplots()
     lines = ["# Section 2.1: linear estimator, q = 3, d = 2, m = 2, four weights learn", ""]
-    for k, (name, ms) in enumerate(measured.items()):
+    for name, ms in measured.items():
         values = {m.estimate.matched / m.estimate.trials for m in ms if m.estimate.trials}
         certified = all(m.is_certified for m in ms)
-        axes.bar(k, max(values, default=0), color=SKY if certified else "white", edgecolor=SKY)
         lines.append(
             f"* {name} weights in the rows: {len(ms)} allocations, MP {sorted(values)}"
             + (", all by verdict." if certified else ".")
         )
-    axes.set_ylim(0, 1.08)
-    name_ticks(axes, range(len(measured)), list(measured))
-    tidy(axes, "learnable weights in the two rows", "match probability")
-    heading(axes, "Section 2.1: linear estimator, q = 3, d = 2, m = 2", [
-        Patch(facecolor=SKY, edgecolor=SKY, label="certified: exact, the most of its allocations"),
-    ])  # fmt: skip
     lines += [
         "",
         "As the paper says: with m learnable weights in every row the rows are m × m linear "
@@ -171,4 +182,4 @@ def warmup(run: Run) -> Reproduction:
         "",
     ]
     done = all(m.estimate.trials == run.trials for ms in measured.values() for m in ms)
-    return Reproduction(picture, rows, "\n".join(lines), done)
+    return Numbers(rows, "\n".join(lines), done)

@@ -21,8 +21,10 @@ from itertools import pairwise
 from math import inf
 
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Picture
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
@@ -31,12 +33,14 @@ from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from matchprob.api.profile import profile
 from matchprob.api.train import train
-from matchprob.figures import Reproduction, Run, register_figure
-from matchprob.figures.points import markdown_table
+from matchprob.figures import Numbers, Run, register_figure
+from matchprob.figures.panels import Panel, Picture
+from matchprob.figures.tables import Row, Tables, groups, markdown_table, number, rounded
 from matchprob.io.progress import progress
-from matchprob.report.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
-from matchprob.report.style import heading, new_figure, shared_legend, tidy
+from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.drawing.style import heading, name_ticks, tidy
 from numeric.profiles.profile import Profile, ProfileResult
+from numeric.statistics.intervals import proportion_interval
 from numeric.training.experiment import Share, TrainResult
 
 # Columns that learn, row by row; N = 1, 3, 41, 72, and out of reach.
@@ -52,7 +56,11 @@ LARGE_NET = LinearRNN(n=8, T=4, b=1, d=4, m=4)
 OPTIMIZERS = {"gd": VERMILION, "adam": ORANGE, "levenberg-marquardt": BLUE}
 # Trials that a point of the last panel needs.
 _LEAST = 10
-# Bounds of the table.
+# Of the right panel: a group's line, mark and side; ranges of distances.
+_GROUPS = {"B.1.1": ("-", "o", -0.4), "n = 8": ("--", "s", 0.4)}
+_EDGES = np.geomspace(0.1, 1e3, 9)
+# Bounds of the curves, and of the table.
+_AT = np.geomspace(0.1, 1e4, 201)
 _BOUNDS = (1.0, 3.0, 10.0)
 _COLOURS = (BLUE, VERMILION, ORANGE, ROSE, SKY, INK)
 
@@ -104,29 +112,6 @@ def cases() -> list[Case]:
     return out
 
 
-@register_figure(
-    "weights",
-    "First paper: its allocations under bounds, and found by training",
-    1000,
-    ("training",),
-)
-def weights(run: Run) -> Reproduction:
-    """MP against the largest weight allowed, and what three optimizers find of it."""
-    done: list[_Done] = []
-    every = cases()
-    with suppress(KeyboardInterrupt):
-        for case in every:
-            _measure(run, case, done)
-    rows = [_row(one) for one in done]
-    return Reproduction(
-        _draw_sizes(done),
-        rows,
-        _text(run, done),
-        len(done) == len(every) and len(done[-1].trained) == len(OPTIMIZERS),
-        {"training": _draw_training([one for one in done if one.trained])},
-    )
-
-
 def _measure(run: Run, case: Case, done: list[_Done]) -> None:
     """Profile and train one case; what is there of it is put behind those done.
 
@@ -168,7 +153,7 @@ def _found(done: _Done, optimizer: str) -> Share | None:
     return share if share is not None and share.exists else None
 
 
-def _row(done: _Done) -> dict[str, object]:
+def _row(done: _Done) -> Row:
     own = _of(done.profile)
     row: dict[str, object] = {"group": done.case.group, "allocation": done.case.name}
     row["trials"] = own.trials
@@ -186,86 +171,11 @@ def _row(done: _Done) -> dict[str, object]:
             values = (share.estimate, share.interval.low, share.interval.high)
         for key, value in zip(("", "_low", "_high"), values, strict=True):
             row[f"found_{optimizer}{key}"] = "" if value is None else round(value, 4)
+        row[f"found_by_{optimizer}"] = one.found if one else ""
         row[f"false_{optimizer}"] = one.false_matches if one else ""
+    first = next(iter(done.trained.values()), None)
+    row["exists"] = first.exists if first else ""
     return row
-
-
-def _draw_sizes(done: Sequence[_Done]) -> Picture:
-    """MP against the largest weight allowed: one panel a group."""
-    picture = new_figure(7.5, 3.0)
-    groups = list(dict.fromkeys(one.case.group for one in done))
-    panels = np.atleast_1d(picture.subplots(1, max(1, len(groups)), sharey=True))
-    bounds = np.geomspace(0.1, 1e4, 400)
-    for axes, group in zip(panels, groups, strict=False):
-        some = [one for one in done if one.case.group == group]
-        for colour, one in zip(_COLOURS, some, strict=False):
-            own = _of(one.profile)
-            points = [own.at(float(b)) for b in bounds]
-            low = np.array([p.matched / own.trials for p in points])
-            open_ = any(p.undetermined for p in points)
-            label = f"{one.case.name}, at least" if open_ else one.case.name
-            axes.step(bounds, low, where="post", color=colour, lw=1.2, label=label)
-            if not open_:
-                axes.fill_between(
-                    bounds, [p.interval.low for p in points], [p.interval.high for p in points],
-                    step="post", color=colour, alpha=0.15, lw=0,
-                )  # fmt: skip
-        axes.set_xscale("log")
-        axes.set_xlim(bounds[0], bounds[-1])
-        axes.set_ylim(-0.02, 1.03)
-        tidy(axes, "largest |weight| allowed", "match probability" if axes is panels[0] else "")
-        heading(axes, group, axes.get_legend_handles_labels()[0])
-    return picture
-
-
-def _draw_training(done: Sequence[_Done]) -> Picture:
-    """Found by training beside exists; and the found share against the nearest match's distance."""
-    picture = new_figure(7.5, 3.4)
-    left, right = picture.subplots(1, 2, width_ratios=(3, 2))
-    width = 0.2
-    for k, one in enumerate(done):
-        first = next(iter(one.trained.values()))
-        left.bar(k - 1.5 * width, first.exists / first.trials, width, color=INK, alpha=0.3)
-        for j, (optimizer, colour) in enumerate(OPTIMIZERS.items()):
-            trained = one.trained.get(optimizer)
-            if trained is not None:
-                share = trained.found / trained.trials
-                left.bar(k + (j - 0.5) * width, share, width, color=colour)
-    left.set_xticks(range(len(done)), [one.case.name for one in done], rotation=35, ha="right")
-    left.set_ylim(0, 1.03)
-    tidy(left, "", "share of trials")
-    heading(left, "a match exists, and is found")
-    _draw_distances(right, done)
-    handles = [left.bar(0, 0, color=INK, alpha=0.3, label="a match exists")]
-    handles += [left.bar(0, 0, color=c, label=f"found by {name}") for name, c in OPTIMIZERS.items()]
-    shared_legend(picture, handles)  # type: ignore[arg-type]
-    return picture
-
-
-def _draw_distances(axes: Axes, done: Sequence[_Done]) -> None:
-    """Found share of matches by the distance of the nearest, for each group of linear networks."""
-    edges = np.geomspace(0.1, 1e3, 9)
-    for group, line in (("B.1.1", "o-"), ("n = 8", "s--")):
-        some = [one for one in done if one.case.group == group]
-        for optimizer, colour in OPTIMIZERS.items():
-            known = [
-                (t.distance, t.found)
-                for one in some
-                if optimizer in one.trained
-                for t in one.trained[optimizer].trained
-                if t.exists and t.distance is not None
-            ]
-            xs, ys = [], []
-            for low, high in pairwise(edges):
-                inside = [found for distance, found in known if low <= distance < high]
-                if len(inside) >= _LEAST:
-                    xs.append(float(np.sqrt(low * high)))
-                    ys.append(sum(inside) / len(inside))
-            axes.plot(xs, ys, line, color=colour, ms=3.5, lw=1.1)
-    axes.set_xscale("log")
-    axes.set_ylim(-0.02, 1.03)
-    tidy(axes, "distance of the nearest match", "found, given that one exists")
-    heading(axes, "solid: B.1.1; dashed: n = 8")
 
 
 def _text(run: Run, done: Sequence[_Done]) -> str:
@@ -313,3 +223,138 @@ def _text(run: Run, done: Sequence[_Done]) -> str:
     ]
     lines += [markdown_table(criterion), ""]
     return "\n".join(lines)
+
+
+def _sizes(done: Sequence[_Done]) -> list[Row]:
+    """MP against the largest weight allowed, at a fixed set of bounds."""
+    rows: list[Row] = []
+    for one in done:
+        own = _of(one.profile)
+        points = [own.at(float(bound)) for bound in _AT]
+        for bound, p in zip(_AT, points, strict=True):
+            rows.append({
+                "group": one.case.group, "allocation": one.case.name, "bound": rounded(bound),
+                "trials": own.trials, "matched": p.matched, "undetermined": p.undetermined,
+                "low": round(p.interval.low, 4), "high": round(p.interval.high, 4),
+            })  # fmt: skip
+    return rows
+
+
+def _distances(done: Sequence[_Done]) -> list[Row]:
+    """Found share of matches by the distance of the nearest, for each group of linear networks."""
+    rows: list[Row] = []
+    for group in _GROUPS:
+        some = [one for one in done if one.case.group == group]
+        for optimizer in OPTIMIZERS:
+            known = [
+                (t.distance, t.found)
+                for one in some
+                if optimizer in one.trained
+                for t in one.trained[optimizer].trained
+                if t.exists and t.distance is not None
+            ]
+            for low, high in pairwise(_EDGES):
+                inside = [found for distance, found in known if low <= distance < high]
+                if len(inside) >= _LEAST:
+                    share = proportion_interval(sum(inside), len(inside) - sum(inside))
+                    rows.append({
+                        "group": group, "optimizer": optimizer, "from": rounded(low),
+                        "to": rounded(high), "matches": len(inside), "found": sum(inside),
+                        "low": round(share.low, 4), "high": round(share.high, 4),
+                    })  # fmt: skip
+    return rows
+
+
+def _panel(group: str) -> Panel:
+    """MP of a group's allocations against the largest weight allowed."""
+
+    def draw(axes: Axes, tables: Tables) -> Axes:
+        some = [row for row in tables["sizes"] if row["group"] == group]
+        handles: list[Artist] = []
+        for colour, (name, rows) in zip(_COLOURS, groups(some, "allocation").items(), strict=False):
+            xs = [number(row, "bound") for row in rows]
+            ys = [number(row, "matched") / number(row, "trials") for row in rows]
+            open_ = any(row["undetermined"] for row in rows)
+            label = f"{name}, at least" if open_ else name
+            handles += axes.step(
+                xs, ys, where="post", color=colour, lw=1.2, ls="--" if open_ else "-", label=label
+            )
+            if not open_:
+                low, high = ([number(row, key) for row in rows] for key in ("low", "high"))
+                axes.fill_between(xs, low, high, step="post", color=colour, alpha=0.15, lw=0)
+        if any(not row["undetermined"] for row in some):
+            handles.append(Patch(color=INK, alpha=0.15, lw=0, label="95 % interval"))
+        axes.set_xscale("log")
+        axes.set_xlim(_AT[0], _AT[-1])
+        axes.set_xticks([10.0**k for k in range(-1, 5)])
+        axes.set_ylim(-0.02, 1.03)
+        tidy(axes, "largest |weight| allowed", "match probability")
+        heading(axes, group, handles)
+        return axes
+
+    return draw
+
+
+def _draw_training(axes: Axes, tables: Tables) -> Axes:
+    """Found by training beside exists."""
+    rows = [row for row in tables[""] if any(row[f"found_by_{name}"] != "" for name in OPTIMIZERS)]
+    width = 0.2
+    handles: list[Artist] = [Patch(color=INK, alpha=0.3, label="a match exists")]
+    handles += [Patch(color=c, label=f"found by {name}") for name, c in OPTIMIZERS.items()]
+    for k, row in enumerate(rows):
+        trials = number(row, "trials")
+        axes.bar(k - 1.5 * width, number(row, "exists") / trials, width, color=INK, alpha=0.3)
+        for j, (optimizer, colour) in enumerate(OPTIMIZERS.items()):
+            if row[f"found_by_{optimizer}"] != "":
+                share = number(row, f"found_by_{optimizer}") / trials
+                axes.bar(k + (j - 0.5) * width, share, width, color=colour)
+    name_ticks(axes, range(len(rows)), [str(row["allocation"]) for row in rows])
+    axes.set_ylim(0, 1.03)
+    tidy(axes, "", "share of trials")
+    heading(axes, "a match exists, and is found", handles)
+    return axes
+
+
+def _draw_distances(axes: Axes, tables: Tables) -> Axes:
+    """Found share against the nearest match's distance."""
+    rows = tables["distances"]
+    handles: list[Artist] = []
+    for group, (line, mark, side) in _GROUPS.items():
+        for j, (optimizer, colour) in enumerate(OPTIMIZERS.items()):
+            own = [r for r in rows if r["group"] == group and r["optimizer"] == optimizer]
+            # Bars stand a little apart, each inside its range of distances.
+            shift = 1.06 ** (2 * j - 2 + side)
+            xs = [shift * (number(r, "from") * number(r, "to")) ** 0.5 for r in own]
+            ys = [number(r, "found") / number(r, "matches") for r in own]
+            axes.plot(xs, ys, line, marker=mark, color=colour, ms=3.5, lw=1.1)
+            axes.vlines(xs, [r["low"] for r in own], [r["high"] for r in own], color=colour, lw=0.7)
+        handles.append(Line2D([], [], color=INK, ls=line, marker=mark, ms=3.5, lw=1.1, label=group))
+    handles.append(Line2D([], [], color=INK, lw=0.7, label="95 % interval"))
+    axes.set_xscale("log")
+    axes.set_ylim(-0.02, 1.03)
+    tidy(axes, "distance of the nearest match", "found, given that one exists")
+    heading(axes, "of matches so far away, found", handles)
+    return axes
+
+
+@register_figure(
+    "weights",
+    "First paper: its allocations under bounds, and found by training",
+    1000,
+    Picture(tuple(map(_panel, ("B.1.1", "n = 8", "ReLU"))), 7.5, 3.0, columns=3),
+    Picture((_draw_training, _draw_distances), 7.5, 3.4, 2, (3, 2), name="training"),
+    tables=("sizes", "distances"),
+)
+def weights(run: Run) -> Numbers:
+    """MP against the largest weight allowed, and what three optimizers find of it."""
+    done: list[_Done] = []
+    every = cases()
+    with suppress(KeyboardInterrupt):
+        for case in every:
+            _measure(run, case, done)
+    return Numbers(
+        [_row(one) for one in done],
+        _text(run, done),
+        len(done) == len(every) and len(done[-1].trained) == len(OPTIMIZERS),
+        {"sizes": _sizes(done), "distances": _distances(done)},
+    )

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from matplotlib.artist import Artist
-from matplotlib.lines import Line2D
+from matplotlib.axes import Axes
 
 from algebra.networks.normalization import NormNet
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from matchprob.api.certify import certify
-from matchprob.figures import Reproduction, Run, register_figure
-from matchprob.figures.points import (
-    Measured,
-    Point,
-    draw_curve,
-    markdown_table,
-    marks,
-    measure,
-    shifts,
-)
-from matchprob.report.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
-from matchprob.report.style import heading, new_panels, tidy
+from matchprob.figures import Numbers, Run, register_figure
+from matchprob.figures.curves import draw_curves
+from matchprob.figures.panels import Panel, Picture
+from matchprob.figures.points import Measured, Point, measure
+from matchprob.figures.tables import Row, Tables, groups, markdown_table, number
+from matchprob.report.drawing.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.drawing.style import tidy
 
 # Branch and bound over activation patterns takes seconds a trial beyond w = 5.
 _WIDTHS = {"linear": (1, 2, 3, 4, 5, 6), "relu": (1, 2, 3, 4, 5)}
@@ -69,17 +63,29 @@ def allocations(network: NormNet) -> dict[str, dict[str, Any]]:
     return out
 
 
-@register_figure("norm-mp", "Match probability of scales and shifts against ordinary weights", 200)
-def norm_mp(run: Run) -> Reproduction:
+def _panel(kind: str, m: int) -> Panel:
+    def draw(axes: Axes, tables: Tables) -> Axes:
+        rows = [row for row in tables[""] if row["net"] == kind and row["m"] == m]
+        axes.set_xticks(sorted({int(number(row, "x")) for row in rows}))
+        tidy(axes, "hidden width w", "match probability")
+        title = f"{'ReLU' if kind == 'relu' else kind}, target 2×2, m = {m}"
+        return draw_curves(axes, groups(rows, "curve"), title, colours=_COLOURS)
+
+    return draw
+
+
+@register_figure(
+    "norm-mp", "Match probability of scales and shifts against ordinary weights", 200,
+    Picture(tuple(_panel(kind, m) for kind in _WIDTHS for m in _SAMPLES), 7.5, 7.4, columns=2),
+)  # fmt: skip
+def norm_mp(run: Run) -> Numbers:
     """MP against the hidden width, target 2×2, linear and ReLU nets, for 2 and 3 samples."""
-    picture, grid = new_panels(len(_WIDTHS), len(_SAMPLES), 10, 8)
-    rows: list[dict[str, object]] = []
+    rows: list[Row] = []
     lines = ["# Normalization layers in the first paper's terms", "",
              f"Target 2×2 with shifts, frozen net of hidden width w; {run.trials} trials a point, "
              f"seed {run.seed}.", ""]  # fmt: skip
     done = wanted = 0
-    panels = [(kind, m) for kind in _WIDTHS for m in _SAMPLES]
-    for axes, (kind, m) in zip(grid, panels, strict=True):
+    for kind, m in ((kind, m) for kind in _WIDTHS for m in _SAMPLES):
         curves: dict[str, list[Point]] = {}
         for w in _WIDTHS[kind]:
             network = NormNet.square(d=2, depth=1, width=w, m=m, activation=kind)
@@ -88,21 +94,11 @@ def norm_mp(run: Run) -> Reproduction:
                 point = Point(w, Problem(network, learn), engine, {"timeout": 60.0})
                 curves.setdefault(name, []).append(point)
         wanted += sum(len(points) for points in curves.values())
-        measured = measure(run, curves)
-        apart = shifts(len(measured), _WIDTHS[kind][-1] - _WIDTHS[kind][0])
-        handles: list[Artist] = []
-        for (name, found), shift in zip(measured.items(), apart, strict=True):
-            draw_curve(axes, found, name, _COLOURS[name], shift=shift)
-            handles.append(Line2D([], [], color=_COLOURS[name], lw=1.2, label=name))
+        for name, found in measure(run, curves).items():
             rows += [{"net": kind, "m": m, **point.row(name)} for point in found]
             done += sum(point.estimate.trials == run.trials for point in found)
             if found and not found[0].point.problem.is_random:
                 lines.append(f"* {kind}, m = {m}, {name}: {_threshold(found)}.")
-        axes.set_ylim(-0.03, 1.05)
-        axes.set_xticks(_WIDTHS[kind])
-        tidy(axes, "hidden width w", "match probability")
-        every = [one for found in measured.values() for one in found]
-        heading(axes, f"{kind}, target 2×2, m = {m}", [*handles, *marks(every)])
     lines += [
         "",
         "Linear nets: scales and shifts jump from 0 to 1, both by certificate (filled points). As",
@@ -115,7 +111,7 @@ def norm_mp(run: Run) -> Reproduction:
         "target. Without shifts (all scales) they match less.",
         "", markdown_table(rows), "",
     ]  # fmt: skip
-    return Reproduction(picture, rows, "\n".join(lines), done == wanted)
+    return Numbers(rows, "\n".join(lines), done == wanted)
 
 
 def _threshold(measured: list[Measured]) -> str:

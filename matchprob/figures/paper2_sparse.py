@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import log, sqrt
 
 import numpy as np
@@ -10,14 +9,18 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from matchprob.figures import Reproduction, Run, register_figure
-from matchprob.figures.points import markdown_table
-from matchprob.report.palette import INK, SERIES
-from matchprob.report.style import heading, new_panels, tidy
+from matchprob.figures import Numbers, Run, register_figure
+from matchprob.figures.panels import Picture
+from matchprob.figures.tables import Row, Rows, Tables, groups, markdown_table, number
+from matchprob.report.drawing.palette import INK, SERIES
+from matchprob.report.drawing.style import heading, tidy
 from numeric.normalization.sparse_masks import SparseSuccess, sparse_success
 
 _SPARSE_SIZES = (4, 6, 8, 12, 16, 24)
 _FACTORS = (1.0, 1.25, 1.5, 2.0)
+
+
+_WIDER = 8
 
 
 def _marks(d: int) -> dict[str, float]:
@@ -25,12 +28,53 @@ def _marks(d: int) -> dict[str, float]:
     return {"√(log d/d)": sqrt(log(d) / d), "log d/d": log(d) / d, "2 log d/d": 2 * log(d) / d}
 
 
-@register_figure("norm-sparse", "Second paper, Theorem 3: sparsity at which scales suffice", 400)
-def norm_sparse(run: Run) -> Reproduction:
+def _curve(axes: Axes, rows: Rows, label: str, colour: str) -> list[float]:
+    xs = [number(row, "density") for row in rows]
+    shares = [number(row, "successes") / number(row, "trials") for row in rows]
+    axes.plot(xs, shares, color=colour, lw=1.2, label=label)
+    for x, row in zip(xs, rows, strict=True):
+        axes.plot([x, x], [number(row, "low"), number(row, "high")], color=colour, lw=0.8)
+    return shares
+
+
+def _draw_square(axes: Axes, tables: Tables) -> Axes:
+    square = [row for row in tables[""] if number(row, "width") == number(row, "d") ** 2]
+    for colour, (d, rows) in zip(SERIES, groups(square, "d").items(), strict=False):
+        shares = _curve(axes, rows, f"d = {d}", colour)
+        for value, marker in zip(_marks(int(d)).values(), "s^o", strict=True):
+            height = float(np.interp(value, [number(row, "density") for row in rows], shares))
+            axes.plot(value, height, marker, color=colour, mec=INK, ms=5, zorder=3)
+    signs = [
+        Line2D([], [], color=INK, ls="", marker=marker, mfc="white", ms=5, label=f"p = {name}")
+        for name, marker in zip(_marks(4), "s^o", strict=True)
+    ]
+    return _finish(axes, "w = d²: square hidden systems", signs)
+
+
+def _draw_wider(axes: Axes, tables: Tables) -> Axes:
+    wider = [row for row in tables[""] if number(row, "d") == _WIDER]
+    for colour, rows in zip(SERIES, groups(wider, "width").values(), strict=False):
+        factor = number(rows[0], "width") / _WIDER**2
+        _curve(axes, rows, "w = d²" if factor == 1 else f"w = {factor:g} d²", colour)
+    return _finish(axes, f"d = {_WIDER}, wider nets", [])
+
+
+def _finish(axes: Axes, title: str, signs: list[Line2D]) -> Axes:
+    bars: list[Artist] = [Line2D([], [], color=INK, lw=0.8, label="bars: 95 % intervals")]
+    axes.set_ylim(-0.03, 1.05)
+    tidy(axes, "share p of nonzero frozen weights", "probability of success")
+    heading(axes, title, [*axes.get_legend_handles_labels()[0], *signs, *bars])
+    return axes
+
+
+@register_figure(
+    "norm-sparse", "Second paper, Theorem 3: sparsity at which scales suffice", 400,
+    Picture((_draw_square, _draw_wider), 7.5, 3.6, columns=2),
+)  # fmt: skip
+def norm_sparse(run: Run) -> Numbers:
     """Probability that sparse frozen matrices still realize every target, by matchings."""
     densities = [k / 40 for k in range(2, 41, 2)]
-    picture, (first, second) = new_panels(1, 2, 10, 4.2)
-    rows: list[dict[str, object]] = []
+    rows: list[Row] = []
     lines = ["# Second paper, Theorem 3: sparse frozen matrices", "",
              f"{run.trials} random masks a point, seed {run.seed}. A point is a success where the "
              "zero pattern has a covering matching, that is where generic values realize every "
@@ -47,37 +91,16 @@ def norm_sparse(run: Run) -> Reproduction:
             })  # fmt: skip
         return points
 
-    def draw(axes: Axes, points: Sequence[SparseSuccess], label: str, colour: str) -> None:
-        axes.plot([p.density for p in points], [p.share for p in points], color=colour, label=label)
-        for p in points:
-            axes.plot([p.density] * 2, [p.interval.low, p.interval.high], color=colour, lw=0.8)
-
-    for k, d in enumerate(_SPARSE_SIZES):
-        colour = SERIES[k]
+    for d in _SPARSE_SIZES:
         points = curve(d, d * d)
-        draw(first, points, f"d = {d}", colour)
-        shares = [p.share for p in points]
-        for value, marker in zip(_marks(d).values(), "s^o", strict=True):
-            height = float(np.interp(value, densities, shares))
-            first.plot(value, height, marker, color=colour, mec=INK, ms=5)
         half = next((p.density for p in points if p.share >= 0.5), None)
         lines.append(
             f"* d = {d}, w = d²: half of the masks succeed from p ≈ {half}; "
             + ", ".join(f"{name} = {value:.2f}" for name, value in _marks(d).items())
         )
-    for k, factor in enumerate(_FACTORS):
-        d = 8
-        draw(second, curve(d, round(factor * d * d)), f"w = {factor:g} d²", SERIES[k])
-    signs: list[Artist] = [
-        Line2D([], [], color=INK, ls="", marker=marker, mfc="white", ms=5, label=f"p = {name}")
-        for name, marker in zip(_marks(4), "s^o", strict=True)
-    ]
-    bars = Line2D([], [], color=INK, lw=0.8, label="bars: 95 % intervals")
-    for axes, title, more in (
-        (first, "w = d²: square hidden systems", signs), (second, "d = 8, wider nets", []),
-    ):  # fmt: skip
-        tidy(axes, "share p of nonzero frozen weights", "probability of success")
-        heading(axes, title, [*axes.get_legend_handles_labels()[0], *more, bars])
+    for factor in _FACTORS:
+        if factor > 1 or _WIDER not in _SPARSE_SIZES:
+            curve(_WIDER, round(factor * _WIDER**2))
     lines += [
         "",
         "At w = d² no hidden unit may lose all inputs or outputs: 2 d² (1 − p)^d must be small, "
@@ -86,4 +109,4 @@ def norm_sparse(run: Run) -> Reproduction:
         "width lowers the threshold.",
         "", markdown_table(rows), "",
     ]  # fmt: skip
-    return Reproduction(picture, rows, "\n".join(lines))
+    return Numbers(rows, "\n".join(lines))

@@ -1,21 +1,16 @@
-"""Points of a figure: estimates of many problems through one store, in the papers' look."""
+"""Points of a figure: estimates of many problems through one store."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-
 from algebra.problems.problem import Problem
 from matchprob.figures import Run
 from matchprob.io.progress import progress
-from matchprob.report.palette import INK
 from numeric.counts import COMPLETE, InstanceCount, Reason
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store
@@ -35,6 +30,8 @@ class Point:
         See `numeric.studies.trials.TrialOptions`.
     judged : bool
         Whether the paper's method is tried here too, where a run asks for it.
+    share : float
+        Of a run's trials: some are slower.
     """
 
     x: float
@@ -42,6 +39,11 @@ class Point:
     engine: str = "homotopy"
     settings: Mapping[str, Any] = field(default_factory=dict)
     judged: bool = True
+    share: float = 1.0
+
+    def trials(self, run: Run) -> int:
+        """How many this point is to have."""
+        return max(1, round(self.share * run.trials))
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Measured:
         return sum(a.outcome == "matched" and b.outcome != "matched" for a, b in pairs)
 
     def row(self, curve: str) -> dict[str, object]:
-        """The point as a line of a table."""
+        """The point as a line of a table; `matchprob.figures.curves` draws it."""
         interval = self.estimate.interval()
         kinds = self.kinds
         out: dict[str, object] = {
@@ -95,6 +97,8 @@ class Measured:
             "high": round(interval.high, 4),
             "certified_maximal": kinds["certified maximal"],
             "certified_minimal": kinds["certified minimal"],
+            "certified": int(self.is_certified),
+            "seconds": round(sum(c.seconds for c in self.estimate.counts), 1),
         }
         tried = self.baseline.trials if self.baseline else 0
         out["baseline_trials"] = tried
@@ -126,15 +130,16 @@ def measure(run: Run, curves: Mapping[str, Sequence[Point]]) -> dict[str, list[M
     with Store(run.store) as store, closing(workers):
         for name, points in curves.items():
             for point in points:
-                found = _estimate(run, store, workers, point, name, run.trials, point.engine)
+                trials = point.trials(run)
+                found = _estimate(run, store, workers, point, name, trials, point.engine)
                 baseline = None
                 if run.baseline and point.judged and found.trials:
-                    size = min(run.baseline, run.trials)
+                    size = min(run.baseline, trials)
                     baseline = _estimate(
                         run, store, workers, point, f"{name}, fsolve", size, "fsolve"
                     )
                 out[name].append(Measured(point, found, baseline))
-                if found.trials < run.trials:
+                if found.trials < trials:
                     return out
     return out
 
@@ -164,79 +169,6 @@ def _estimate(
     return found
 
 
-def draw_curve(
-    axes: Axes, measured: Sequence[Measured], label: str, colour: str, *, shift: float = 0.0
-) -> Axes:
-    """A curve with intervals: filled, without one, where certified; hollow where estimated.
-
-    Where trials are undetermined the matched share is a lower bound, drawn as a triangle.
-
-    Parameters
-    ----------
-    axes : matplotlib axes
-    measured : sequence of Measured
-    label, colour : str
-    shift : float, optional
-        To the right, in units of x: the bars of several curves stand side by side.
-    """
-    xs = [m.point.x + shift for m in measured]
-    intervals = [m.estimate.interval() for m in measured]
-    values = [m.estimate.matched / max(m.estimate.trials, 1) for m in measured]
-    axes.plot(xs, values, color=colour, lw=1.2, label=label)
-    for m, x, value, i in zip(measured, xs, values, intervals, strict=True):
-        if not m.is_certified:
-            low, high = max(value - i.low, 0), max(i.high - value, 0)
-            axes.errorbar(x, value, [[low], [high]], color=colour, capsize=2, lw=0.8)
-        face = colour if m.is_certified else "white"
-        mark = "^" if m.estimate.undetermined else "o"
-        axes.plot(x, value, mark, color=colour, mfc=face, ms=4.5, zorder=3)
-    return axes
-
-
-def shifts(curves: int, width: float) -> list[float]:
-    """How far curves stand apart, of axes so wide, centred on where they belong."""
-    return [(k - (curves - 1) / 2) * 0.011 * width for k in range(curves)]
-
-
-def draw_baseline(
-    axes: Axes, measured: Sequence[Measured], colour: str, *, shift: float = 0.0
-) -> Axes:
-    """What the paper's method reports on the first of the same instances."""
-    tried = [m for m in measured if m.baseline is not None and m.baseline.trials]
-    if tried:
-        xs = [m.point.x + shift for m in tried]
-        ys = [m.baseline.matched / m.baseline.trials for m in tried if m.baseline]
-        axes.plot(xs, ys, "x:", color=colour, lw=0.8, ms=5)
-    return axes
-
-
-def marks(measured: Iterable[Measured]) -> list[Artist]:
-    """What the marks of curves mean, for a legend: those that are there."""
-    known = list(measured)
-    out: list[Artist] = []
-    for mark, face, label, seen in (
-        ("o", INK, "certified: exact", any(m.is_certified for m in known)),
-        ("o", "white", "estimate, 95 % interval",
-         any(not m.is_certified and not m.estimate.undetermined for m in known)),
-        ("^", "white", "certified lower bound, 95 % interval",
-         any(bool(m.estimate.undetermined) for m in known)),
-        ("x", INK, "the paper's method", any(m.baseline and m.baseline.trials for m in known)),
-    ):  # fmt: skip
-        if seen:
-            out.append(Line2D([], [], color=INK, ls="", marker=mark, mfc=face, ms=4.5, label=label))
-    return out
-
-
-def markdown_table(rows: Sequence[Mapping[str, object]]) -> str:
-    """Rows as a Markdown table."""
-    if not rows:
-        return ""
-    keys = list(rows[0])
-    lines = ["| " + " | ".join(keys) + " |", "|" + "---|" * len(keys)]
-    lines += ["| " + " | ".join(str(row[k]) for k in keys) + " |" for row in rows]
-    return "\n".join(lines)
-
-
 def increases(measured: Sequence[Measured]) -> str:
     """What the intervals say of a curve that the paper calls increasing."""
     below = [
@@ -254,4 +186,4 @@ def increases(measured: Sequence[Measured]) -> str:
 def is_finished(run: Run, curves: Mapping[str, Sequence[Measured]], wanted: int) -> bool:
     """Whether all points are there with all their trials."""
     done = [m for measured in curves.values() for m in measured]
-    return len(done) == wanted and all(m.estimate.trials == run.trials for m in done)
+    return len(done) == wanted and all(m.estimate.trials == m.point.trials(run) for m in done)

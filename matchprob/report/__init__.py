@@ -10,11 +10,8 @@ estimate     Counts, estimates, comparisons, and the studies they are kept in
 profile      Match probability against a bound: table and picture
 train        What training found of the matches that exist
 identification  What data determine, on the masks
+recording    What to record, on the grid of units and steps
 design       Designs: masks, reasons, bounds
 repair       Repairs and what may be lost, before and after
-palette      The colours of all pictures
-style        One style for all pictures: type, headings, legends, and how they are saved
-masks        Matrices side by side, each cell in the colour of its group
-pictures     Incidence matrices in block form, an atlas, numbers of real solutions
-paint        Every result as a picture
+drawing/     Pictures: their one style, and every result as one
 """

@@ -10,19 +10,18 @@ from rich.text import Text
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
 from algebra.networks.limits import plural
-from algebra.results import Explanation
-from matchprob.report.explanation import print_explanation
 from matchprob.report.tables import STYLES, table
 
 
-def print_certificate(out: Console, found: Certificate, why: Explanation | None = None) -> None:
-    """A verdict, what it rests on, and why in plain words."""
+def print_certificate(out: Console, found: Certificate) -> None:
+    """A verdict, and what it rests on."""
     out.print(Text(found.verdict, style=STYLES[found.verdict]), Text(f"  {found.rule}"), sep="")
+    what = "parameter" if found.problem.updates else "weight"
     rows: list[tuple[str, Any]] = [
         ("equations", f"{found.equations} (generic rank of the network's Jacobian)"),
         (
             "rank",
-            f"{found.rank} of " + plural(found.learnable, f"{found.learnable} learnable weight"),
+            f"{found.rank} of " + plural(found.learnable, f"{found.learnable} learnable {what}"),
         ),
     ]
     if found.generic_root_count is not None:
@@ -37,8 +36,6 @@ def print_certificate(out: Console, found: Certificate, why: Explanation | None 
     out.print(grid)
     for text in (*found.reasons, *found.notes, *found.tried):
         out.print(f"  {text}", markup=False)
-    if why is not None:
-        print_explanation(out, why)
 
 
 def certainty(found: Certificate) -> str:
@@ -50,7 +47,9 @@ def certainty(found: Certificate) -> str:
         return "proved"
     else:
         text = f"rank proved modulo {found.prime}"
-    roots = found.evidence.get("root_count")
+    # Of single cells within reach of updates the evidence lies in their own certificate.
+    evidence = found.evidence.get("part", {}).get("evidence", found.evidence)
+    roots = evidence.get("root_count")
     if roots and roots["rule"] == "trace test":
         text += f"; N by monodromy, trace test residual {roots['trace']['residual']}: no proof"
     elif roots and roots["rule"] != "linear":

@@ -8,7 +8,7 @@ from rich.text import Text
 from algebra.design.result import Design, float_text
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
-from matchprob.api.probable import ProbableDesign
+from matchprob.api.designs.probable import ProbableDesign
 from matchprob.report.tables import mask_text, names_of
 
 _WIDEST = 48

@@ -6,8 +6,8 @@ import numpy as np
 
 from algebra.identify.identification import Identification
 from algebra.problems.allocation import Cell
-from matchprob.report.masks import Group
-from matchprob.report.palette import ABSENT, BLUE, ORANGE, SKY, VERMILION
+from matchprob.report.drawing.masks import Group
+from matchprob.report.drawing.palette import ABSENT, BLUE, ORANGE, SKY, VERMILION
 
 STATES = (
     ("does not learn", ABSENT),
@@ -25,7 +25,7 @@ def states(found: Identification, name: str) -> np.ndarray:
     -------
     ndarray of int
     """
-    masks = found.problem.allocation.masks
+    masks = found.problem.learning.moving.masks
     out = np.zeros(masks[name].shape, int)
     everywhere = found.globally_determined or ()
     for state, cells in (
@@ -41,9 +41,9 @@ def states(found: Identification, name: str) -> np.ndarray:
 
 
 def groups_of(found: Identification) -> tuple[Group, ...]:
-    """The cells by what is known of them, for `matchprob.report.masks.draw_masks`."""
+    """The cells by what is known of them, for `matchprob.report.drawing.masks.draw_masks`."""
     cells: dict[int, list[Cell]] = {k: [] for k in range(len(STATES))}
-    for name in found.problem.allocation.matrices:
+    for name in found.problem.learning.moving.matrices:
         for (i, j), state in np.ndenumerate(states(found, name)):
             cells[int(state)].append((name, i, j))
     return tuple(

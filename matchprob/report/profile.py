@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from algebra.errors import InputError
-from matchprob.report.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
-from matchprob.report.style import heading, tidy
+from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
+from matchprob.report.drawing.style import heading, tidy
 from matchprob.report.tables import learns, table
 from numeric.profiles.measures import MEASURES
 from numeric.profiles.profile import Profile, ProfileResult

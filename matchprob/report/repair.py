@@ -11,7 +11,7 @@ from algebra.design.result import float_text
 from algebra.design.robustness import Robustness
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Cell
-from matchprob.api.repair import RepairResult
+from matchprob.api.designs.repair import RepairResult
 from matchprob.report.design import print_masks
 
 

@@ -13,6 +13,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
+from algebra.problems.updates import Update
 
 STYLES = {
     "maximal": "bold green",
@@ -58,6 +59,8 @@ def learns(problem: Problem) -> str:
     for name, value in problem.learnable.items():
         if isinstance(value, RandomCells):
             parts.append(plural(value.budget, f"{value.budget} random cell") + f" of {name}")
+        elif isinstance(value, Update):
+            parts.append(value.words(name, problem.network.shapes[name]))
         else:
             size = int(value.sum())
             parts.append(plural(size, f"{size} cell") + f" of {name}")

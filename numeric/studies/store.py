@@ -10,6 +10,9 @@ Processes that work on one study at the same time tell each other which trials t
 (`claim`).  Claims only save double work: those of a process that is gone count for nothing,
 and when nothing else is left to do claimed trials are computed all the same.
 
+Experiments that count nothing keep their results in the same file, by what was done and its number
+(`results`, `keep`): plain data.
+
 A store that is only read needs no right to write: neither to the file nor to its folder.
 """
 
@@ -21,7 +24,7 @@ import socket
 import sqlite3
 import struct
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,7 +33,7 @@ from typing import Any
 from algebra.errors import InputError, Unfinished
 from numeric.counts import InstanceCount, Reason
 from numeric.studies.trials import Work, contradict, record, says_more
-from numeric.studies.upgrade import UPGRADES
+from numeric.studies.upgrade import UPGRADES, is_bare, take_bare
 
 # "mprb": what SQLite files of ours carry in their header.
 APPLICATION_ID = 0x6D707262
@@ -74,6 +77,10 @@ CREATE TABLE claims (
 """
 # Beside the studies and not in them, so that stores and code from before names get on.
 _NAMES = "CREATE TABLE IF NOT EXISTS names (study INTEGER PRIMARY KEY, name TEXT NOT NULL)"
+_RESULTS = (
+    "CREATE TABLE IF NOT EXISTS results"
+    " (experiment TEXT, number INTEGER, result TEXT NOT NULL, PRIMARY KEY (experiment, number))"
+)
 _COLUMNS = (
     "number, real, complex, status, note, paths, retried, certified, seconds, paper_match, reason, "
     "solutions"
@@ -246,21 +253,25 @@ class Store:
         db = self._db
         empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         (mark,) = db.execute("PRAGMA application_id").fetchone()
-        if not empty and mark != APPLICATION_ID:
+        bare = not empty and not mark and self._write and is_bare(db)
+        if not empty and mark != APPLICATION_ID and not bare:
             raise InputError(f"{self.path}: an SQLite file, but not a matchprob store")
         if empty and not self._write:
             raise InputError(f"{self.path}: empty, no store yet")
         if self._write:
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
-        if empty:
+        if empty or bare:
             with self._transaction():
                 # Another process may have been first.
-                if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
                     db.execute(f"PRAGMA application_id={APPLICATION_ID}")
                     db.execute(f"PRAGMA user_version={SCHEMA}")
                     for statement in _TABLES.split(";"):
                         db.execute(statement)
+                    if bare:
+                        db.execute(_RESULTS)
+                        take_bare(db)
         (schema,) = db.execute("PRAGMA user_version").fetchone()
         if schema in UPGRADES:
             with self._transaction():
@@ -325,9 +336,8 @@ class Store:
         """
         with self._honest():
             rows = self._db.execute(query).fetchall()
-            there = self._db.execute("SELECT count(*) FROM sqlite_master WHERE name = 'names'")
             names = {}
-            if there.fetchone()[0]:
+            if self._has("names"):
                 names = dict(self._db.execute("SELECT study, name FROM names"))
         found = [StudyInfo(r[0], r[1], json.loads(r[2]), *r[3:]) for r in rows]
         return [replace(info, name=names.get(info.id, "")) for info in found]
@@ -378,6 +388,50 @@ class Store:
             )
         return new
 
+    def keep(
+        self, experiment: str, number: int, result: Mapping[str, Any], *, instead: bool = False
+    ) -> None:
+        """Write the result of an experiment; one that is there is left, or replaced.
+
+        Parameters
+        ----------
+        experiment : str
+            What was done, the same text for the same work.
+        number : int
+            Of the repeat.
+        result : mapping
+            Plain data.
+        instead : bool, optional
+            Of one that is there.
+        """
+        how = "REPLACE" if instead else "IGNORE"
+        with self._transaction() as db:
+            db.execute(_RESULTS)
+            db.execute(
+                f"INSERT OR {how} INTO results VALUES (?, ?, ?)",
+                (experiment, number, json.dumps(result)),
+            )
+
+    def results(self, experiment: str) -> dict[int, dict[str, Any]]:
+        """Results of an experiment, by number."""
+        rows = self._results("WHERE experiment = ? ORDER BY number", [experiment])
+        return {number: result for _, number, result in rows}
+
+    def _results(
+        self, which: str = "", values: Sequence[str] = ()
+    ) -> list[tuple[str, int, dict[str, Any]]]:
+        with self._honest():
+            if not self._has("results"):
+                return []
+            rows = self._db.execute(
+                f"SELECT experiment, number, result FROM results {which}", values
+            ).fetchall()
+        return [(experiment, number, json.loads(result)) for experiment, number, result in rows]
+
+    def _has(self, table: str) -> bool:
+        query = "SELECT count(*) FROM sqlite_master WHERE name = ?"
+        return bool(self._db.execute(query, (table,)).fetchone()[0])
+
     def claim(self, study: int, wanted: Sequence[int]) -> list[int]:
         """The wanted trials that nobody else is at, which are ours from now on."""
         now = time.time()
@@ -412,7 +466,8 @@ class Store:
         """Take in the trials of another store.
 
         Counts are compared, not notes: what time or memory kept from one machine another may
-        have found, and the count that says more is kept (a complete one before all).
+        have found, and the count that says more is kept (a complete one before all).  Results of
+        experiments are taken where there is none: machines differ in their last digits.
 
         Returns
         -------
@@ -457,6 +512,8 @@ class Store:
                 if study.name:
                     self.rename(known[study.key], study.name, keep=True)
             new["trials"] += self.add(known[study.key], counts)
+        for experiment, number, result in other._results():
+            self.keep(experiment, number, result)
         return new
 
 

@@ -241,8 +241,8 @@ class Study:
                     self._fill(stop, told, advance)
             except KeyboardInterrupt:
                 interrupted = True
-            except OutOfTime:
-                interrupted = True
+            except OutOfTime as over:
+                interrupted, trouble = True, str(over)
                 self._give_up(stop)
             except StoreFull as error:
                 interrupted, trouble = True, str(error)

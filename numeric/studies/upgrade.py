@@ -2,10 +2,13 @@
 
 Version 2 had no column for what a count rests on: it stood in the note, in words.  Those words
 are read here once, and nowhere else.  Version 3 kept no solutions; trials of either go without.
+
+Results of the second paper's experiments once stood alone in a file without any mark of ours.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 
 from numeric.counts import COMPLETE, TRACE_NOTE, Reason
@@ -57,6 +60,34 @@ def from_version_3(db: sqlite3.Connection) -> None:
     """
     db.execute("ALTER TABLE trials ADD COLUMN solutions BLOB")
     db.execute("PRAGMA user_version=4")
+
+
+def is_bare(db: sqlite3.Connection) -> bool:
+    """Whether a file holds the results of version 0.1 and nothing else."""
+    tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    return tables == [("normalization",)]
+
+
+def take_bare(db: sqlite3.Connection) -> None:
+    """Move results of version 0.1 among those of experiments.
+
+    Parameters
+    ----------
+    db : sqlite3.Connection
+        Inside a transaction.
+    """
+    for setting, result in db.execute("SELECT setting, result FROM normalization").fetchall():
+        done, found = json.loads(setting), json.loads(result)
+        repeat = done.pop("repeat")
+        # It called Adam's result by the paper's word.
+        if "sgd" in found:
+            found["adam"] = found.pop("sgd")
+        done["experiment"] = "normalization"
+        db.execute(
+            "INSERT OR IGNORE INTO results VALUES (?, ?, ?)",
+            (json.dumps(done, sort_keys=True), repeat, json.dumps(found)),
+        )
+    db.execute("DROP TABLE normalization")
 
 
 # Each brings a store of that version to the next.

@@ -113,10 +113,12 @@ def export(
     Parameters
     ----------
     question : Problem, str or Path
-        A linear network, or one that is solved as a linear one (linear normalization nets).
+        A linear network, one that is solved as a linear one (linear normalization nets), or one
+        with a polynomial activation.
     form : str, optional
         "core", what exact elimination leaves of the form with the smaller core; or a form as it
-        stands: "B", "D" (recurrent), "forward", "backward" (layers), "direct".
+        stands: "B", "D" (recurrent), "forward", "backward" (layers), "sums" (polynomial
+        activations), "direct".
     to : {"msolve", "phcpack", "julia", "macaulay2", "sympy"}
     seed, index : int, optional
         The trial.  Its instance is the one that `count` and `estimate` see: doubles are

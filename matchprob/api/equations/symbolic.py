@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.chain import need_chain
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
@@ -37,9 +36,10 @@ def symbolic_system(
     Parameters
     ----------
     question : Problem, str, Path or Allocation
-        Of a network that is a matrix chain.
+        Of a network whose equations are polynomials.
     form : str, optional
-        "B", "D", "forward", "backward" or "direct"; by default the one with the smaller core.
+        "B", "D", "forward", "backward", "sums" or "direct"; by default the one with the smaller
+        core.
     support : mapping of str to mask, optional
         Structural zeros; by default the problem's.
 
@@ -66,7 +66,6 @@ def symbolic_system(
 
 
 def _form(allocation: Allocation, form: str | None) -> str:
-    need_chain(allocation.network)
     if form is not None and form not in FORMS:
         raise InputError(f"`form` ({form!r}) must be one of " + ", ".join(FORMS))
     return form or preferred_forms(allocation.network, allocation)[0]
@@ -84,7 +83,7 @@ def eliminate(
     Parameters
     ----------
     question : Problem, str or Path
-        With a fixed allocation, of a network that is a matrix chain.
+        With a fixed allocation, of a network whose equations are polynomials.
     instance : GivenNumbers, mapping, str or Path, optional
         One's own instance; without one all data are symbols (64 at most).
     symbols : iterable of str, optional

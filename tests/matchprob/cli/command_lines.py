@@ -82,6 +82,7 @@ _PROBLEM_VERBS = {
     "repair": "repair {} --seconds 1",
     "robust": "robust {} --seconds 1",
     "identify": "identify {} --timeout 5",
+    "record": "record {} --seconds 1",
     "compare": "compare {} {} --trials 2 --timeout 10",
 }
 _NUMBERS = ("-1", "0", "nan", "inf", "1e400", "abc", "''", "1_0", "9" * 30, "٣", "0x10", "1.5")
@@ -114,6 +115,22 @@ design --help
 repair --help
 robust --help
 identify --help
+record --help
+record diagonal.toml --what nonsense
+record diagonal.toml --what units --what units
+record row.toml --what units --must 'unit 0' --forbid 'unit 0'
+record row.toml --what units --must 3
+record row.toml --costs costs.csv
+record row.toml --costs outputs=missing.csv
+record row.toml --costs outputs=letters.csv
+record row.toml --costs 'output 0=-1'
+record row.toml --costs 'output 0=x'
+record row.toml --row-cap 1
+record row.toml --matrix-cap 0
+record row.toml --what entries --row-cap 0
+record row.toml --out row.toml
+record row.toml --what entries --out rec.json
+verify rec.json
 construct --help
 reproduce --help
 study --help

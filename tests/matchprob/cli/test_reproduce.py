@@ -1,12 +1,14 @@
 """The papers' figures made again, with few trials."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from algebra.errors import InputError
 from matchprob.cli import app, run
-from matchprob.figures import FIGURES, figures, find_figure, register_figure
+from matchprob.figures import FIGURES, Run, figures, find_figure, register_figure
+from matchprob.figures.panels import Picture
 from matchprob.figures.paper1_linear import _layer_points, _lrnn_points
 from matchprob.figures.points import Measured, Point, increases
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
@@ -32,11 +34,11 @@ def test_figures_can_be_added(monkeypatch):
     """A registered function is found under its name."""
     monkeypatch.setattr("matchprob.figures.FIGURES", dict(FIGURES))
 
-    @register_figure("mine", "a test", 3)
+    @register_figure("mine", "a test", 3, Picture(()))
     def mine(run):
         raise AssertionError
 
-    assert find_figure("mine").make is mine
+    assert find_figure("mine").compute is mine
     with pytest.raises(InputError, match="no figure"):
         find_figure("yours")
 
@@ -73,6 +75,12 @@ def test_points_are_the_papers():
     cells = points[1].problem.learnable["W"]
     assert (cells.budget, cells.rows, cells.max_per_row) == (16, 5, 4)
     assert [p.x * 12 for p in _lrnn_points(12, 3)] == list(range(3, 13))
+    # Complete counts for n = 8, and where six unknowns are left; larger nets have fewer trials.
+    assert {p.engine for p in points} == {"homotopy"}
+    assert [p.engine for p in _lrnn_points(12, 4)[:3]] == ["homotopy", "homotopy", "multistart"]
+    run = Run(40, 0, Path("s.sqlite"), 1, 0, print)
+    assert [_lrnn_points(n, 4)[0].trials(run) for n in (8, 12, 16)] == [40, 10, 10]
+    assert Point(0, points[0].problem, share=0.001).trials(run) == 1
     for point in _layer_points(8):
         assert all(c.budget == 8 for c in point.problem.learnable.values())
         assert point.problem.learnable["W1"].columns == min(point.x, 4)
@@ -96,6 +104,39 @@ def test_words_follow_the_numbers():
     assert "no point" in increases([measured(0.5, 50, 50), measured(0.6, 90, 10)])
     assert "not monotone: x = 0.6" in increases([measured(0.5, 95, 5), measured(0.6, 50, 50)])
     assert measured(0.5, 3, 3, missed=5).missed == 3
+
+
+def test_drawn_again(tmp_path, capsys):
+    """Tables that a run wrote are drawn again without a trial; what is no table is refused."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert call("reproduce", "warmup", "--trials", 2, "--out", first) == 0
+    again = ["reproduce", "warmup", "--from", first, "--out", second]
+    assert call(*again) == 0
+    assert (second / "warmup.png").read_bytes() == (first / "warmup.png").read_bytes()
+    assert [path.name for path in second.iterdir()] == ["warmup.png"]
+    capsys.readouterr()
+    assert call(*again, "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)["points"]) == 15
+    assert call(*again, "--width", "85mm", "--format", "svg") == 0
+    assert 'width="240.9' in (second / "warmup.svg").read_text()
+    assert call(*again, "--trials", 3) == 2
+    assert "no --trials" in capsys.readouterr().err
+    assert call("reproduce", "b11", "--from", first, "--out", second) == 2
+    assert "b11.csv: No such file" in capsys.readouterr().err
+    table = first / "warmup.csv"
+    whole = table.read_text()
+    for bad, told in (
+        (whole.replace("matched", "mismatched"), "no column 'matched'"),
+        (whole.replace(",2,", ",two,"), "is no number"),
+        (whole + "1,2\n", "line 17: 2 cells"),
+        ("", "holds no rows"),
+    ):
+        table.write_text(bad)
+        assert call(*again) == 2
+        assert told in capsys.readouterr().err
+    table.write_bytes(b"\xff\xfe")
+    assert call(*again) == 2
+    assert "no text" in capsys.readouterr().err
 
 
 def test_unwritable_folder(tmp_path, capsys):

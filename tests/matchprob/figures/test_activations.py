@@ -9,7 +9,7 @@ def test_what_carries_over(tmp_path):
     """Linear nets have all minimal allocations that the theorems claim; tanh nets few of them."""
     figures()
     run = Run(5, 0, tmp_path / "s.sqlite", 1, 0, lambda text: None)
-    made = FIGURES["activations"].make(run)
+    made = FIGURES["activations"].compute(run)
     by_kind = {}
     for row in made.rows:
         total = by_kind.setdefault(row["activation"], [0, 0, 0])

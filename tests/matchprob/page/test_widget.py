@@ -88,7 +88,7 @@ def test_the_files_are_joined_into_one_module():
 
 def test_the_palette_is_the_pictures():
     """Light colours of verdicts are those of all pictures."""
-    from matchprob.report import palette
+    from matchprob.report.drawing import palette
 
     for verdict, colour in palette.VERDICTS.items():
         assert f"--mp-{verdict}: {colour};" in front.styles()

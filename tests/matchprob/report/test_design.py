@@ -13,8 +13,8 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from matchprob import design
 from matchprob.report.design import print_design
-from matchprob.report.paint import figure_of
-from matchprob.report.palette import ABSENT, BLUE, SKY
+from matchprob.report.drawing.paint import figure_of
+from matchprob.report.drawing.palette import ABSENT, BLUE, SKY
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
 

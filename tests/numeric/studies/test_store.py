@@ -45,6 +45,24 @@ def test_what_is_written_is_read(tmp_path):
         assert store.find("1") == store.find(WORK.key[:6]) == info
 
 
+def test_results_of_experiments(tmp_path):
+    """Kept by what was done and its number, written once, merged; a store without any has none."""
+    with Store(tmp_path / "a.sqlite") as ours, Store(tmp_path / "b.sqlite") as theirs:
+        assert ours.results("x") == {}
+        ours.keep("x", 3, {"error": 1e-28})
+        ours.keep("x", 3, {"error": 2.0})
+        ours.keep("y", 0, {"steps": 7})
+        ours.keep("y", 0, {"steps": 8}, instead=True)
+        theirs.keep("x", 3, {"error": 5.0})
+        theirs.keep("x", 1, {"error": 0.5})
+        assert ours.merge(theirs) == {"studies": 0, "trials": 0}
+        assert ours.results("x") == {1: {"error": 0.5}, 3: {"error": 1e-28}}
+        assert ours.studies() == []
+    with Store(tmp_path / "a.sqlite", write=False) as store:
+        assert store.results("y") == {0: {"steps": 8}}
+        assert store.results("z") == {}
+
+
 def test_studies_are_kept_apart(tmp_path):
     """Another seed is another study."""
     with Store(tmp_path / "s.sqlite") as store:

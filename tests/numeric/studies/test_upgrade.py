@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from collections import Counter
@@ -9,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from algebra.errors import InputError
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.counts import Reason
 from numeric.studies.store import SCHEMA, Store
 from numeric.studies.study import Study
+from numeric.studies.trials import Work
 from numeric.studies.upgrade import reason_of_note
 
 # Made by the last code that wrote version 2 (examples/*.toml, seed 0), with one trial as that
@@ -110,3 +113,42 @@ def test_old_stores_can_be_read_without_a_right_to_write(given, tmp_path):
     with Store(path, write=False) as store:
         assert store.studies()
     assert path.read_bytes() == before
+
+
+def test_results_of_version_0_1(tmp_path):
+    """A file of the second paper's experiments becomes a store; another one is not touched."""
+    path = tmp_path / "norm-fig4.sqlite"
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE normalization (setting TEXT PRIMARY KEY, result TEXT)")
+    setting = {
+        "d": 5,
+        "density": 1.0,
+        "epochs": 40,
+        "repeat": 2,
+        "samples": 9,
+        "seed": 0,
+        "width": 25,
+    }
+    db.execute(
+        "INSERT INTO normalization VALUES (?, ?)",
+        (json.dumps(setting, sort_keys=True), json.dumps({"sgd": 0.5, "target": 1e-28})),
+    )
+    db.commit()
+    db.close()
+    with pytest.raises(InputError, match="not a matchprob store"):
+        Store(path, write=False)
+    for _ in range(2):
+        with Store(path) as store:
+            done = {**setting, "experiment": "normalization"}
+            repeat = done.pop("repeat")
+            kept = store.results(json.dumps(done, sort_keys=True))
+            assert kept == {repeat: {"adam": 0.5, "target": 1e-28}}
+            store.study(Work.of(DIAGONAL))
+    other = tmp_path / "other.sqlite"
+    db = sqlite3.connect(other)
+    db.execute("CREATE TABLE normalization (x)")
+    db.execute("CREATE TABLE mine (x)")
+    db.commit()
+    db.close()
+    with pytest.raises(InputError, match="not a matchprob store"):
+        Store(other)

@@ -28,14 +28,15 @@ from tests.algebra.ranks.budgets.cases import (
     random_allocation,
     random_network,
 )
+from tests.samples import LONG, many
 
 
 def test_no_rank_exceeds_a_budget():
-    """On 500 random allocations of all kinds each budget and each cover bounds the true rank."""
+    """On random allocations of all kinds each budget and each cover bounds the true rank."""
     rng = random.Random(2502)
     crosses = reached = deficient = 0
     kinds = set()
-    for trial in range(500):
+    for trial in range(many(500)):
         network = random_network(rng)
         allocation = random_allocation(rng, network)
         rank, bound = every_rank_is_within(allocation, trial)
@@ -46,13 +47,13 @@ def test_no_rank_exceeds_a_budget():
             reached += rank == bound
     assert kinds == {"linear", "lrnn", "lffn", "relu"}
     # The sample is not an idle one: deficits occur, crosses too, and nearly all are explained.
-    assert deficient > 50
-    assert crosses > 10
+    assert deficient > many(50)
+    assert crosses > (10 if LONG else 2)
     assert reached > 0.8 * deficient
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 def test_no_rank_exceeds_a_budget_on_found_cases(rng):
     """The same for allocations that hypothesis chooses and shrinks."""
     every_rank_is_within(random_allocation(rng, random_network(rng)), 1)

@@ -1,0 +1,174 @@
+r"""Generic ranks where matrices learn by updates: low rank, gains, ties.
+
+Let θ be all that learns (cells, and the parameters of `algebra.problems.updates`), W ↦ w(W, θ) the
+weights it leads to from drawn ones W, and f the network.  J_θ = J(w) · ∂w/∂θ.
+
+**Theorem.** Let ρ_θ be the generic rank of J_θ over (W, θ, X), and ρ that of J.  For weights and a
+teacher with a density that is positive everywhere (all of the teacher's weights are drawn),
+MP = 0 if and only if ρ_θ < ρ.
+
+*Proof.* Fix X.  All labels lie in the image V of f, of dimension ρ.  For fixed W the students'
+labels are the image of the analytic map θ ↦ f(w(W, θ)).  Its rank is at most ρ_θ for all θ, and
+an analytic map of rank at most ρ_θ has as its image a countable union of sets of dimension at
+most ρ_θ (strata of constant rank).  If ρ_θ < ρ that is a null set of V, where the teacher's labels
+have a density.  If ρ_θ = ρ, some (W*, θ*) has rank J_θ = ρ, hence rank J = ρ at w* = w(W*, θ*) and
+nearby: there the labels are a manifold of dimension ρ, and by the constant rank theorem
+θ ↦ f(w(W, θ)) covers a neighbourhood in it of f(w*), the same one for all W near W*.  Teachers
+near w* have labels in it and positive probability. ∎
+
+The point matters: θ must be generic, not the usual start (V = 0, where the update's tangent is
+smaller).  (W, θ) ↦ (w, θ) can be undone for all updates here, so a generic w with generic U, V
+that do not depend on it is such a point.
+
+**Upper bounds.** ρ_θ ≤ ρ; and ρ_θ ≤ the dimension of the set of students, k (p + q − k) for a low
+rank and the number of parameters else: J_θ vanishes on the gauge.
+"""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import numpy as np
+
+from algebra.linalg.modular import Residues, matmul, random_residues, rank
+from algebra.problems.updates import Learning, Motion
+from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank, deficit_error, rank_at_points
+from algebra.ranks.jacobian import Point, jacobian, tangent_factors
+from algebra.ranks.size import check_size
+
+# The arrays of U and V, by matrix and letter.
+Drawn = dict[str, dict[str, Residues]]
+
+
+def drawn_parameters(learning: Learning, p: int, seed: int) -> Drawn:
+    """The parameters that tangents depend on, at the point of this number.
+
+    Parameters
+    ----------
+    learning : Learning
+    p, seed : int
+        Of the point (`algebra.ranks.jacobian.Point`).
+    """
+    rng = random.Random(f"update/{p}/{seed}")
+    found: Drawn = {}
+    for name, update in learning.updates.items():
+        shape = learning.network.shapes[name]
+        arrays = update.arrays(shape)
+        found[name] = {
+            letter: random_residues(arrays[letter], p, rng) for letter in update.drawn(shape)
+        }
+    return found
+
+
+def learning_columns(learning: Learning, point: Point) -> Residues:
+    """J_θ at a point: a column for each parameter, in their order.
+
+    Returns
+    -------
+    ndarray of int64, shape (dm, size)
+    """
+    network, p = learning.network, point.p
+    check_size(network, learning.size)
+    factors = tangent_factors(network, point, sorted(learning.matrices))
+    parts = [jacobian(factors, learning.cells, p)] if learning.cells else []
+    drawn = drawn_parameters(learning, p, point.seed)
+    for name, update in learning.updates.items():
+        for motion in update.motions(point.weights[name], drawn[name]):
+            parts.append(_moved(factors[name], motion, p))
+    if not parts:
+        return np.zeros((network.outputs, 0), np.int64)
+    return np.hstack(parts)
+
+
+def _moved(factors: tuple[np.ndarray, np.ndarray], motion: Motion, p: int) -> Residues:
+    """Columns Σ (L left)[:, i] ⊗ (right R)[j, :] of the motion's places."""
+    L, R = factors
+    if motion.left is not None:
+        L = matmul(L.reshape(-1, L.shape[-1]), motion.left, p).reshape(*L.shape[:-1], -1)
+    if motion.right is not None:
+        R = np.stack([matmul(motion.right, block, p) for block in R])
+    cells = [("", i, j) for places in motion.places for i, j in places]
+    columns = jacobian({"": (L, R)}, cells, p)
+    counts = [len(places) for places in motion.places]
+    if all(count == 1 for count in counts):
+        return columns
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(int)
+    return np.add.reduceat(columns, starts, axis=1) % p
+
+
+def learning_error(learning: Learning, bound: int) -> Fraction:
+    """Probability bound that one random prime and point show too small a rank of J_θ.
+
+    Entries are sums of at most so many products of an entry of J and one more number as a matrix
+    has cells.
+    """
+    shapes = learning.network.shapes
+    cells = max((r * c for r, c in (shapes[name] for name in learning.updates)), default=0)
+    return deficit_error(learning.network, bound, min(cells, 1), cells.bit_length())
+
+
+def learning_rank(
+    learning: Learning,
+    upper: int | None = None,
+    seed: int = 0,
+    target: Fraction = TARGET_ERROR,
+) -> GenericRank:
+    """Generic rank ρ_θ of all that learns.
+
+    Parameters
+    ----------
+    learning : Learning
+    upper : int, optional
+        A known upper bound, such as the rank of the whole Jacobian.
+    seed, target : optional
+        As for `algebra.ranks.generic_rank.generic_rank`.
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.problems.problem import Problem
+    >>> net = LinearEstimator(q=4, d=3, m=3)
+    >>> [learning_rank(Problem(net, {"W": {"lora": k}}).learning).rank for k in (1, 2, 3)]
+    [5, 8, 9]
+    """
+    network = learning.network
+    bound = min(learning.dimension, network.label_dimension_bound)
+    if upper is not None:
+        bound = min(bound, upper)
+    return rank_at_points(
+        network, bound, lambda point: rank(learning_columns(learning, point), point.p),
+        support=learning.support, once=learning_error(learning, bound), seed=seed, target=target,
+    )  # fmt: skip
+
+
+def effects(learning: Learning, point: Point) -> Residues:
+    """∂w/∂θ at a point: a row for each cell that can change, in the order of `learning.moving`.
+
+    Returns
+    -------
+    ndarray of int64, shape (number of moving cells, size)
+    """
+    p = point.p
+    rows = {cell: k for k, cell in enumerate(learning.moving.cells)}
+    out = np.zeros((len(rows), learning.size), np.int64)
+    for k, cell in enumerate(learning.cells):
+        out[rows[cell], k] = 1
+    at = len(learning.cells)
+    drawn = drawn_parameters(learning, p, point.seed)
+    for name, update in learning.updates.items():
+        shape = learning.network.shapes[name]
+        mask = update.mask(shape, learning.support.get(name))
+        chosen = [tuple(map(int, place)) for place in np.argwhere(mask)]
+        own = np.array([rows[(name, i, j)] for i, j in chosen], int)
+        for motion in update.motions(point.weights[name], drawn[name]):
+            left = np.eye(shape[0], dtype=np.int64) if motion.left is None else motion.left
+            right = np.eye(shape[1], dtype=np.int64) if motion.right is None else motion.right
+            for places in motion.places:
+                moved = np.zeros(shape, np.int64)
+                for i, j in places:
+                    moved = (moved + np.outer(left[:, i], right[j]) % p) % p
+                if chosen:
+                    out[own, at] = moved[tuple(np.array(chosen).T)]
+                at += 1
+    return out

@@ -1,0 +1,195 @@
+"""Verdicts where matrices learn by updates: low rank, gains, ties.
+
+* Where all updates are as good as cells (`algebra.updates.equivalent`) the verdict is that on the
+  cells.
+* **minimal**: the generic rank of what learns is smaller than the network's
+  (`algebra.ranks.updates`, with the theorem).
+* **maximal**: the labels are affine in all that learns, of full rank: the students' labels are then
+  an affine space that, near a generic point, fills the labels of all networks, and "lies in it" are
+  equations that are analytic in the teacher's weights, so they hold for all teachers
+  (`algebra.activations.reach`, "only the read-out learns", where the proof uses no more).  Or some
+  cells within the reach of the updates are maximal.
+* **intermediate**: not minimal, and an output that cannot follow (`algebra.activations.reach`; that
+  argument does not ask how hidden weights learn).
+* **undecided** else: what was tried is listed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from algebra.activations.formal import why_exact
+from algebra.activations.reach import is_one_sided, stuck_output
+from algebra.certificates.certificate import (
+    DISCRETE,
+    INTERMEDIATE,
+    MAXIMAL,
+    MINIMAL,
+    UNDECIDED,
+    Certificate,
+)
+from algebra.certificates.family import Effort
+from algebra.linear.evidence import rank_evidence
+from algebra.networks.activated import ActivatedNetwork
+from algebra.networks.limits import plural
+from algebra.phases import phase
+from algebra.problems.problem import Problem
+from algebra.problems.reachability import labels_vanish
+from algebra.problems.updates import LowRank
+from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+from algebra.ranks.updates import learning_rank
+from algebra.time_limits import Limits, OutOfTime, within
+from algebra.updates.equivalent import as_plain, cells_instead, need_jacobian, parts, with_cells
+
+CellVerdict = Callable[[Problem, Effort], Certificate]
+
+
+def certify_updates(problem: Problem, effort: Effort, certify_cells: CellVerdict) -> Certificate:
+    """Decide what can be decided where matrices learn by updates.
+
+    Parameters
+    ----------
+    problem : Problem
+        With updates.
+    effort : Effort
+    certify_cells : callable
+        The verdict on a problem of cells.
+
+    Returns
+    -------
+    Certificate
+    """
+    start = time.monotonic()
+    need_jacobian(problem.network)
+    plain = as_plain(problem)
+    if labels_vanish(plain.network, plain.support):
+        cells = Problem.of(
+            plain.learning.moving, support=plain.support, distribution=plain.distribution
+        )
+        return replace(certify_cells(cells, effort), problem=problem)
+    masks = cells_instead(plain)
+    simpler = with_cells(plain, masks)
+    if not simpler.updates:
+        found = certify_cells(simpler, effort)
+        return replace(found, problem=problem, notes=(*found.notes, *_equivalences(plain, masks)))
+    found = _Certifier(simpler, effort, certify_cells).run()
+    notes = () if problem.distribution.is_continuous else (DISCRETE,)
+    return replace(
+        found,
+        problem=problem,
+        notes=(*notes, *found.notes, *_equivalences(plain, masks)),
+        seconds=time.monotonic() - start,
+    )
+
+
+def _equivalences(problem: Problem, masks: dict[str, Any]) -> tuple[str, ...]:
+    """Which updates are as good as cells, in words."""
+    out = []
+    for name, update in problem.updates.items():
+        if name in masks:
+            what = update.words(name, problem.network.shapes[name])
+            whole = isinstance(update, LowRank)
+            out.append(f"{what} reaches all that " + (f"the whole {name} does" if whole else
+                       f"its {int(masks[name].sum())} cells do"))  # fmt: skip
+    return tuple(out)
+
+
+class _Certifier:
+    """One verdict, from the ranks on."""
+
+    def __init__(self, problem: Problem, effort: Effort, certify_cells: CellVerdict) -> None:
+        self.problem, self.effort, self.certify_cells = problem, effort, certify_cells
+        self.learning, self.network = problem.learning, problem.network
+        with phase("generic ranks"):
+            self.whole = network_rank(self.network, problem.support, effort.seed)
+            self.own = learning_rank(self.learning, self.whole.rank, effort.seed)
+        self.evidence: dict[str, Any] = {
+            "network_rank": rank_evidence(problem, self.whole),
+            "allocation_rank": rank_evidence(problem, self.own),
+        }
+
+    def run(self) -> Certificate:
+        whole, own, learning = self.whole, self.own, self.learning
+        if not self.network.ranks_are_exact:
+            rule = f"rank {own.rank} of {whole.rank} with formal values, not proved"
+            tried = "regular minors in ball arithmetic are not looked for where updates learn"
+            return self._conclude(UNDECIDED, rule, tried=(tried,))
+        if own.rank < whole.rank:
+            return self._minimal(whole, own)
+        if learning.is_affine:
+            rule = "the labels are affine in what learns, of full rank: a linear system"
+            return self._conclude(MAXIMAL, rule)
+        row = self._stuck()
+        if row is not None:
+            self.evidence["stuck_output"] = row
+            rule = f"nothing of output {row} learns, and the activation is bounded on a side"
+            return self._conclude(INTERMEDIATE, rule)
+        part, looked = self._part()
+        if part is not None:
+            self.evidence["part"] = part.to_dict()
+            count = part.learnable
+            rule = f"{plural(count, f'{count} cell')} within its reach are maximal: {part.rule}"
+            return self._conclude(MAXIMAL, rule, whole.error + part.error_bound)
+        return self._conclude(UNDECIDED, "not minimal, with updates", tried=looked)
+
+    def _minimal(self, whole: GenericRank, own: GenericRank) -> Certificate:
+        size = self.learning.dimension
+        if size < whole.rank:
+            gauge = self.learning.size - size
+            rule = plural(size, f"{size} learnable parameter")
+            rule += f" ({gauge} more of gauge)" * bool(gauge)
+            rule += plural(whole.rank, f", {whole.rank} independent equation")
+            return self._conclude(MINIMAL, rule, Fraction(0))
+        return self._conclude(MINIMAL, f"generic rank {own.rank} of {whole.rank}", own.error)
+
+    def _stuck(self) -> int | None:
+        network = self.network
+        if not isinstance(network, ActivatedNetwork) or not is_one_sided(network.activation):
+            return None
+        if not why_exact(network.activation):
+            return None
+        support, seed = self.problem.support, self.effort.seed
+        return stuck_output(network, self.learning.moving, support, seed)
+
+    def _part(self) -> tuple[Certificate | None, tuple[str, ...]]:
+        """Cells within reach that are maximal, and what was tried."""
+        limits = self.effort.limits
+        count = reached = 0
+        for part in parts(self.problem):
+            count += 1
+            support, rank = part.support, self.whole.rank
+            with suppress(OutOfTime):
+                if allocation_rank(part.allocation, support, rank, self.effort.seed).rank < rank:
+                    continue
+                reached += 1
+                effort = replace(
+                    self.effort, limits=Limits(limits.basis / 4, 0, max(1, limits.subsets // 4))
+                )
+                with within(limits.basis / 4):
+                    found = self.certify_cells(part, effort)
+                if found.verdict == MAXIMAL:
+                    return found, ()
+        text = plural(count, f"{count} part") + " of single cells within reach of the updates: "
+        text += f"{reached} of full rank, none shown to be maximal"
+        return None, (text,)
+
+    def _conclude(
+        self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
+    ) -> Certificate:
+        return Certificate(
+            problem=self.problem,
+            verdict=verdict,
+            rule=rule,
+            equations=self.whole.rank,
+            rank=self.own.rank,
+            prime=self.own.p,
+            error_bound=self.whole.error if error is None else error,
+            evidence=self.evidence,
+            seed=self.effort.seed,
+            **more,
+        )

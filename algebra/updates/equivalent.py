@@ -1,0 +1,127 @@
+r"""Updates that reach what some cells reach, and cells whose reach lies in an update's.
+
+**As good as cells.**  A low-rank update of rank k reaches the labels that the whole matrix reaches
+where k is enough (`Network.enough_rank`, with the proof); gains of lines with one weight each, and
+ties of which no two are equal, *are* single cells.  A problem in which all updates are such is
+one of cells, and has its match probability, its verdict and its evidence.
+
+**Within reach.**  W + U Vᵀ takes all values of the cells in any a rows and k − a columns: they add
+a matrix of rank at most k.  Ties take all values of cells whose number no other has, gains those of
+weights that stand alone in their line.  If such a part has MP = 1, so has the problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import product
+
+import networkx as nx
+import numpy as np
+
+from algebra.networks.base import Network, NotKnown
+from algebra.problems.problem import Problem
+from algebra.problems.updates import Gain, LowRank, Tied, Update
+
+# Of so many low-rank updates rows and columns are tried in all combinations.
+_COMBINED = 3
+
+
+def need_jacobian(network: Network) -> None:
+    """Refuse networks whose labels are no analytic function of the weights.
+
+    Raises
+    ------
+    NotKnown
+    """
+    if network.rank_decides:
+        try:
+            bound = network.label_dimension_bound
+        except NotKnown:
+            # It is solved as another kind, and has a Jacobian there only.
+            bound = -1
+        if bound >= 0:
+            return
+    raise NotKnown(network, "verdicts on updates", "of linear networks, rnn and ffn they are")
+
+
+def as_plain(problem: Problem) -> Problem:
+    """The problem of the linear network that a network with a linear activation is."""
+    lowering = problem.network.lower()
+    if lowering is None or lowering.network.shapes != problem.network.shapes:
+        return problem
+    return replace(problem, network=lowering.network)
+
+
+def with_cells(problem: Problem, masks: Mapping[str, np.ndarray]) -> Problem:
+    """The problem with masks in place of some updates."""
+    return replace(problem, learnable={**problem.learnable, **masks})
+
+
+def cells_instead(problem: Problem) -> dict[str, np.ndarray]:
+    """The updates that reach what some cells reach: their masks."""
+    network, support = problem.network, problem.support
+    found = {}
+    for name, update in problem.updates.items():
+        shape = network.shapes[name]
+        mask = update.as_cells(shape, support.get(name), network.enough_rank(name))
+        if mask is not None:
+            found[name] = mask
+    return found
+
+
+def parts(problem: Problem) -> Iterator[Problem]:
+    """Problems of cells within the reach of all updates: see the module."""
+    network, support = problem.network, problem.support
+    low = [name for name, update in problem.updates.items() if isinstance(update, LowRank)]
+    orders = list(product((0, 1), repeat=min(len(low), _COMBINED)))
+    for order in orders:
+        axes = dict(zip(low, (*order, *(0 for _ in low[_COMBINED:])), strict=True))
+        masks = {}
+        for name, update in problem.updates.items():
+            shape = network.shapes[name]
+            if isinstance(update, LowRank):
+                mask = np.zeros(shape, np.int8)
+                lines = slice(0, update.rank)
+                mask[(lines, slice(None)) if axes[name] == 0 else (slice(None), lines)] = 1
+            else:
+                mask = alone(update, shape, support.get(name))
+            masks[name] = mask
+        yield with_cells(problem, masks)
+
+
+def alone(update: Update, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
+    """The cells that take any value while no other cell of the matrix moves."""
+    mask = np.zeros(shape, np.int8)
+    if isinstance(update, Tied):
+        for places in update.groups.values():
+            if len(places) == 1:
+                mask[places[0]] = 1
+    elif isinstance(update, Gain):
+        own = update.mask(shape, support)
+        axis = 1 if update.line == "rows" else 0
+        mask = (own & (own.sum(axis=axis, keepdims=True) == 1)).astype(np.int8)
+    return mask
+
+
+def within_reach(update: Update, mask: np.ndarray, support: np.ndarray | None) -> bool:
+    """Whether an update takes all values of these cells, and leaves the others as they are.
+
+    For a low rank: whether k rows and columns cover the cells, by König's theorem as many as a
+    largest matching of rows to columns has.
+
+    Examples
+    --------
+    >>> within_reach(LowRank(1), np.array([[1, 1], [1, 0]]), None)
+    False
+    >>> within_reach(LowRank(2), np.array([[1, 1, 1], [1, 0, 0], [1, 0, 0]]), None)
+    True
+    """
+    if not isinstance(update, LowRank):
+        return bool((mask <= alone(update, (mask.shape[0], mask.shape[1]), support)).all())
+    graph = nx.Graph()
+    rows = sorted({int(i) for i in np.nonzero(mask)[0]})
+    graph.add_nodes_from(("row", i) for i in rows)
+    graph.add_edges_from((("row", int(i)), ("column", int(j))) for i, j in np.argwhere(mask))
+    matching = nx.bipartite.hopcroft_karp_matching(graph, [("row", i) for i in rows])
+    return len(matching) // 2 <= update.rank

@@ -1,0 +1,374 @@
+"""Certificates of problems with updates, checked again.
+
+* That updates are as good as cells is found again: the counts of `Network.enough_rank`, and, where
+  a low rank is not the whole matrix, the ranks of all that the matrix receives and of all that
+  follows it, at a point of its own.  Then the certificate is that of the cells, and is checked as
+  such.
+* J_θ is compared with forward-mode derivatives: the updates' own maps and the network's, run on
+  dual numbers in random directions of θ.  Ranks are found by our own elimination, deficits looked
+  for at new primes and points.
+* Cells within reach: that the updates take all their values, and their own certificate.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from algebra.activations.formal import AX, why_exact
+from algebra.activations.reach import is_one_sided, is_stuck
+from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.certificates.checks import (
+    FAILED,
+    PROBABLE,
+    PROVED,
+    TRUSTED,
+    UNCHECKED,
+    CheckFailed,
+    Checklist,
+    Verification,
+    weakest,
+)
+from algebra.certificates.claim import Claim, read_claim, verified
+from algebra.certificates.family import Effort
+from algebra.linalg.modular import matmul, random_prime, random_residues, rank
+from algebra.linear.derivatives import Dual
+from algebra.linear.evidence import RankEvidence, read_evidence
+from algebra.linear.verify import Checker, odds, own_rank
+from algebra.networks.activated import ActivatedNetwork
+from algebra.problems.problem import Problem
+from algebra.problems.updates import Learning, LowRank, Update
+from algebra.ranks.jacobian import Point, random_point, tangent_factors
+from algebra.ranks.updates import drawn_parameters, learning_columns, learning_rank
+from algebra.updates.equivalent import (
+    as_plain,
+    cells_instead,
+    need_jacobian,
+    with_cells,
+    within_reach,
+)
+
+# Checks the certificate of a problem of cells.
+CellCheck = Callable[[Mapping[str, Any], Effort], Verification]
+_DIRECTIONS = 3
+
+
+def verify_updates(
+    data: Mapping[str, Any], effort: Effort, verify_cells: CellCheck
+) -> Verification:
+    """Check the certificate of a problem with updates.
+
+    Parameters
+    ----------
+    data : mapping
+        The content of ``cert.json``.
+    effort : Effort
+    verify_cells : callable
+        Checks the certificate of a problem of cells.
+
+    Returns
+    -------
+    Verification
+    """
+
+    def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
+        need_jacobian(claim.problem.network)
+        plain = as_plain(claim.problem)
+        silent = claim.evidence.has("labels_vanish")
+        masks = cells_instead(plain)
+        simpler = with_cells(plain, masks)
+        if silent or not simpler.updates:
+            if silent:
+                simpler = Problem.of(
+                    plain.learning.moving, support=plain.support, distribution=plain.distribution
+                )
+            else:
+                _check_equivalences(plain, masks, effort.seed, checklist)
+            inner = {**data, "problem": simpler.to_dict(), "learnable": simpler.allocation.size}
+            nested(inner, effort, verify_cells, checklist, "")
+            # They were checked there; what they say is said of the cells.
+            return claim.theorems
+        _check_equivalences(plain, masks, effort.seed, checklist)
+        _Checker(claim, simpler, checklist, effort, verify_cells).run()
+        return {}
+
+    return verified(data, check)
+
+
+def nested(
+    data: Mapping[str, Any],
+    effort: Effort,
+    verify_cells: CellCheck,
+    checklist: Checklist,
+    place: str,
+) -> str:
+    """The checks of another certificate, under its place; the status of its verdict."""
+    found = verify_cells(data, effort)
+    status = TRUSTED
+    for check in found.checks:
+        at = f"{place}.{check.place}" if place else check.place
+        if check.status == FAILED:
+            raise CheckFailed(at, check.text)
+        if check.status != UNCHECKED:
+            checklist.say(at, check.status, check.text)
+        if check.place == "verdict":
+            status = check.status
+    return status
+
+
+def _check_equivalences(
+    problem: Problem, masks: Mapping[str, np.ndarray], seed: int, checklist: Checklist
+) -> None:
+    """Updates that reach what cells reach: the ranks that counts bound are no larger at a point."""
+    network, updates = problem.network, problem.updates
+    rng = random.Random(f"equivalent/{seed}")
+    p = random_prime(rng)
+    point = random_point(network, p, rng.randrange(1 << 32), problem.support)
+    for name in masks:
+        update, shape = updates[name], network.shapes[name]
+        text = f"{update.words(name, shape)} reaches what {int(masks[name].sum())} cells do"
+        if isinstance(update, LowRank) and update.rank < min(shape):
+            received, sent = _ranks_around(problem, point, name)
+            if min(received, sent) > update.rank:
+                raise CheckFailed(
+                    f"problem.learnable.{name}",
+                    f"{name} receives rank {received} and sends through rank {sent}: changes of "
+                    f"rank {update.rank} do not reach all",
+                )
+            text += f": it receives rank {received}, what follows has rank {sent}"
+        checklist.say(f"problem.learnable.{name}", PROVED, text)
+
+
+def _ranks_around(problem: Problem, point: Point, name: str) -> tuple[int, int]:
+    """Ranks of all that a matrix receives and of all that follows it, at a point."""
+    L, R = tangent_factors(problem.network, point, [name])[name]
+    received = np.hstack(list(R))
+    followed = L.reshape(-1, L.shape[-1])
+    return rank(received, point.p), rank(followed, point.p)
+
+
+def update_derivative(learning: Learning, point: Point, step: np.ndarray) -> np.ndarray:
+    """Derivative of the labels along a direction of θ, by forward-mode differentiation.
+
+    Parameters
+    ----------
+    learning : Learning
+    point : Point
+        Its weights are the updated ones.
+    step : ndarray of int64
+        One residue for each parameter.
+
+    Returns
+    -------
+    ndarray of int64, shape (d, label columns)
+    """
+    network, p = learning.network, point.p
+    drawn = drawn_parameters(learning, p, point.seed)
+    tangents = {name: np.zeros(shape, np.int64) for name, shape in network.shapes.items()}
+    for (name, i, j), value in zip(learning.cells, step[: len(learning.cells)], strict=True):
+        tangents[name][i, j] = value
+    weights = {n: Dual(point.weights[n] % p, tangents[n], p) for n in network.shapes}
+    at = len(learning.cells)
+    for name, update in learning.updates.items():
+        shape = network.shapes[name]
+        values: dict[str, Dual] = {}
+        for letter, own in update.arrays(shape).items():
+            count = own[0] * own[1]
+            moved = step[at : at + count].reshape(own)
+            values[letter] = Dual(_value(update, letter, own, drawn[name]), moved, p)
+            at += count
+        before = _before(update, point.weights[name], drawn[name], p)
+        weights[name] = update.apply(Dual(before, np.zeros(shape, np.int64), p), values)
+    X = Dual(point.X % p, np.zeros_like(point.X), p)
+    return network.modular_forward(weights, X, p, point.seed).tangent
+
+
+def _value(
+    update: Update, letter: str, shape: tuple[int, int], drawn: Mapping[str, np.ndarray]
+) -> np.ndarray:
+    """Where a parameter stands: gains at 1, amounts at 0, U and V where they were drawn."""
+    if letter in drawn:
+        return drawn[letter]
+    return np.full(shape, 1 if letter == "g" else 0, np.int64)
+
+
+def _before(update: Update, W: np.ndarray, drawn: Mapping[str, np.ndarray], p: int) -> np.ndarray:
+    """The matrix that the update takes to W."""
+    if isinstance(update, LowRank):
+        return (W - matmul(drawn["U"], drawn["V"], p)) % p
+    return W % p
+
+
+class _Checker(Checker):
+    """The checks of one claim about a problem that is no problem of cells."""
+
+    def __init__(
+        self,
+        claim: Claim,
+        problem: Problem,
+        checklist: Checklist,
+        effort: Effort,
+        verify_cells: CellCheck,
+    ) -> None:
+        fields = claim.evidence
+        self.part = fields.table("part") if fields.has("part") else None
+        self.row = fields.whole("stuck_output", 0) if fields.has("stuck_output") else None
+        self.part_data = fields.raw("part") if self.part is not None else None
+        super().__init__(claim, read_evidence(fields, problem), checklist, effort, peers=False)
+        self.problem, self.verify_cells = problem, verify_cells
+        self.checklist, self.learning = checklist, problem.learning
+
+    def run(self) -> str:
+        claim = self.claim
+        self._only_what_belongs()
+        known, attained = self._network_rank(), self._learning_rank()
+        exact = self._exact()
+        if claim.verdict == UNDECIDED:
+            self._error_bound(known == PROVED)
+            self.say("verdict", TRUSTED, "undecided: nothing more is claimed")
+            return TRUSTED
+        if not exact:
+            text = "formal ranks are upper bounds only, with this activation"
+            raise CheckFailed("evidence.allocation_rank", text)
+        if claim.verdict == MINIMAL:
+            return self._lacking(attained)
+        if claim.rank != claim.equations:
+            text = f"rank {claim.rank} ≠ equations {claim.equations}: minimal, not this"
+            raise CheckFailed("verdict", text)
+        self.say("rank", known, "not minimal: the rank of what learns is the whole network's")
+        self._error_bound(known == PROVED)
+        if claim.verdict == INTERMEDIATE:
+            return self._cannot_follow(known)
+        return self._covers(known)
+
+    def _only_what_belongs(self) -> None:
+        super()._only_what_belongs()
+        verdict = self.claim.verdict
+        for name in ("root_count", "sub_allocation", "no_real_root", "teacher_reached"):
+            if getattr(self.evidence, name) is not None:
+                raise CheckFailed(f"evidence.{name}", "has no place where updates learn")
+        for name, given, home in (
+            ("part", self.part, MAXIMAL),
+            ("stuck_output", self.row, INTERMEDIATE),
+        ):
+            if given is not None and verdict != home:
+                text = f"has no place in the certificate of a {verdict} allocation"
+                raise CheckFailed(f"evidence.{name}", text)
+
+    def _exact(self) -> bool:
+        """Whether ranks at formal points tend to the generic ranks."""
+        network = self.problem.network
+        if isinstance(network, ActivatedNetwork):
+            why = why_exact(network.activation)
+            if why == AX:
+                self.say("rank", PROVED, f"{why}; so these are the generic ranks")
+            return bool(why)
+        return True
+
+    def _learning_rank(self) -> str:
+        """The claimed rank is the generic rank of J_θ; probable where it is below its bounds."""
+        claim, evidence, learning = self.claim, self.evidence.allocation_rank, self.learning
+        assert evidence is not None
+        self._reached(evidence)
+        if claim.rank > claim.equations:
+            text = f"{claim.rank} is more than the whole network's rank {claim.equations}"
+            raise CheckFailed("rank", text)
+        met = claim.rank == min(learning.dimension, claim.equations)
+        self._upper_bound(evidence, met)
+        if met:
+            return PROVED
+        again = learning_rank(learning, claim.equations, seed=self.seed + 7_777_777)
+        if again.rank > claim.rank:
+            raise CheckFailed("rank", f"a new point shows rank {again.rank} > {claim.rank}")
+        self.say("rank", PROBABLE, f"rank {claim.rank} at new points too: {odds(again.error)}")
+        return PROBABLE
+
+    def _reached(self, evidence: RankEvidence) -> None:
+        """The claimed rank is that of J_θ at the witness point."""
+        place, point = evidence.place, evidence.point
+        if evidence.rank != self.claim.rank:
+            raise CheckFailed(place, f"rank {evidence.rank} does not fit {self.claim.rank}")
+        matrix, p = learning_columns(self.learning, point), point.p
+        rng = random.Random(f"directions/{self.seed}")
+        for _ in range(_DIRECTIONS):
+            step = random_residues((self.learning.size,), p, rng)
+            if not np.array_equal(
+                matmul(matrix, step[:, None], p)[:, 0],
+                update_derivative(self.learning, point, step).ravel(),
+            ):
+                raise CheckFailed(place, "the Jacobian differs from forward-mode derivatives")
+        found = own_rank(matrix, p) if matrix.size else 0
+        if found != self.claim.rank:
+            text = f"the rank at the witness point is {found}, not {self.claim.rank}"
+            raise CheckFailed(place, text)
+        self.say(place, PROVED, f"rank {found} at the witness point modulo {p}")
+
+    def _lacking(self, attained: str) -> str:
+        """From rank J ≥ ρ at a point and rank J_θ < ρ follows MP = 0."""
+        claim, size = self.claim, self.learning.dimension
+        if not claim.rank < claim.equations:
+            text = f"minimal needs rank {claim.rank} < equations {claim.equations}"
+            raise CheckFailed("verdict", text)
+        self._error_bound(size < claim.equations)
+        if size < claim.equations:
+            text = f"students of dimension {size}, {claim.equations} independent equations: MP = 0"
+            self.say("verdict", PROVED, text)
+            return PROVED
+        self.say("verdict", attained, f"rank {claim.rank} < {claim.equations}: MP = 0")
+        return attained
+
+    def _covers(self, known: str) -> str:
+        """From an affine map of full rank, or from cells within reach, follows MP = 1."""
+        if self.part is None:
+            if not self.learning.is_affine:
+                text = "maximal: the labels are not affine in what learns, and no part is named"
+                raise CheckFailed("verdict", text)
+            self.say("verdict", known, "the labels are affine in what learns, full rank: MP = 1")
+            return known
+        place = "evidence.part"
+        part = read_claim(self.part_data, place)
+        whole, own = self.problem, part.problem
+        if own.updates or part.verdict != MAXIMAL:
+            raise CheckFailed(place, "is no certificate of maximal cells")
+        if (own.network, own.distribution) != (whole.network, whole.distribution) or _plain(
+            own.support
+        ) != _plain(whole.support):
+            raise CheckFailed(f"{place}.problem", "is about another network")
+        masks = own.allocation.masks
+        free = set(self.learning.cells)
+        for name, mask in masks.items():
+            update = whole.updates.get(name)
+            if update is not None:
+                inside = within_reach(update, mask, whole.support.get(name))
+            else:
+                inside = all((name, int(i), int(j)) in free for i, j in np.argwhere(mask))
+            if not inside:
+                raise CheckFailed(f"{place}.problem.learnable.{name}", "is not within reach")
+        self.say(f"{place}.problem", PROVED, "what learns takes all values of these cells")
+        assert isinstance(self.part_data, Mapping)
+        status = nested(self.part_data, self.effort, self.verify_cells, self.checklist, place)
+        self.say("verdict", status, "cells within reach have MP = 1, and more can do no less")
+        return weakest(status)
+
+    def _cannot_follow(self, known: str) -> str:
+        """From an output that cannot follow, and full rank, follows 0 < MP < 1."""
+        place, row, network = "evidence.stuck_output", self.row, self.problem.network
+        if row is None:
+            raise CheckFailed(place, "is missing")
+        if not isinstance(network, ActivatedNetwork) or row >= network.d:
+            raise CheckFailed(place, f"is no output of a {network.title} with an activation")
+        if not is_one_sided(network.activation):
+            raise CheckFailed(place, f"{network.activation} is bounded on no side")
+        if not is_stuck(network, self.learning.moving, self.problem.support, row, self.seed):
+            raise CheckFailed(place, f"output {row} learns, or reads silent units only")
+        text = f"nothing of output {row} learns, and the activation is bounded on a side: MP < 1"
+        self.say(place, PROVED, text)
+        self.say("verdict", known, "not minimal, so MP > 0; an output that cannot follow: MP < 1")
+        return known
+
+
+def _plain(support: Mapping[str, np.ndarray]) -> dict[str, list[list[int]]]:
+    return {name: mask.tolist() for name, mask in support.items()}

@@ -1,0 +1,253 @@
+"""The verb design: what may learn, what it costs, and the best allocation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from algebra.design.demand import Demand, demand
+from algebra.design.proof import proof_of
+from algebra.design.result import Design
+from algebra.errors import InputError
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.files import load_problem
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import all_cells
+from algebra.results import Result
+from algebra.time_limits import positive_seconds, within
+from matchprob.api.designs.goals import GOALS, RaceOptions
+from matchprob.api.tools import relaxation, root_counter
+
+
+@dataclass(frozen=True, repr=False)
+class DesignResult(Result):
+    """What the verb design found.
+
+    Attributes
+    ----------
+    design : Design
+        The chosen allocation, how good it is and how far that is proved.
+    problem : Problem
+        The problem with this allocation.
+    asked : Demand
+        What was asked.
+    """
+
+    design: Design
+    problem: Problem
+    asked: Demand = field(compare=False)
+
+    @property
+    def goal(self) -> str:
+        """What it is best at."""
+        return self.design.goal
+
+    @property
+    def allocation(self) -> Allocation:
+        """The chosen weights."""
+        return self.design.allocation
+
+    @property
+    def cost(self) -> Fraction:
+        """Of all its weights."""
+        return self.design.cost
+
+    @property
+    def value(self) -> Fraction:
+        """What the goal minimizes (of "probable": maximizes)."""
+        return self.design.value
+
+    @property
+    def bound(self) -> Fraction:
+        """The value that nothing betters."""
+        return self.design.bound
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether value and bound meet."""
+        return self.design.is_optimal
+
+    def proof(self) -> dict[str, Any]:
+        """The content of a proof file, which `matchprob.verify` checks.
+
+        Raises
+        ------
+        InputError
+            Where the goal has no proof, or the search did not find one.
+        """
+        return proof_of(self.asked, self.design).to_dict()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob design``."""
+        return self.design.to_dict()
+
+    picture = "design"
+
+    def facts(self) -> dict[str, Any]:
+        """What it is best at, and how sure that is."""
+        return {
+            "goal": self.goal,
+            "value": self.value,
+            "bound": self.bound,
+            "cost": self.cost,
+            "learnable": self.allocation.size,
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each weight that learns."""
+        cells = self.allocation.cells
+        return {
+            "matrix": [name for name, _, _ in cells],
+            "row": [i for _, i, _ in cells],
+            "column": [j for _, _, j in cells],
+            "weight": [self.problem.names.cell(cell) for cell in cells],
+            "cost": [str(self.asked.cost([cell])) for cell in cells],
+        }
+
+
+def allowed_cells(problem: Problem) -> list[Cell]:
+    """The weights that may learn: those of [learnable], all that exist where it is empty."""
+    if problem.is_random:
+        raise InputError("a design chooses among weights: [learnable] must not be random")
+    if not problem.learnable:
+        return all_cells(problem.network, problem.support)
+    return list(problem.allocation.cells)
+
+
+def network_of(question: Problem | str | Path) -> Problem:
+    """A problem; in a file [learnable] may be missing."""
+    if isinstance(question, Problem):
+        return question
+    return load_problem(question, need_learnable=False)
+
+
+@dataclass(frozen=True)
+class DemandOptions:
+    """What is asked of a design, as the options of the verbs say it.
+
+    Attributes
+    ----------
+    costs : mapping of cell to number
+        Exact: see `algebra.design.demand.exact_price`.
+    must, forbidden : sequence of cells
+    matrices : sequence of str
+        Only these may learn; all where empty.
+    caps : mapping of str to int
+    budget : int or None
+    """
+
+    costs: Mapping[Cell, Fraction | float | str]
+    must: Sequence[Cell] = ()
+    forbidden: Sequence[Cell] = ()
+    matrices: Sequence[str] = ()
+    caps: Mapping[str, int] | None = None
+    budget: int | None = None
+
+    def demand(self, problem: Problem, allowed: Sequence[Cell], seed: int, **more: Any) -> Demand:
+        """The checked demand on a problem's network."""
+        network = problem.network
+        network.check_verb("design")
+        if not network.rank_decides:
+            raise InputError(
+                f"a {network.title} network has no minimal allocations: every one is free of MP = 0"
+            )
+        for name in self.matrices:
+            if name not in network.shapes:
+                raise InputError(
+                    f"there is no matrix `{name}` in a {network.title}; it has "
+                    + ", ".join(network.shapes)
+                )
+        if self.matrices:
+            allowed = [cell for cell in allowed if cell[0] in self.matrices]
+        options: dict[str, Any] = {
+            "allowed": allowed,
+            "forbidden": list(self.forbidden),
+            "must": list(self.must),
+            "costs": dict(self.costs),
+            "caps": dict(self.caps or {}),
+            "budget": self.budget,
+            "support": problem.support,
+            "seed": seed,
+        }
+        return demand(network, **{**options, **more})
+
+
+def design(
+    question: Problem | str | Path,
+    *,
+    goal: str = "cheapest",
+    budget: int | None = None,
+    costs: Mapping[Cell, Fraction | float | str] | None = None,
+    must: Sequence[Cell] = (),
+    forbidden: Sequence[Cell] = (),
+    matrices: Sequence[str] = (),
+    caps: Mapping[str, int] | None = None,
+    line: str = "row",
+    seconds: float = 60.0,
+    count_timeout: float = 3.0,
+    timeout: float = math.inf,
+    candidates: int = 16,
+    trials: int = 1024,
+    workers: int = 1,
+    seed: int = 0,
+) -> DesignResult:
+    """Choose an allocation that is not minimal.
+
+    Parameters
+    ----------
+    question : Problem, str or Path
+        Its [learnable] weights are the ones to choose among; all of them where it is empty.
+    goal : str, optional
+        One of `matchprob.api.designs.goals.GOALS`, which says what each is.
+    budget : int, optional
+        Number of weights; that of the independent equations by default.
+    costs : mapping of cell to number, optional
+        Exact: a Fraction, int, float or text such as "5/2"; 1 for each weight not named.
+    must, forbidden : sequence of cells, optional
+        Weights that learn in any case, or in none.
+    matrices : sequence of str, optional
+        Only weights of these matrices learn; of all by default.
+    caps : mapping, optional
+        At most so many in each "row", "column", "matrix"; any of the three at once.
+    line : {"row", "column"}, optional
+        What 'spread' spreads over, and what 'neurons' counts: those that receive (rows) or
+        send (columns).
+    seconds : float, optional
+        Time for a search; the result says how far it got.
+    count_timeout : float, optional
+        Seconds for one root count ('maximal', 'probable').
+    timeout : float, optional
+        Seconds for the whole call; `seconds` of them at most are the search's.
+    candidates, trials, workers : int, optional
+        For 'probable': designs raced, trials of each at most, processes.
+    seed : int, optional
+
+    Returns
+    -------
+    DesignResult
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> design(Problem(LinearEstimator(q=3, d=2, m=2), {}))
+    DesignResult(goal='cheapest', value=4, bound=4, cost=4, learnable=4)
+    """
+    problem = network_of(question)
+    if goal not in GOALS:
+        raise InputError(f"`goal` ({goal!r}) must be one of " + ", ".join(GOALS))
+    if line not in ("row", "column"):
+        raise InputError(f"`line` ({line!r}) must be row or column")
+    options = DemandOptions(costs or {}, must, forbidden, matrices, caps, budget)
+    search = RaceOptions(
+        line, seconds, count_timeout, relaxation,
+        root_counter(count_timeout), problem=problem,
+        candidates=candidates, trials=trials, workers=workers,
+    )  # fmt: skip
+    with within(positive_seconds(timeout, "timeout")):
+        asked = options.demand(problem, allowed_cells(problem), seed)
+        found = GOALS[goal].search(asked, search)
+    return DesignResult(found, problem.with_allocation(found.allocation), asked)

@@ -1,0 +1,216 @@
+"""The design with the highest match probability: certified, or raced on common instances."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from itertools import islice
+from typing import Any
+
+from algebra.design.cheapest import cheapest
+from algebra.design.demand import Demand, SearchUnfinished
+from algebra.design.maximal import NoneMaximal, cheapest_maximal
+from algebra.design.neurons import fewest_neurons
+from algebra.design.odd_counts import renamings
+from algebra.design.ranked import ranked_bases
+from algebra.design.result import Design, allocation_of, design_of
+from algebra.design.spread import most_spread
+from algebra.errors import InputError
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.time_limits import end_of_part, has_passed
+from matchprob.api.designs.goals import RaceOptions
+from matchprob.api.tools import relaxation, root_counter
+from numeric.counts import InstanceCount
+from numeric.studies.racing import Race, successive_halving
+from numeric.studies.study import Workers
+
+# Designs gone through to see whether all of them can be raced.
+_MOST_DESIGNS = 3_000
+_SHARE = 0.3
+
+
+@dataclass(frozen=True)
+class ProbableDesign(Design):
+    """A design chosen for its match probability; `value` is the estimate.
+
+    Attributes
+    ----------
+    race : Race or None
+        None where the design is certified maximal.
+    pool : int
+        Allocations that were compared, up to renaming of units.
+    exhaustive : bool
+        Whether these are all there are.
+    """
+
+    race: Race | None = field(default=None, repr=False)
+    pool: int = 0
+    exhaustive: bool = False
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether the match probability is 1 by a certificate, not by trials."""
+        return self.race is None
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether nothing can match more often: certified, or shown against all there are."""
+        return self.race is None or (self.exhaustive and self.race.is_settled)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        data = super().to_dict()
+        data.update(pool=self.pool, exhaustive=self.exhaustive, race=None)
+        data["certified"] = self.is_certified
+        if self.race is not None:
+            winner = self.race.entrants[self.race.winner]
+            data.update(race=self.race.to_dict(), low=winner.interval.low)
+            data["high"] = winner.interval.high
+        else:
+            data.update(low=1.0, high=1.0)
+        return data
+
+
+def most_probable(
+    problem: Problem,
+    asked: Demand,
+    *,
+    candidates: int = 16,
+    trials: int = 1024,
+    confidence: float = 0.95,
+    seconds: float = 60.0,
+    timeout: float = 3.0,
+    workers: int | Workers = 1,
+    advance: Callable[[InstanceCount], None] | None = None,
+) -> ProbableDesign:
+    """The design that matches most often.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its laws are those of the random instances.
+    asked : Demand
+    candidates : int, optional
+        Designs raced at most.
+    trials : int, optional
+        Trials of each at most.
+    confidence : float, optional
+        Of all statements of the race together.
+    seconds, timeout : float, optional
+        A part of `seconds` goes to the search of a design that is certified maximal, each root
+        count taking `timeout` at most.
+    workers, advance : optional
+        As for `numeric.studies.racing.successive_halving`.
+
+    Returns
+    -------
+    ProbableDesign
+
+    Notes
+    -----
+    A certified maximal design has MP = 1 and nothing has more.  Where none is found, all
+    designs are raced if they are few (up to renaming of units); otherwise the cheapest ones,
+    the most spread, those on the fewest neurons, and cheapest ones for random costs.
+    """
+    # A maximal design has matches that break constraints, too.
+    best = None if problem.constraints else _certified(asked, seconds, timeout)
+    if best is not None:
+        proof = f"{best.certificate}; no match probability is above 1"
+        return _probable(best, proof, Fraction(1), pool=1, exhaustive=True)
+    pool, exhaustive = gather(
+        asked, candidates, _SHARE * seconds, symmetric=problem.constraints.is_uniform
+    )
+    race = successive_halving(
+        [problem.with_allocation(a) for a in pool], most=trials, confidence=confidence,
+        seed=asked.seed, workers=workers, advance=advance,
+    )  # fmt: skip
+    winner = race.entrants[race.winner]
+    n = max(1, winner.estimate.trials)
+    design = design_of(asked, pool[race.winner], "probable", Fraction(0), ())
+    which = "all there are" if exhaustive else "of many"
+    proof = f"{race}; {len(pool)} designs raced, {which}, in {race.trials} trials"
+    return _probable(
+        design, proof, Fraction(winner.estimate.matched, n), race=race, pool=len(pool),
+        exhaustive=exhaustive,
+    )  # fmt: skip
+
+
+def _certified(asked: Demand, seconds: float, timeout: float) -> Design | None:
+    """The cheapest certified maximal design; None where none is found."""
+    try:
+        return cheapest_maximal(
+            asked, relaxation=relaxation, seconds=_SHARE * seconds, timeout=timeout,
+            fallback=root_counter(timeout),
+        )  # fmt: skip
+    except (NoneMaximal, SearchUnfinished):
+        return None
+
+
+def _probable(design: Design, proof: str, value: Fraction, **more: Any) -> ProbableDesign:
+    known = {f.name: getattr(design, f.name) for f in fields(Design)}
+    known.update(
+        goal="probable", value=value, bound=Fraction(1), proof=proof, measure="match probability",
+        evidence=None, cost_bound=Fraction(0),
+    )  # fmt: skip
+    return ProbableDesign(**known, **more)
+
+
+def gather(
+    asked: Demand, count: int, seconds: float, *, symmetric: bool = True
+) -> tuple[list[Allocation], bool]:
+    """Different designs, at most `count`; whether these are all.
+
+    Where the laws and constraints are `symmetric`, different up to renaming of units.
+    """
+    if count < 1:
+        raise InputError(f"`candidates` ({count}) must be at least 1")
+    group = renamings(asked) if symmetric else None
+    found: dict[tuple[Any, ...], Allocation] = {}
+
+    def keep(allocation: Allocation) -> None:
+        name = (group.canonical(allocation) if group else allocation).cells
+        found.setdefault(name, allocation)
+
+    ends = end_of_part(seconds)
+    p, number = next(asked.points())
+    ranked = ranked_bases(asked, asked.columns(p, number), p)
+    exhaustive = True
+    try:
+        for k, (_, elements) in enumerate(islice(ranked, _MOST_DESIGNS + 1)):
+            keep(allocation_of(asked, elements))
+            if k == _MOST_DESIGNS or len(found) > count or has_passed(ends):
+                exhaustive = False
+                break
+    except SearchUnfinished:
+        exhaustive = False
+    if exhaustive:
+        return list(found.values()), True
+    # Too many: a third cheap ones, the extremes, and random ones.
+    cheap = list(found.values())[: max(1, count // 3)]
+    found.clear()
+    for allocation in cheap:
+        keep(allocation)
+    for line in ("row", "column"):
+        if not any(kind == line for kind, _ in asked.caps):
+            keep(most_spread(asked, line, relaxation, seconds).allocation)
+        few = fewest_neurons(asked, line, relaxation=relaxation, seconds=seconds / 4)
+        keep(few.allocation)
+    rng = random.Random(f"candidates/{asked.seed}")
+    tries = 0
+    while len(found) < count and tries < 4 * count:
+        tries += 1
+        prices = {cell: Fraction(rng.randrange(1 << 16)) for cell in asked.cells}
+        keep(cheapest(replace(asked, prices=prices), relaxation).allocation)
+    return list(found.values())[:count], False
+
+
+def search(asked: Demand, options: RaceOptions) -> ProbableDesign:
+    """The search of goal "probable"."""
+    assert options.problem is not None
+    return most_probable(
+        options.problem, asked, candidates=options.candidates, trials=options.trials,
+        seconds=options.seconds, timeout=options.timeout, workers=options.workers,
+    )  # fmt: skip

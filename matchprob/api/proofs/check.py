@@ -1,0 +1,70 @@
+"""A proof file checked in this process: which format it has, and its check.
+
+`matchprob.api.proofs.checker` does this in a process of its own, whose memory and time are limited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from algebra import families
+from algebra.certificates.checks import Verification, unfinished
+from algebra.certificates.reading import network_size_within, read_json
+from algebra.design.proof import FORMAT as DESIGN_FORMAT
+from algebra.design.verify import verify_design
+from algebra.errors import InputError, Unfinished, one_line
+from algebra.record.result import FORMAT as RECORDING_FORMAT
+from algebra.record.verify import verify_recording
+from algebra.relu import decision
+from algebra.time_limits import within
+from numeric.tracking.root_count import monodromy_root_count
+
+
+def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verification:
+    """Check the text of a certificate, a ReLU decision, the proof of a design or of a recording.
+
+    Parameters
+    ----------
+    text : str
+        JSON.
+    seed : int, optional
+        New points and primes follow from it.
+    timeout : float, optional
+        Seconds; obeyed where loops look at the clock.
+
+    Returns
+    -------
+    Verification
+        Where a limit was met, its last check is "unfinished" and names the limit.
+
+    Raises
+    ------
+    InputError
+        Where the text is no proof of a format that is known.
+    """
+    verdict = ""
+    try:
+        with within(timeout):
+            data = read_json(text)
+            if not isinstance(data, Mapping):
+                raise InputError("this is no proof: a proof is a table with a `format`")
+            verdict = one_line(data.get("verdict", data.get("goal", "")))
+            problem = data.get("problem")
+            network = problem.get("network") if isinstance(problem, Mapping) else None
+            network_size_within(network, len(text))
+            network_size_within(data.get("network"), len(text), "network")
+            return _check(data, seed, timeout)
+    except Unfinished as limit:
+        return unfinished(verdict, str(limit))
+
+
+def _check(data: Mapping[str, object], seed: int, timeout: float) -> Verification:
+    if data.get("format") == decision.FORMAT:
+        return decision.verify_decision(data)
+    if data.get("format") == RECORDING_FORMAT:
+        return verify_recording(data, seed=seed)
+    counter = partial(monodromy_root_count, timeout=timeout)
+    if data.get("format") == DESIGN_FORMAT:
+        return verify_design(data, seed=seed, timeout=timeout, fallback=counter)
+    return families.verify(data, seed=seed, timeout=timeout, fallback=counter)

@@ -1,0 +1,123 @@
+"""Points of a figure, drawn: curves with intervals, and what their marks mean.
+
+Rows are those of `matchprob.figures.points.Measured.row`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from matchprob.figures.tables import Row, Rows, number
+from matchprob.report.drawing.palette import INK, SERIES
+from matchprob.report.drawing.style import heading
+
+# Marks of curves, points; of the paper's method, larger than what it may lie on.
+_MARK, _CROSS = 4.5, 5.0
+
+
+def share(row: Row) -> float:
+    """Matched trials of all; a lower bound where some are undetermined."""
+    return number(row, "matched") / max(number(row, "trials"), 1)
+
+
+def draw_curve(axes: Axes, rows: Rows, colour: str, *, shift: float = 0.0) -> Axes:
+    """A curve with intervals: filled, without one, where certified; hollow where estimated.
+
+    Where trials are undetermined the matched share is a lower bound, drawn as a triangle, and lines
+    to it are dotted: they say nothing of how the curve runs.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    rows : sequence of mapping
+    colour : str
+    shift : float, optional
+        To the right, in units of x: the bars of several curves stand side by side.
+    """
+    xs, ys = [number(row, "x") + shift for row in rows], [share(row) for row in rows]
+    for (a, b), line_x, line_y in zip(pairwise(rows), pairwise(xs), pairwise(ys), strict=True):
+        open_ = a["undetermined"] or b["undetermined"]
+        axes.plot(line_x, line_y, ":" if open_ else "-", color=colour, lw=0.8 if open_ else 1.2)
+    for row, x, y in zip(rows, xs, ys, strict=True):
+        if not row["certified"]:
+            low, high = max(y - number(row, "low"), 0), max(number(row, "high") - y, 0)
+            axes.errorbar(x, y, [[low], [high]], color=colour, capsize=2, lw=0.8)
+        face = colour if row["certified"] else "white"
+        mark = "^" if row["undetermined"] else "o"
+        axes.plot(x, y, mark, color=colour, mfc=face, ms=_MARK, zorder=3)
+    return axes
+
+
+def draw_baseline(axes: Axes, rows: Rows, colour: str, *, shift: float = 0.0) -> Axes:
+    """What the paper's method reports on the first of the same instances."""
+    tried = [row for row in rows if row["baseline_trials"]]
+    if tried:
+        xs = [number(row, "x") + shift for row in tried]
+        ys = [number(row, "baseline_matched") / number(row, "baseline_trials") for row in tried]
+        axes.plot(xs, ys, "x:", color=colour, lw=0.8, ms=_CROSS, mew=1.2, zorder=4)
+    return axes
+
+
+def draw_curves(
+    axes: Axes,
+    curves: Mapping[str, Rows],
+    title: str,
+    *,
+    colours: Mapping[str, str] | None = None,
+    more: Sequence[Artist] = (),
+) -> Axes:
+    """Curves side by side, with the title and the legend of their marks.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    curves : mapping of str to rows
+        By name.
+    title : str
+    colours : mapping of str to str, optional
+        By name; those of `matchprob.report.drawing.palette.SERIES` in turn by default.
+    more : sequence of artists, optional
+        Further entries of the legend.
+    """
+    colours = colours or dict(zip(curves, SERIES, strict=False))
+    every = [row for rows in curves.values() for row in rows]
+    xs = [number(row, "x") for row in every] or [0.0]
+    apart = shifts(len(curves), max(xs) - min(xs))
+    handles: list[Artist] = []
+    for (name, rows), shift in zip(curves.items(), apart, strict=True):
+        draw_curve(axes, rows, colours[name], shift=shift)
+        if "baseline_trials" in rows[0]:
+            draw_baseline(axes, rows, colours[name], shift=shift)
+        handles.append(Line2D([], [], color=colours[name], lw=1.2, label=name))
+    axes.set_ylim(-0.03, 1.05)
+    heading(axes, title, [*handles, *more, *marks(every)])
+    return axes
+
+
+def shifts(curves: int, width: float) -> list[float]:
+    """How far curves stand apart, of axes so wide, centred on where they belong."""
+    return [(k - (curves - 1) / 2) * 0.011 * width for k in range(curves)]
+
+
+def marks(rows: Iterable[Row]) -> list[Artist]:
+    """What the marks of curves mean, for a legend: those that are there."""
+    known = list(rows)
+    out: list[Artist] = []
+    for mark, face, label, seen in (
+        ("o", INK, "certified: exact", any(row["certified"] for row in known)),
+        ("o", "white", "estimate, 95 % interval",
+         any(not row["certified"] and not row["undetermined"] for row in known)),
+        ("^", "white", "certified lower bound, 95 % interval",
+         any(bool(row["undetermined"]) for row in known)),
+        ("x", INK, "the paper's method", any(row.get("baseline_trials") for row in known)),
+    ):  # fmt: skip
+        if seen:
+            size = _CROSS if mark == "x" else _MARK
+            line = Line2D([], [], color=INK, ls="", marker=mark, mfc=face, ms=size, label=label)
+            out.append(line)
+    return out

@@ -1,0 +1,64 @@
+"""Experiments that are no trials of a problem: computed once, kept in the run's store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from multiprocessing import get_context
+from typing import Any, TypeVar
+
+from matchprob.figures import Run
+from numeric.studies.store import Store
+
+Result = dict[str, Any]
+Task = TypeVar("Task")
+
+
+def compute(
+    run: Run,
+    tasks: Sequence[Task],
+    key: Callable[[Task], tuple[str, int]],
+    work: Callable[[Task], Result],
+    told: Callable[[Task, Result], None] = lambda task, result: None,
+) -> dict[Task, Result]:
+    """Results of all tasks; an interrupt leaves those that are there.
+
+    Parameters
+    ----------
+    run : Run
+    tasks : sequence
+        Hashable.
+    key : callable
+        What a task is called in the store, and the number of its repeat.
+    work : callable
+        From a task to plain data; found by name in other processes.
+    told : callable, optional
+        Given each new result.
+    """
+    out: dict[Task, Result] = {}
+    with Store(run.store) as store:
+        known = {
+            name: store.results(name) for name in dict.fromkeys(key(task)[0] for task in tasks)
+        }
+        left = []
+        for task in dict.fromkeys(tasks):
+            name, number = key(task)
+            if number in known[name]:
+                out[task] = known[name][number]
+            else:
+                left.append(task)
+        with suppress(KeyboardInterrupt):
+            for task, result in zip(left, _map(run.workers, work, left), strict=True):
+                store.keep(*key(task), result)
+                out[task] = result
+                told(task, result)
+    return out
+
+
+def _map(workers: int, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterable[Result]:
+    if workers == 1 or len(tasks) < 2:
+        yield from map(work, tasks)
+        return
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(work, tasks)

@@ -1,0 +1,207 @@
+"""Masks as a picture: matrices side by side in one axes, each cell in the colour of its group."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Patch
+
+from algebra.networks.base import Network
+from algebra.problems.allocation import Cell
+from algebra.problems.names import Names
+from matchprob.report.drawing.style import SMALL, TEXT, heading, room, text_width, tidy
+
+# Between two matrices, in cells; a grid only where cells are at least so many points wide.
+_GAP, _GRID = 1.5, 3.0
+# Points of a cell, at most.
+_CELL = 29.0
+# Points that the names of matrices need above them, and a tick.
+_NAMES, _TICK = 13.0, 11.0
+
+
+@dataclass(frozen=True)
+class Group:
+    """Cells in one colour.
+
+    Attributes
+    ----------
+    label : str
+    colour : str
+    cells : iterable of cells
+        Of several groups with the same cell the last is seen.
+    """
+
+    label: str
+    colour: str
+    cells: Iterable[Cell] = ()
+
+
+def mask_size(network: Network, matrices: Sequence[str]) -> tuple[float, float]:
+    """Width and height in inches that fit the matrices; the height is cropped to what is drawn."""
+    return grid_size([network.shapes[name] for name in matrices])
+
+
+def grid_size(shapes: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """The same for grids of these shapes."""
+    columns = sum(c for _, c in shapes) + _GAP * (len(shapes) - 1)
+    rows = max(r for r, _ in shapes)
+    cell = min(_CELL / 72, 9.0 / max(rows, columns))
+    return max(3.6, columns * cell + 1.2), max(1.2, rows * cell) + 2.4
+
+
+def draw_masks(
+    axes: Axes,
+    network: Network,
+    matrices: Sequence[str],
+    groups: Sequence[Group],
+    *,
+    title: str = "",
+    numbers: Mapping[Cell, int] | None = None,
+    names: Names | None = None,
+) -> dict[str, np.ndarray]:
+    """Draw matrices side by side.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    network : Network
+    matrices : sequence of str
+        Drawn from left to right.
+    groups : sequence of Group
+        The first is the background: cells of no other group.
+    title : str, optional
+    numbers : mapping of cell to int, optional
+        Written into cells, where these are large enough.
+    names : Names, optional
+        Of units: ticks instead of indices.
+
+    Returns
+    -------
+    dict of str to ndarray of int
+        For each matrix, which group is seen at each cell.
+    """
+    shapes = {name: network.shapes[name] for name in matrices}
+    return draw_grids(
+        axes, shapes, groups, title=title, numbers=numbers,
+        rows={name: names.rows(name) for name in matrices} if names else {},
+        columns={name: names.columns(name) for name in matrices} if names else {},
+    )  # fmt: skip
+
+
+def draw_grids(
+    axes: Axes,
+    shapes: Mapping[str, tuple[int, int]],
+    groups: Sequence[Group],
+    *,
+    title: str = "",
+    numbers: Mapping[Cell, int] | None = None,
+    rows: Mapping[str, Sequence[str] | None] | None = None,
+    columns: Mapping[str, Sequence[str] | None] | None = None,
+    across: str = "from (column)",
+    down: str = "onto (row)",
+) -> dict[str, np.ndarray]:
+    """Draw grids of cells side by side.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    shapes : mapping of str to (int, int)
+        Of each grid, by its name.
+    groups, title, numbers
+        As for `draw_masks`.
+    rows, columns : mapping of str to sequence of str, optional
+        Names in place of indices.
+    across, down : str, optional
+        Of the axes.
+
+    Returns
+    -------
+    dict of str to ndarray of int
+        For each grid, which group is seen at each cell.
+    """
+    row_names, column_names = rows or {}, columns or {}
+    pictures = {name: np.zeros(shape, int) for name, shape in shapes.items()}
+    for k, group in enumerate(groups):
+        for name, i, j in group.cells:
+            if name in pictures:
+                pictures[name][i, j] = k
+    colours = np.array([to_rgb(group.colour) for group in groups])
+    tallest = max(picture.shape[0] for picture in pictures.values())
+    wide = sum(picture.shape[1] for picture in pictures.values()) + _GAP * (len(pictures) - 1)
+    cell = min(_CELL, room(axes) / wide, _height(axes) / tallest)
+    left, seen = 0.0, set()
+    xticks: list[tuple[float, str]] = []
+    for name, picture in pictures.items():
+        high, wide_here = picture.shape
+        seen |= set(np.unique(picture).tolist())
+        axes.imshow(
+            colours[picture],
+            extent=(left, left + wide_here, high, 0),
+            interpolation="nearest",
+            aspect="equal",
+        )
+        if cell >= _GRID:
+            lines = [((left, i), (left + wide_here, i)) for i in range(high + 1)]
+            lines += [((left + j, 0), (left + j, high)) for j in range(wide_here + 1)]
+            axes.add_collection(LineCollection(lines, colors="white", linewidths=0.8))
+        # A narrow matrix has its name all the same, as far as it does not meet the next one.
+        if text_width(name, TEXT) <= (wide_here + _GAP) * cell or len(pictures) == 1:
+            axes.annotate(
+                name, (left + wide_here / 2, 0), (0, 3), textcoords="offset points", ha="center",
+                fontsize=TEXT, style="italic", annotation_clip=False,
+            )  # fmt: skip
+        across_names = column_names.get(name)
+        xticks += [
+            (left + j + 0.5, across_names[j] if across_names else str(j))
+            for j in _ticks(wide_here, cell)
+        ]
+        if cell >= SMALL + 2:
+            for (matrix, i, j), number in (numbers or {}).items():
+                if matrix == name:
+                    axes.text(
+                        left + j + 0.5, i + 0.5, str(number), ha="center", va="center",
+                        fontsize=SMALL, color=_ink(colours[picture[i, j]]),
+                    )  # fmt: skip
+        left += wide_here + _GAP
+    # Few cells do not fill the width: they are no larger than elsewhere.
+    axes.set_xlim(0, max(left - _GAP, room(axes) / _CELL))
+    axes.set_ylim(tallest, 0)
+    axes.set_anchor("NW")
+    # Names stand upright where they are wider than their column.
+    upright = any(text_width(text, SMALL) > cell - 2 for _, text in xticks)
+    axes.set_xticks(
+        [x for x, _ in xticks], [text for _, text in xticks], rotation=90 if upright else 0
+    )
+    down_ticks = _ticks(tallest, cell)
+    down_names = {tuple(row_names.get(name) or ()) for name in pictures}
+    own = next(iter(down_names)) if len(down_names) == 1 else ()
+    axes.set_yticks([i + 0.5 for i in down_ticks], [own[i] if own else str(i) for i in down_ticks])
+    tidy(axes, across, down)
+    axes.set_xlabel(across, loc="left")
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    shown = [Patch(color=groups[k].colour, label=groups[k].label) for k in sorted(seen)]
+    heading(axes, title, shown, above=_NAMES)
+    return pictures
+
+
+def _height(axes: Axes) -> float:
+    """Of the axes, in points."""
+    figure: Any = axes.get_figure()
+    return float(axes.get_position(original=True).height * figure.bbox.height / figure.dpi * 72)
+
+
+def _ticks(size: int, cell: float) -> list[int]:
+    """Of cells so many points wide: those with room for a number."""
+    return list(range(0, size, max(1, math.ceil(_TICK / cell))))
+
+
+def _ink(colour: np.ndarray) -> str:
+    return "white" if colour @ (0.2126, 0.7152, 0.0722) < 0.45 else "black"

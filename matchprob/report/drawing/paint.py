@@ -1,0 +1,419 @@
+"""Every result as a picture: what `Result.plot` and ``--plot`` draw."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from algebra.certificates.certificate import Certificate
+from algebra.certificates.checks import Verification
+from algebra.design.robustness import Robustness
+from algebra.errors import InputError
+from algebra.identify.identification import Identification
+from algebra.linalg.rational import nearest_double
+from algebra.problems.allocation import Allocation, Cell
+from algebra.results import Result
+from algebra.surveys.audit import Audit, AuditResult
+from matchprob.api.construct import DepthConstruction
+from matchprob.api.designs.design import DesignResult
+from matchprob.api.designs.repair import RepairResult
+from matchprob.io.sizes import DPI, inches
+from matchprob.report.drawing import pictures
+from matchprob.report.drawing.masks import Group, draw_masks, mask_size
+from matchprob.report.drawing.palette import (
+    ABSENT,
+    BLUE,
+    INK,
+    ORANGE,
+    OUTCOMES,
+    ROSE,
+    SKY,
+    VERDICTS,
+    VERMILION,
+)
+from matchprob.report.drawing.style import SMALL, crop, grow, heading, name_ticks, new_figure, tidy
+from matchprob.report.identification import groups_of
+from matchprob.report.profile import draw_profile
+from matchprob.report.recording import draw_recording, recording_size
+from numeric.counts import CountResult
+from numeric.normalization.construct import Construction
+from numeric.relu.decide import ReluDecision
+from numeric.statistics.comparison import Comparison
+from numeric.statistics.estimate import Estimate
+from numeric.training.experiment import MSE, TrainResult
+
+Size = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """How results of one kind are drawn.
+
+    Attributes
+    ----------
+    draw : callable
+        Takes axes and the result.
+    size : callable or (float, float)
+        Of a figure for it alone, in inches; a callable takes the result.
+    is_cropped : bool
+        Whether its height follows from its width: squares stay squares.
+    """
+
+    draw: Callable[[Axes, Any], None]
+    size: Callable[[Any], Size] | Size = (5.0, 3.2)
+    is_cropped: bool = False
+
+    def inches(self, found: Result, width: float | None = None) -> Size:
+        """Width and height that fit a result, for a width of the user's where there is one."""
+        own, height = self.size(found) if callable(self.size) else self.size
+        if width is None or self.is_cropped:
+            return width or own, height
+        # Type keeps its size, so that a narrow picture needs more of its height.
+        return width, height * min(1.6, max(0.8, width / own))
+
+
+def paint(found: Result, ax: Axes | None = None) -> Axes:
+    """Draw a result, in a new figure of pyplot's where no axes are given."""
+    picture = _picture(found)
+    if ax is None:
+        # Through pyplot, so that a notebook shows the figure and `plt.show()` finds it.
+        figure, ax = plt.subplots(figsize=picture.inches(found), layout="constrained")
+        try:
+            picture.draw(ax, found)
+        except InputError:
+            plt.close(figure)
+            raise
+        (crop if picture.is_cropped else grow)(figure)
+    else:
+        picture.draw(ax, found)
+    return ax
+
+
+def figure_of(found: Result, width: float | None = None) -> Figure:
+    """A figure of its own, unknown to pyplot: for files.
+
+    Parameters
+    ----------
+    found : Result
+    width : float, optional
+        In inches; what fits by default.
+    """
+    picture = _picture(found)
+    figure = new_figure(*picture.inches(found, width))
+    picture.draw(figure.subplots(), found)
+    (crop if picture.is_cropped else grow)(figure)
+    return figure
+
+
+def write(found: Result, path: Path, width: str | None = None, dpi: int = DPI) -> None:
+    """Draw a result into a file.
+
+    Parameters
+    ----------
+    found : Result
+    path : Path
+        .png, .svg (text stays text) or .pdf (fonts embedded).
+    width : str, optional
+        On paper, with its unit: 85mm.
+    dpi : int, optional
+        Dots of an inch, for .png.
+
+    Raises
+    ------
+    InputError
+    """
+    pictures.save(figure_of(found, None if width is None else inches(width)), path, dpi)
+
+
+def _picture(found: Result) -> Picture:
+    try:
+        return PICTURES[found.picture]
+    except KeyError:
+        raise InputError(f"there is no picture of a {type(found).__name__}") from None
+
+
+def _matrices(allocation: Allocation, *more: Sequence[Cell]) -> list[str]:
+    """Those with a cell to be seen; the first of the network where there is none."""
+    names = {cell[0] for cells in (allocation.cells, *more) for cell in cells}
+    shapes = allocation.network.shapes
+    return [name for name in shapes if name in names] or list(shapes)[:1]
+
+
+def _certificate(axes: Axes, found: Certificate) -> None:
+    allocation = found.problem.learning.moving
+    draw_masks(
+        axes, allocation.network, _matrices(allocation),
+        (
+            Group("fixed", ABSENT),
+            Group(f"learns: {found.verdict}", VERDICTS[found.verdict], allocation.cells),
+        ),
+        title=f"{allocation.network}\n{found.verdict}: {found.rule}",
+        names=found.problem.names,
+    )  # fmt: skip
+
+
+def _identification(axes: Axes, found: Identification) -> None:
+    values = found.alternatives.values if found.alternatives else {}
+    draw_masks(
+        axes, found.problem.network, _matrices(found.problem.learning.moving), groups_of(found),
+        title=found.lines()[0],
+        numbers={cell: count for cell, count in values.items() if count > 1},
+        names=found.problem.names,
+    )  # fmt: skip
+
+
+def _robustness(axes: Axes, found: Robustness) -> None:
+    cells = found.allocation.cells
+    groups = (
+        Group("fixed", ABSENT),
+        Group("learns", SKY, cells),
+        Group("fatal together", ROSE, found.fatal),
+        Group("fatal alone", VERMILION, found.coloops),
+    )
+    draw_masks(
+        axes, found.allocation.network, _matrices(found.allocation), groups, title=str(found)
+    )
+
+
+def _design(axes: Axes, found: DesignResult) -> None:
+    cells = found.asked.cells
+    groups = (
+        Group("cannot learn", ABSENT),
+        Group("might have", SKY, cells),
+        Group("learns", BLUE, found.allocation.cells),
+    )
+    title = f"{found.goal}: {found.allocation.size} weights learn"
+    draw_masks(
+        axes,
+        found.asked.network,
+        _matrices(found.allocation, cells),
+        groups,
+        title=title,
+        names=found.problem.names,
+    )
+
+
+def _repair(axes: Axes, found: RepairResult) -> None:
+    before = found.before.problem.allocation
+    after = found.problem.allocation
+    groups = (
+        Group("fixed", ABSENT),
+        Group("learnt before", SKY, before.cells),
+        Group("learns as before", BLUE, after.cells),
+        Group("learns now", VERMILION, set(after.cells) - set(before.cells)),
+    )
+    moves = found.repair.moves if found.repair else 0
+    title = f"{found.before.verdict} → {found.after.verdict}, {moves} moved"
+    draw_masks(
+        axes,
+        after.network,
+        _matrices(after, before.cells),
+        groups,
+        title=title,
+        names=found.problem.names,
+    )
+
+
+def _estimate(axes: Axes, found: Estimate) -> None:
+    interval = found.interval()
+    value = f"MP {found.value_text}"
+    if found.certified is None:
+        value += f", {found.confidence:.0%} interval [{interval.low:.4f}, {interval.high:.4f}]"
+    partial = f", partial: {found.trials} of {found.requested}" if found.is_partial else ""
+    pictures.real_solutions(axes, found.counts, f"{found.problem.network}\n{value}{partial}")
+
+
+def _counts(axes: Axes, found: CountResult) -> None:
+    roots = found.generic_root_count
+    title = f"{len(found)} instances by {found.engine}, seed {found.seed}"
+    if roots is not None:
+        title += f"; N = {roots}"
+    if found.is_partial:
+        title += f"; partial, of {found.requested}"
+    pictures.real_solutions(axes, found.instances, title)
+
+
+def _comparison(axes: Axes, found: Comparison) -> None:
+    handles = [Line2D([], [], color=BLUE, lw=3, label=f"{found.first.confidence:.0%} interval")]
+    for k, one in enumerate((found.first, found.second)):
+        interval = one.interval()
+        axes.plot([interval.low, interval.high], [k, k], color=BLUE, lw=3, solid_capstyle="butt")
+        value = one.estimate if one.estimate is not None else one.at_least
+        if value is not None:
+            # A lower bound points to where the value may be.
+            mark, label = (">", "lower bound") if one.is_lower_bound else ("o", "estimate")
+            (drawn,) = axes.plot([value], [k], mark, color=INK, ms=6, label=label)
+            if label not in {str(h.get_label()) for h in handles}:
+                handles.append(drawn)
+    axes.set_yticks([0, 1], ["first", "second"])
+    axes.set_ylim(1.6, -0.6)
+    axes.set_xlim(-0.02, 1.02)
+    tidy(axes, "match probability")
+    heading(axes, f"{found.trials} common trials\n{found.summary}", handles)
+
+
+def _checks(axes: Axes, found: Verification) -> None:
+    tally = Counter(check.status for check in found.checks)
+    names = list(tally)
+    bars = axes.barh(names, [tally[name] for name in names], color=[_CHECKS[n] for n in names])
+    axes.bar_label(bars, padding=2, fontsize=SMALL)
+    axes.margins(x=0.08)
+    axes.invert_yaxis()
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    tidy(axes, "checks")
+    heading(axes, f"{found.verdict}: {'holds' if found.holds else 'does not hold'}")
+
+
+_CHECKS = {
+    "proved": BLUE, "probable": SKY, "trusted": OUTCOMES["undetermined"], "unchecked": ABSENT,
+    "unfinished": INK, "failed": VERMILION,
+}  # fmt: skip
+
+
+def _audit(axes: Axes, found: Audit | AuditResult) -> None:
+    parts = [(a, t) for a in (found if isinstance(found, Audit) else [found]) for t in a.theorems]
+    if not parts:
+        raise InputError("no theorem speaks of these allocations: there is nothing to draw")
+    names = [f"{t.theorem} ({a.matrix})" for a, t in parts]
+    start = [0] * len(parts)
+    for colour, values in (
+        (BLUE, [t.agree for _, t in parts]),
+        (ABSENT, [t.silent for _, t in parts]),
+        (VERMILION, [t.wrong for _, t in parts]),
+    ):
+        axes.barh(names, values, left=start, color=colour)
+        start = [a + b for a, b in zip(start, values, strict=True)]
+    axes.invert_yaxis()
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
+    tidy(axes, "allocations")
+    handles = [
+        Patch(color=colour, label=label)
+        for label, colour in (("agrees", BLUE), ("silent", ABSENT), ("wrong", VERMILION))
+    ]
+    heading(axes, "the theorems, as stated, against the exact verdict", handles)
+
+
+def _audit_size(found: Audit | AuditResult) -> Size:
+    parts = found if isinstance(found, Audit) else [found]
+    return 6.5, 1.4 + 0.35 * max(1, sum(len(a.theorems) for a in parts))
+
+
+def _witness(axes: Axes, found: ReluDecision) -> None:
+    if found.witness is None:
+        raise InputError(f"{found.verdict}: there is no witness to draw")
+    values = [float_of(v) for v in found.witness]
+    axes.bar(range(len(values)), values, color=BLUE)
+    axes.axhline(0, color=INK, lw=0.8)
+    largest = max(map(abs, values), default=0.0)
+    if largest > 100:
+        # Few ticks: those that matplotlib chooses meet around zero.
+        top = math.ceil(math.log10(largest))
+        powers = [10.0**top, 10.0 ** (top // 2)]
+        signs = [s for s in (-1, 1) if any(s * v > 1 for v in values)]
+        axes.set_yscale("symlog", linthresh=1.0)
+        axes.set_yticks(sorted({0.0, *(s * power for s in signs for power in powers)}))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    tidy(axes, "learnable weight, in the allocation's order", "value in the match")
+    heading(axes, str(found))
+
+
+def _construction(axes: Axes, found: Construction) -> None:
+    axes.bar([b.layer for b in found.blocks], [b.condition for b in found.blocks], color=BLUE)
+    axes.set_yscale("log")
+    axes.set_ylim(bottom=min(b.condition for b in found.blocks) / 10)
+    layers = [b.layer for b in found.blocks]
+    name_ticks(axes, layers, list(map(str, layers)))
+    tidy(axes, "layer", "condition number of its system")
+    heading(axes, str(found).partition("\n")[0].partition(",")[0])
+
+
+def _depth(axes: Axes, found: DepthConstruction) -> None:
+    """The largest and the smallest |scale| of each layer of the target."""
+    layers = list(range(1, len(found) + 1))
+    for label, colour, pick in (("largest |scale|", BLUE, max), ("smallest", ORANGE, min)):
+        sizes = [pick(abs(float_of(s)) for row in b.scales for s in row) for b in found]
+        axes.plot(layers, sizes, marker="o", ls="none", color=colour, label=label)
+    axes.set_yscale("log")
+    name_ticks(axes, layers, list(map(str, layers)))
+    tidy(axes, "layer of the target", "scale")
+    handles, _ = axes.get_legend_handles_labels()
+    heading(axes, str(found).partition("\n")[0].partition(",")[0], handles)
+
+
+def float_of(value: Any) -> float:
+    """A double, or a rational rounded."""
+    return nearest_double(value) if hasattr(value, "p") else float(value)
+
+
+def _training(axes: Axes, found: TrainResult) -> None:
+    groups = (
+        ("a match, found", BLUE, [t for t in found.trained if t.found]),
+        ("a match, not found", ORANGE, [t for t in found.trained if t.exists and not t.found]),
+        ("no match", VERMILION, [t for t in found.trained if t.exists is False]),
+        ("open", ROSE, [t for t in found.trained if t.exists is None]),
+    )
+    if not found.trained:
+        raise InputError("no trial was trained: there is nothing to draw")
+    # Errors as they are drawn: diverged runs at the right edge, 0 at the left one.
+    least, most = 1e-24, 1e4
+    for label, colour, trials in groups:
+        if trials:
+            xs = sorted(min(max(t.least_mse, least), most) for t in trials)
+            ys = range(1, len(xs) + 1)
+            axes.step([least, *xs, most], [0, *ys, len(xs)], where="post", color=colour,
+                      label=f"{label} ({len(xs)})")  # fmt: skip
+    axes.axvline(MSE, color=INK, lw=0.8, ls=":", label="the papers' criterion")
+    axes.set_xscale("log")
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    tidy(axes, "least mean squared error at the end of training", "trials with at most this error")
+    part = f"; partial: {found.trials} of {found.requested}" if found.is_partial else ""
+    title = (
+        f"{found.settings.optimizer}: found in {found.found} of {found.exists} with a match{part}"
+    )
+    heading(axes, title, axes.get_legend_handles_labels()[0])
+
+
+def _masks(
+    draw: Callable[[Axes, Any], None], cells: Callable[[Any], tuple[Allocation, Sequence[Cell]]]
+) -> Picture:
+    """A picture of masks, as large as those of these cells."""
+
+    def size(found: Any) -> Size:
+        allocation, more = cells(found)
+        return mask_size(allocation.network, _matrices(allocation, more))
+
+    return Picture(draw, size, is_cropped=True)
+
+
+PICTURES: dict[str, Picture] = {
+    "incidence": Picture(pictures.draw_incidence, pictures.incidence_size, is_cropped=True),
+    "certificate": _masks(_certificate, lambda f: (f.problem.learning.moving, ())),
+    "checks": Picture(_checks, (5.0, 2.2)),
+    "witness": Picture(_witness),
+    "real solutions": Picture(_counts),
+    "outcomes": Picture(_estimate),
+    "comparison": Picture(_comparison, (5.5, 2.4)),
+    "recording": Picture(draw_recording, recording_size, is_cropped=True),
+    "identification": _masks(_identification, lambda f: (f.problem.learning.moving, ())),
+    "robustness": _masks(_robustness, lambda f: (f.allocation, ())),
+    "audit": Picture(_audit, _audit_size),
+    "atlas": Picture(pictures.draw_atlas, pictures.atlas_size, is_cropped=True),
+    "design": _masks(_design, lambda f: (f.allocation, f.asked.cells)),
+    "repair": _masks(_repair, lambda f: (f.problem.allocation, f.before.problem.allocation.cells)),
+    "construction": Picture(_construction),
+    "depth": Picture(_depth),
+    "profile": Picture(draw_profile),
+    "training": Picture(_training),
+}

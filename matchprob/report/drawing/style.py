@@ -1,0 +1,317 @@
+"""One style for all pictures: sizes, titles, legends above the data, and files.
+
+Sizes are points on paper: a picture is drawn for the width at which it is printed
+(``--width 85mm``), not scaled afterwards.  Titles and legends stand above the axes, from its left
+edge, and are broken to the room there is, so that they cover nothing and nothing leaves the
+canvas; a test measures that for every picture.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import TextPath
+from matplotlib.transforms import ScaledTranslation
+
+from matchprob.io import files
+from matchprob.io.sizes import DPI, check_dpi
+from matchprob.report.drawing.palette import INK
+
+# Sizes of type in points: titles, names of axes, everything else; below the last nothing is read.
+TITLE, TEXT, SMALL, LEAST = 9.0, 8.0, 7.0, 5.0
+_TALLEST = 11.0
+# Of a figure's width, what matplotlib gives to its axes before names and numbers are known.
+_AXES = 0.775
+# Inches of a panel, at least.
+_PANEL = 2.3
+# The width of the paper for which figures are made; None where each has its own.
+_PAPER: ContextVar[float | None] = ContextVar("paper", default=None)
+# Of a figure's height, what its axes have at least.
+_LEAST_HIGH = 0.55
+# Around a picture, inches; between heading and axes, points.
+_MARGIN, _GAP = 0.06, 4.0
+# Of a legend, in sizes of its type: lines from one to the next, what the last one has below it,
+# handle with its gap, gap between columns.
+_LINE, _LAST, _HANDLE, _COLUMN = 1.35, 0.2, 1.7, 1.2
+_TIED = "\u00a0=\u00a0"
+# Text stays text; fonts are embedded as TrueType; the same picture is the same file.
+_FILES: Any = {
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+    "svg.hashsalt": "matchprob",
+}
+_UNDATED: Mapping[str, dict[str, Any]] = {
+    ".svg": {"Date": None},
+    ".pdf": {"CreationDate": None, "ModDate": None},
+    ".png": {},
+}
+
+
+@contextmanager
+def on_paper(width: float | None) -> Iterator[None]:
+    """Figures made inside are so many inches wide; None leaves each its own width."""
+    token = _PAPER.set(width)
+    try:
+        yield
+    finally:
+        _PAPER.reset(token)
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A figure of so many inches, or as wide as the paper (`on_paper`), unknown to pyplot."""
+    paper = _PAPER.get()
+    if paper is not None:
+        width, height = paper, height * min(1.6, max(0.8, paper / width))
+    figure = Figure(figsize=(width, height), layout="constrained")
+    set_margins(figure)
+    return figure
+
+
+def new_panels(
+    rows: int, columns: int, width: float, height: float, ratios: Sequence[float] | None = None
+) -> tuple[Figure, list[Axes]]:
+    """A figure of panels, row by row; below one another where the paper is narrow.
+
+    Parameters
+    ----------
+    rows, columns : int
+    width, height : float
+        Inches of the whole, side by side.
+    ratios : sequence of float, optional
+        Widths of the columns to each other.
+    """
+    paper = _PAPER.get()
+    if paper is not None and paper / columns < _PANEL:
+        with on_paper(None):
+            each = height / rows * min(1.0, max(0.7, columns * paper / width))
+            figure = new_figure(paper, each * rows * columns)
+        rows, columns, ratios = rows * columns, 1, None
+    else:
+        figure = new_figure(width, height)
+    grid = figure.add_gridspec(rows, columns, width_ratios=ratios)
+    return figure, [figure.add_subplot(grid[k]) for k in range(rows * columns)]
+
+
+def set_margins(figure: Figure) -> None:
+    """Keep a little of the canvas free on all sides."""
+    engine: Any = figure.get_layout_engine()
+    if engine is not None:
+        engine.set(w_pad=_MARGIN, h_pad=_MARGIN)
+
+
+def crop(figure: Figure) -> None:
+    """Make a figure as high as what it shows, where its width decides the rest."""
+    set_margins(figure)
+    # The second time for what only then is known: where the first layout put everything.
+    for _ in range(2):
+        figure.draw_without_rendering()
+        height = figure.get_tightbbox().height + 2 * _MARGIN
+        figure.set_figheight(min(_TALLEST, max(0.8, height)))
+
+
+def grow(figure: Figure) -> None:
+    """Make a figure higher where its headings leave the axes too little."""
+    least = [(axes, _high(axes)) for axes in figure.axes]
+    rows = max(axes.get_subplotspec().get_gridspec().nrows for axes in figure.axes)  # type: ignore[union-attr]
+    # Where nothing is left for the axes matplotlib lays out nothing: first all must be inside.
+    for _ in range(3):
+        figure.draw_without_rendering()
+        outside = figure.get_tightbbox().height + 2 * _MARGIN - figure.get_figheight()
+        heights = (axes.get_window_extent().height / figure.dpi for axes in figure.axes)
+        missing = max(high / 72 - own for (_, high), own in zip(least, heights, strict=True))
+        if max(outside, missing) < 0.01:
+            return
+        figure.set_figheight(min(_TALLEST, figure.get_figheight() + max(outside, rows * missing)))
+
+
+def _high(axes: Axes) -> float:
+    """Points that the axes have at least from bottom to top, whatever stands above and below."""
+    figure: Any = axes.get_figure()
+    part = _LEAST_HIGH * axes.get_position(original=True).height / _AXES
+    return float(part * figure.bbox.height / figure.dpi * 72)
+
+
+def save(figure: Figure, path: Path, dpi: int = DPI) -> None:
+    """Write a figure whole or not at all; the suffix says the format.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    path : Path
+        .png, .svg (text stays text) or .pdf (fonts embedded).
+    dpi : int, optional
+        Dots of an inch, for .png.
+
+    Raises
+    ------
+    InputError
+    """
+    files.check_picture(path)
+    files.check_target(path)
+    buffer = io.BytesIO()
+    with mpl.rc_context(_FILES):
+        figure.savefig(
+            buffer, format=path.suffix[1:], dpi=check_dpi(dpi), metadata=_UNDATED[path.suffix]
+        )
+    files.write_bytes(path, buffer.getvalue())
+
+
+@lru_cache(maxsize=4096)
+def text_width(text: str, size: float, family: str | None = None) -> float:
+    """How wide a line is, in points."""
+    if not text.strip():
+        return 0.0
+    # Numbers of a logarithmic axis: what they show, an exponent as large as the rest.
+    shown = re.sub(r"\\[a-z]+|[${}^]", "", text) if text.startswith("$") else text
+    path = TextPath((0, 0), shown.replace("$", r"\$"), size=size, prop=FontProperties(family))
+    return float(path.get_extents().width) * 1.03
+
+
+def share(axes: Axes) -> float:
+    """Points of the figure's width that belong to the axes with all that stands beside it."""
+    figure: Any = axes.get_figure()
+    width = axes.get_position(original=True).width / _AXES
+    return float(width * figure.bbox.width / figure.dpi * 72)
+
+
+def room(axes: Axes) -> float:
+    """Points between the left edge of the axes and the end of its part of the figure."""
+    names = axes.get_yticklabels() if axes.axison else []
+    beside = max((text_width(t.get_text(), t.get_fontsize()) for t in names), default=0.0)
+    if axes.get_ylabel():
+        beside += _GAP + 1.25 * TEXT * (1 + axes.get_ylabel().count("\n"))
+    return max(40.0, share(axes) - beside - 2 * 72 * _MARGIN - 3 * _GAP)
+
+
+def wrapped(text: str, width: float, size: float) -> list[str]:
+    """Lines no wider than so many points, broken between words (within, where one is too long)."""
+    out = []
+    # An equation stays on its line.
+    for line in text.replace(" = ", _TIED).split("\n"):
+        now = ""
+        for word in line.split(" "):
+            longer = f"{now} {word}" if now else word
+            if not now or text_width(longer, size) <= width:
+                now = longer
+            else:
+                out.append(now)
+                now = word
+            while text_width(now, size) > width and len(now) > 1:
+                fits = max(1, int(len(now) * width / text_width(now, size)))
+                out.append(now[:fits])
+                now = now[fits:]
+        out.append(now)
+    return [line.replace(_TIED, " = ") for line in out]
+
+
+def heading(axes: Axes, title: str, handles: Sequence[Artist] = (), *, above: float = 0.0) -> None:
+    """Title and legend above the axes, from its left edge.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    title : str
+        Broken to the room there is.
+    handles : sequence of artists
+        With labels; without any there is no legend.
+    above : float, optional
+        Points between them and the axes that something else needs.
+    """
+    width = room(axes)
+    if handles:
+        above = _legend(axes, handles, width, above + _GAP)
+    lines = wrapped(title, width, TITLE) if title else []
+    axes.set_title("\n".join(lines), fontsize=TITLE, pad=above + _GAP, x=0.0, ha="left")
+
+
+def _legend(axes: Axes, handles: Sequence[Artist], width: float, above: float) -> float:
+    """Draw it so many points above the axes; points above the axes at which it ends."""
+    figure: Any = axes.get_figure()
+    columns = legend_columns([str(h.get_label()) for h in handles], width)
+    shift = ScaledTranslation(0, above / 72, figure.dpi_scale_trans)
+    axes.legend(
+        handles=list(handles), loc="lower left", bbox_to_anchor=(0.0, 1.0),
+        bbox_transform=axes.transAxes + shift, borderaxespad=0.0, ncols=columns, **LEGEND,
+    )  # fmt: skip
+    return above + (-(-len(handles) // columns) * _LINE + _LAST) * SMALL
+
+
+def shared_legend(figure: Figure, handles: Sequence[Artist]) -> None:
+    """One legend for all axes of a figure, above them."""
+    width = figure.get_figwidth() * 72 - 20
+    columns = legend_columns([str(h.get_label()) for h in handles], width)
+    figure.legend(handles=list(handles), loc="outside upper left", ncols=columns, **LEGEND)
+
+
+def legend_columns(labels: Sequence[str], width: float) -> int:
+    """The most columns in which labels have room."""
+    widths = [text_width(label, SMALL) + _HANDLE * SMALL for label in labels]
+    for columns in range(len(widths), 1, -1):
+        rows = -(-len(widths) // columns)
+        # Matplotlib fills columns from the first on; the last ones may be one shorter.
+        full = len(widths) - (rows - 1) * columns
+        starts = [0]
+        for k in range(columns):
+            starts.append(starts[-1] + (rows if k < full else rows - 1))
+        each = [max(widths[a:b], default=0.0) for a, b in pairwise(starts)]
+        if sum(each) + _COLUMN * SMALL * (columns - 1) <= width:
+            return columns
+    return 1
+
+
+LEGEND: dict[str, Any] = {
+    "fontsize": SMALL, "frameon": False, "borderpad": 0.0, "handlelength": 1.2,
+    "handletextpad": 0.5, "columnspacing": _COLUMN, "labelspacing": 0.35,
+}  # fmt: skip
+
+
+def tidy(axes: Axes, xlabel: str = "", ylabel: str = "") -> Axes:
+    """Names of the axes, small ticks, no frame on the sides that say nothing.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    xlabel, ylabel : str, optional
+        Broken to the room there is.
+    """
+    if xlabel:
+        axes.set_xlabel("\n".join(wrapped(xlabel, room(axes), TEXT)), fontsize=TEXT)
+    if ylabel:
+        axes.set_ylabel("\n".join(wrapped(ylabel, _high(axes), TEXT)), fontsize=TEXT)
+    axes.tick_params(labelsize=SMALL, color=INK)
+    axes.tick_params(which="minor", labelsize=SMALL)
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+def name_ticks(axes: Axes, places: Sequence[float], names: Sequence[str]) -> None:
+    """Name places on the horizontal axis: turned, then left out, where they have no room."""
+    width = room(axes) / max(len(names), 1)
+    if all(text_width(name, SMALL) + 4 <= width for name in names):
+        axes.set_xticks(places, names, fontsize=SMALL)
+        return
+    step = max(1, -(-int(SMALL * 1.3) // max(1, int(width))))
+    axes.set_xticks(places[::step], names[::step], fontsize=SMALL, rotation=90)
+
+
+def label_bars(axes: Axes, bars: Any, texts: Sequence[str]) -> None:
+    """Write values on bars, upright where they are wider than a bar has room."""
+    width = room(axes) / max(len(texts), 1)
+    flat = all(text_width(text, SMALL) + 2 <= width for text in texts)
+    if flat or width >= SMALL * 1.3:
+        axes.bar_label(bars, texts, fontsize=SMALL, padding=2, rotation=0 if flat else 90)
+        axes.margins(y=0.12 if flat else 0.3)

@@ -1,0 +1,161 @@
+"""Updates: what they are in files, their maps, their sizes, what they refuse."""
+
+import operator
+import tomllib
+from functools import reduce
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra.errors import InputError
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
+from algebra.problems.random_cells import RandomCells
+from algebra.problems.updates import Gain, LowRank, Tied, read_update
+
+NET = LinearRNN(n=3, T=2, b=2, d=2, m=3)
+UPDATES = (LowRank(2), Gain("rows"), Gain("columns"), Tied([[1, 1, 0], [0, 5, 1], [2, 0, 5]]))
+
+
+@pytest.mark.parametrize("update", UPDATES, ids=str)
+def test_files_read_back(update):
+    """A problem with an update is written as TOML and as plain data, and reads back equal."""
+    problem = Problem(NET, {"W": update, "D": [[1, 0, 0], [0, 0, 1]]})
+    again = problem_from_dict(tomllib.loads(problem.to_toml()))
+    assert again == problem
+    assert again.digest == problem.digest
+    assert problem_from_dict(problem.to_dict()).updates == {"W": update}
+    assert Problem(NET, {"W": update.to_dict()}).updates == {"W": update}
+
+
+@pytest.mark.parametrize("update", UPDATES, ids=str)
+def test_motions_are_the_derivative(update):
+    """The tangent is the derivative of the map, found by SymPy, at the updated matrix."""
+    import sympy
+
+    shape = (3, 3)
+    arrays = update.arrays(shape)
+    symbols = {
+        letter: np.array(sympy.symbols(f"{letter}:{own[0] * own[1]}"), object).reshape(own)
+        for letter, own in arrays.items()
+    }
+    rng = np.random.default_rng(1)
+    W0 = rng.integers(-9, 9, shape).astype(object)
+    updated = update.apply(W0, symbols)
+    theta = [s for letter in arrays for s in symbols[letter].ravel()]
+    at = {s: (1 if letter == "g" else int(rng.integers(1, 9)))
+          for letter in arrays for s in symbols[letter].ravel()}  # fmt: skip
+    drawn = {
+        letter: np.vectorize(lambda s: int(at[s]), otypes=[object])(symbols[letter])
+        for letter in arrays
+    }
+    W = np.vectorize(lambda e: int(sympy.sympify(e).subs(at)), otypes=[object])(updated)
+    columns = []
+    for motion in update.motions(W, drawn):
+        left = np.eye(3, dtype=object) if motion.left is None else motion.left
+        right = np.eye(3, dtype=object) if motion.right is None else motion.right
+        for places in motion.places:
+            terms = [np.outer(left[:, i], right[j]) for i, j in places]
+            columns.append(reduce(operator.add, terms))
+    assert len(columns) == len(theta) == update.size(shape) == len(update.names("W", shape))
+    for symbol, moved in zip(theta, columns, strict=True):
+        derivative = np.vectorize(
+            lambda e, s=symbol: int(sympy.diff(sympy.sympify(e), s).subs(at)), otypes=[object]
+        )(updated)
+        assert (derivative == moved).all()
+
+
+def test_cells_and_updates_together():
+    """Parameters are the cells first; what moves is a union of masks; questions of cells refuse."""
+    problem = Problem(NET, {"W": {"gain": "rows"}, "D": [[1, 0, 0], [0, 0, 1]]})
+    learning = problem.learning
+    assert learning.names == ["D[0,0]", "D[1,2]", "g_W[0]", "g_W[1]", "g_W[2]"]
+    assert learning.size == learning.dimension == 5
+    assert learning.moving.size == 2 + 9
+    assert learning.matrices == ("D", "W")
+    with pytest.raises(InputError, match=r'W learns by \{ gain = "rows" \}: this question'):
+        _ = problem.allocation
+
+
+def test_structural_zeros():
+    """Gains keep them, ties must respect them, a low rank would fill them."""
+    support = {"W": [[1, 1, 0], [0, 1, 1], [1, 0, 1]]}
+    gained = Problem(NET, {"W": {"gain": "columns"}}, support)
+    assert gained.learning.moving.size == 6
+    with pytest.raises(InputError, match=r"tied\[0\]\[2\] is 1 but support.W\[0, 2\] is 0"):
+        Problem(NET, {"W": {"tied": [[1, 0, 1], [0, 0, 0], [0, 0, 0]]}}, support)
+    with pytest.raises(InputError, match=r"fills the structural zeros of support\.W"):
+        Problem(NET, {"W": {"lora": 1}}, support)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"lora": 0}, "must be at least 1"),
+        ({"lora": 4}, "lora = 4 is more than 3"),
+        ({"lora": True}, "must be a whole number"),
+        ({"lora": 1.0}, "must be a whole number"),
+        ({"gain": "row"}, 'must be "rows" or "columns"'),
+        ({"gain": 3}, 'must be "rows" or "columns"'),
+        ({"tied": [[1, 2]]}, "`tied` is 1×2 but the network's matrix is 3×3"),
+        ({"tied": [[1, 2, -1]] * 3}, "must be at least 0"),
+        ({"tied": [[1], [1, 2]]}, "must be a matrix of whole numbers"),
+        ({"tied": "W.csv"}, "must be a matrix of whole numbers"),
+        ({"lora": 1, "gain": "rows"}, "one of the keys random, lora, gain, tied"),
+        ({"rank": 1}, "one of the keys random, lora, gain, tied"),
+    ],
+)
+def test_refusals(table, words):
+    """Each names the matrix and what is wrong."""
+    with pytest.raises(InputError, match=r"learnable\.W") as caught:
+        Problem(NET, {"W": table})
+    assert words in str(caught.value)
+
+
+def test_what_does_not_go_together():
+    """Constraints, random cells and supports know no updates."""
+    with pytest.raises(InputError, match=r"\[constraints\] are about single weights"):
+        problem_from_dict(
+            {**Problem(NET, {"W": {"lora": 1}}).to_dict(), "constraints": {"max_abs": 1}}
+        )
+    with pytest.raises(InputError, match="random cells are drawn anew"):
+        Problem(NET, {"W": {"lora": 1}, "D": RandomCells(2)})
+    with pytest.raises(InputError, match=r"support.W .* must be a mask"):
+        problem_from_dict({"network": NET.to_dict(), "support": {"W": {"lora": 1}}})
+
+
+def test_ties_from_a_file(tmp_path):
+    """The numbers may stand in a CSV or NPY file beside the problem."""
+    (tmp_path / "ties.csv").write_text("1,1,0\n2,0,0\n0,0,2\n")
+    np.save(tmp_path / "ties.npy", np.array([[1, 1, 0], [2, 0, 0], [0, 0, 2]]))
+    for name in ("ties.csv", "ties.npy"):
+        data = {"network": NET.to_dict(), "learnable": {"W": {"tied": name}}}
+        found = problem_from_dict(data, tmp_path).updates["W"]
+        assert found == Tied([[1, 1, 0], [2, 0, 0], [0, 0, 2]])
+    (tmp_path / "ties.csv").write_text("1,x,0\n2,0,0\n0,0,2\n")
+    with pytest.raises(InputError, match="whole number"):
+        problem_from_dict({"network": NET.to_dict(), "learnable": {"W": {"tied": "ties.csv"}}},
+                          tmp_path)  # fmt: skip
+
+
+@given(rows=st.integers(1, 6), columns=st.integers(1, 6), k=st.integers(1, 6))
+def test_dimension_of_a_low_rank(rows, columns, k):
+    """k (p + q − k) is the rank of the tangent of U Vᵀ at a random point, in doubles."""
+    k = min(k, rows, columns)
+    net = LinearEstimator(q=columns, d=rows, m=columns)
+    problem = Problem(net, {"W": LowRank(k)})
+    rng = np.random.default_rng(rows * 100 + columns * 10 + k)
+    U, V = rng.normal(size=(rows, k)), rng.normal(size=(k, columns))
+    J = np.hstack([np.kron(np.eye(rows), V.T), np.kron(U, np.eye(columns))])
+    assert problem.learning.dimension == np.linalg.matrix_rank(J)
+    assert problem.learning.size == J.shape[1]
+
+
+def test_read_update_names_the_place():
+    """Messages begin with the place that is handed in."""
+    with pytest.raises(InputError, match=r"^here: "):
+        read_update({"lora": -1}, "here")

@@ -1,0 +1,166 @@
+"""The design verb: a problem file in, one that is not minimal out."""
+
+import json
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
+import pytest
+
+from algebra.design.goals import goals_table
+from algebra.errors import InputError
+from algebra.problems.files import load_problem
+from matchprob import design, verify
+from matchprob.api.designs.goals import GOALS
+from matchprob.cli import app, run
+
+NETWORK = '[network]\nkind = "lrnn"\nn = 4\nT = 2\nb = 1\nd = 2\nm = 2\n'
+ALLOWED = NETWORK + "[learnable]\nW = [[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1]]\n"
+
+
+def call(*words):
+    """Run the command line in this process; its exit status."""
+    return run(lambda: app([str(w) for w in words], standalone_mode=False))
+
+
+@pytest.fixture
+def net(tmp_path):
+    path = tmp_path / "N.toml"
+    path.write_text(ALLOWED)
+    (tmp_path / "costs.csv").write_text("9,1,1,1\n1,1,1,1\n1/2,1,1,1\n1,1,7,1\n")
+    return path
+
+
+def test_design(net, capsys):
+    """The result reads back, is certified not minimal, and is drawn."""
+    folder = net.parent
+    words = ("design", net, "--costs", f"W={folder}/costs.csv", "--write", folder / "D.toml")
+    words += ("--out", folder / "c.json", "--plot", folder / "d.png")
+    assert call(*words, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["learnable"], found["equations"]) == (4, 4)
+    assert [cell for cell in found["cells"] if cell == ["W", 0, 0]] == []
+    made = load_problem(folder / "D.toml")
+    assert [list(c) for c in made.allocation.cells] == found["cells"]
+    assert json.loads((folder / "c.json").read_text())["verdict"] != "minimal"
+    assert (folder / "d.png").read_bytes().startswith(b"\x89PNG")
+    assert call(*words[:2]) == 0
+    assert "weights at cost" in capsys.readouterr().out
+
+
+def test_caps_and_goals(net, capsys):
+    """A cap is kept; the spread goal needs none; impossible caps are refused with numbers."""
+    assert call("design", net, "--row-cap", 1, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["largest"]["row"] == 1
+    assert call("design", net, "--goal", "spread", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["largest"]["row"] == 1
+    assert call("design", net, "--matrix-cap", 3) == 2
+    assert "4 are needed" in capsys.readouterr().err
+    assert call("design", net, "--row-cap", 2, "--column-cap", 1, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["largest"]["column"] == 1
+    assert found["optimal"]
+    assert call("design", net, "--row-cap", 2, "--column-cap", 2, "--matrix-cap", 3) == 2
+    assert "4 are needed" in capsys.readouterr().err
+    assert call("design", net, "--goal", "best") == 2
+
+
+def test_neurons(net, capsys):
+    """The fewest rows, and by column the fewest columns, with the bound that proves it."""
+    for by in ("row", "column"):
+        assert call("design", net, "--goal", "neurons", "--by", by, "--json") == 0
+        found = json.loads(capsys.readouterr().out)
+        touched = {cell[1 if by == "row" else 2] for cell in found["cells"]}
+        assert found["optimal"]
+        assert found["value"] == found["bound"] == str(len(touched))
+    assert call("design", net, "--goal", "neurons", "--by", "matrix") == 2
+    assert call("design", net, "--goal", "neurons") == 0
+    assert "neurons that receive what learns" in capsys.readouterr().out
+
+
+def test_maximal(tmp_path, capsys):
+    """A design that is certified maximal, the certificate with it; a definite no is status 2."""
+    path = tmp_path / "N.toml"
+    net = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]\n'
+    path.write_text(net + "W = [[1, 0], [1, 1]]\n")
+    words = ("design", path, "--goal", "maximal", "--out", tmp_path / "c.json")
+    assert call(*words, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["cells"] in ([["W", 1, 0], ["W", 1, 1]], [["W", 0, 0], ["W", 1, 0]])
+    assert found["optimal"]
+    assert json.loads((tmp_path / "c.json").read_text())["verdict"] == "maximal"
+    path.write_text(net + "W = [[1, 0], [0, 1]]\n")
+    assert call(*words) == 2
+    assert "are even" in capsys.readouterr().err
+
+
+def test_forbidden_weights_and_matrices(net, capsys):
+    """Forbidden weights do not learn; a matrix without enough weights is refused."""
+    table = net.parent / "not.csv"
+    table.write_text("1,0,0,0\n0,0,0,0\n0,0,0,0\n0,0,0,0\n")
+    words = ("design", net, "--forbid", f"W={table}", "--matrix", "W", "--json")
+    assert call(*words) == 0
+    assert ["W", 0, 0] not in json.loads(capsys.readouterr().out)["cells"]
+    assert call("design", net, "--matrix", "B") == 2
+    assert "only 0 weights may learn" in capsys.readouterr().err
+    assert call("design", net, "--matrix", "V") == 2
+    assert "no matrix `V`" in capsys.readouterr().err
+
+
+def test_proof_files(net, capsys):
+    """A proof is written and verified; a changed one is status 3, another goal status 2."""
+    file = net.parent / "proof.json"
+    words = ("--costs", f"W={net.parent}/costs.csv", "--proof", file)
+    goals = [("--goal", goal) for goal in ("spread", "neurons", "maximal")]
+    goals += [(*goal, "--by", "column", "--row-cap", 3) for goal in goals[:2]]
+    for more in (("--row-cap", 2, "--column-cap", 2), *goals, ()):
+        assert call("design", net, *words, *more) == 0
+        assert call("verify", file) == 0
+        assert "holds" in capsys.readouterr().out
+    data = json.loads(file.read_text())
+    file.write_text(json.dumps({**data, "cost": "0"}))
+    assert call("verify", file) == 3
+    assert call("design", net, *words, "--goal", "probable") == 2
+
+
+def test_bad_tables(net, capsys):
+    """Tables that cannot be read are refused by name."""
+    bad = net.parent / "bad.csv"
+    bad.write_text("1,x\n")
+    assert call("design", net, "--costs", f"W={bad}") == 2
+    assert "1×2, but W is 4×4" in capsys.readouterr().err
+    bad.write_text("1,x,1,1\n" + "1,1,1,1\n" * 3)
+    assert call("design", net, "--costs", f"W={bad}") == 2
+    assert "'x' is no number" in capsys.readouterr().err
+    assert call("design", net, "--must", f"W={bad}") == 2
+    assert "is not 0 or 1" in capsys.readouterr().err
+    assert call("design", net, "--costs", "costs.csv") == 2
+    assert "MATRIX=FILE" in capsys.readouterr().err
+    assert call("design", net, "--must", f"W={net.parent}/none.csv") == 2
+
+
+def test_goals_are_listed_once(capsys):
+    """The command line's help and the page's table are those of the registry."""
+    assert call("design", "--help") == 0
+    shown = " ".join(capsys.readouterr().out.replace("│", " ").split())
+    for name, goal in GOALS.items():
+        assert f"{name}: {goal.help}" in shown
+    page = (Path(__file__).parents[4] / "docs" / "designs.md").read_text(encoding="utf-8")
+    assert goals_table(GOALS) in page
+
+
+def test_from_python(net):
+    """One frozen result with a short repr; its proof verifies; costs may be texts and floats."""
+    found = design(net, goal="neurons", costs={("W", 0, 0): "1/3", ("W", 0, 1): 0.5})
+    assert repr(found) == (
+        f"DesignResult(goal='neurons', value=2, bound=2, cost={found.cost}, learnable=4)"
+    )
+    assert found.is_optimal
+    assert found.problem.allocation == found.allocation
+    assert verify(found.proof()).holds
+    with pytest.raises(FrozenInstanceError):
+        found.asked = None
+    with pytest.raises(InputError, match="must be one of cheapest, spread"):
+        design(net, goal="best")
+    with pytest.raises(InputError, match="more than 1000 digits"):
+        design(net, costs={("W", 0, 0): "1e1000000000"})

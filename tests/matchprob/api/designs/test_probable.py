@@ -1,0 +1,110 @@
+"""The design with the highest match probability against long runs of all of them."""
+
+import io
+import json
+from itertools import combinations
+
+import pytest
+from rich.console import Console
+
+from algebra.design.demand import demand
+from algebra.errors import InputError
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.constraints import Constraints
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import all_cells
+from matchprob import design, estimate
+from matchprob.api.designs.probable import gather
+from matchprob.cli import app, run
+from matchprob.report.design import print_design
+
+NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+CELLS = [c for c in all_cells(NET) if c[0] == "W"]
+
+
+def test_a_certified_maximal_design_needs_no_race():
+    """Where one exists its match probability is 1, and nothing is above."""
+    found = design(Problem(NET, {}), goal="probable", matrices=["W"])
+    assert found.value == 1
+    assert found.is_optimal
+    assert found.design.race is None
+    assert found.problem.allocation == found.allocation
+    assert found.to_dict()["certified"] is True
+    out = io.StringIO()
+    print_design(Console(file=out, width=200), found.design)
+    assert "MP = 1, certified: N = 1" in out.getvalue()
+    assert "interval" not in out.getvalue()
+
+
+def test_under_constraints_even_maximal_designs_are_raced():
+    """A maximal design has matches that break a bound, so no certificate ends the search."""
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    bound = Problem(net, {}, constraints=Constraints(max_abs=1.0))
+    found = design(bound, goal="probable", matrices=["W"], trials=64)
+    assert found.to_dict()["certified"] is False
+    assert found.problem.constraints == bound.constraints
+    assert 0 < found.value < 1
+    again = estimate(found.problem, 64)
+    assert again.matched == found.value * 64
+    # Bounds of their own tell units apart: designs that differ by renaming are all kept.
+    asked = demand(net, allowed=[c for c in all_cells(net) if c[0] == "W"])
+    alike, _ = gather(asked, 100, 5.0)
+    apart, exhaustive = gather(asked, 100, 5.0, symmetric=False)
+    assert exhaustive
+    assert len(apart) > len(alike)
+
+
+def test_the_race_finds_what_long_runs_find():
+    """Only even root counts allowed: all orbits are raced, the best of long runs wins."""
+    # Pairs in different rows and columns.
+    allowed = [("W", 0, 0), ("W", 1, 1), ("W", 0, 1), ("W", 1, 2)]
+    caps = {"row": 1, "column": 1}
+    problem = Problem.of(Allocation.from_cells(NET, allowed))
+    found = design(problem, goal="probable", caps=caps, trials=256)
+    assert found.design.exhaustive
+    long = {}
+    for pair in combinations(allowed, 2):
+        if pair[0][1] != pair[1][1] and pair[0][2] != pair[1][2]:
+            one = Allocation.from_cells(NET, pair)
+            long[one.cells] = estimate(Problem.of(one), 1000, seed=9).estimate
+    assert long[found.allocation.cells] >= max(long.values()) - 0.05
+    data = found.to_dict()
+    assert data["certified"] is False
+    assert data["pool"] == found.design.pool == len(data["race"]["entrants"])
+    assert data["low"] <= float(found.value) <= data["high"]
+
+
+def test_many_designs_are_sampled():
+    """More orbits than candidates: different designs, none minimal, not said to be all."""
+    asked = demand(LinearRNN(n=6, T=2, b=1, d=2, m=2))
+    pool, exhaustive = gather(asked, 9, 5.0)
+    assert not exhaustive
+    assert len({a.cells for a in pool}) == len(pool) == 9
+    few, everything = gather(demand(NET, allowed=CELLS[:3]), 9, 5.0)
+    assert everything
+    assert len(few) <= 3
+    with pytest.raises(InputError, match="at least 1"):
+        gather(asked, 0, 1.0)
+
+
+def test_command(tmp_path, capsys):
+    """On the command line: the ranking in text, the race in JSON."""
+    path = tmp_path / "N.toml"
+    path.write_text(
+        '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+        "[learnable]\nW = [[1, 1], [1, 1]]\n"
+    )
+    words = ["design", str(path), "--goal", "probable", "--row-cap", "1", "--column-cap", "1"]
+    words += ["--trials", "128"]
+
+    def call(*more):
+        return run(lambda: app([*words, *more], standalone_mode=False))
+
+    assert call("--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["exhaustive"]
+    assert found["pool"] == 2
+    assert found["race"]["entrants"][0]["trials"] <= 128
+    assert call() == 0
+    assert "2 designs raced, all there are" in " ".join(capsys.readouterr().out.split())

@@ -1,0 +1,98 @@
+"""The process in which proofs are checked: same answers, and its limits."""
+
+import os
+import signal
+
+import pytest
+
+import matchprob as mp
+from algebra.certificates.checks import FAILED, UNFINISHED
+from algebra.certificates.reading import as_text
+from algebra.errors import InputError
+from matchprob.api.proofs.check import check_proof
+from matchprob.api.proofs.checker import CHECKER, Checker
+
+NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+MAXIMAL = mp.certify(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}))
+
+
+def test_the_child_says_what_the_check_says():
+    """Verdict and checks come through the pipe unchanged, for what holds and what does not."""
+    data = MAXIMAL.to_dict()
+    for claim in (data, {**data, "verdict": "minimal"}):
+        found = mp.verify(claim)
+        assert found == check_proof(as_text(claim))
+    assert not found.holds
+    assert not found.is_unfinished
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "nonsense", '{"format": "other"}'])
+def test_what_is_no_proof_is_bad_input(text, tmp_path):
+    """The message names the file; the next proof is checked all the same."""
+    path = tmp_path / "proof.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"proof\.json"):
+        mp.verify(path)
+    assert mp.verify(MAXIMAL).holds
+
+
+def test_files_that_are_no_text_or_have_no_end(tmp_path):
+    """Bytes, a folder and an endless device are told in words."""
+    path = tmp_path / "proof.json"
+    path.write_bytes(b"\xff\xfe\x00\x80")
+    with pytest.raises(InputError, match="UTF-8"):
+        mp.verify(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        mp.verify(tmp_path)
+    found = mp.verify("/dev/zero")
+    assert found.is_unfinished
+    assert "characters" in found.checks[0].text
+
+
+def test_a_child_that_dies_is_unfinished_and_replaced():
+    """What its death means is not guessed: nothing is known of the proof."""
+    assert mp.verify(MAXIMAL).holds
+    child = CHECKER._child
+    os.kill(child.pid, signal.SIGSTOP)
+    try:
+        found = mp.verify(MAXIMAL, timeout=0.5)
+    finally:
+        child.poll()
+    assert found.is_unfinished
+    assert "limit of 0.5 s" in found.checks[0].text
+    assert mp.verify(MAXIMAL).holds
+    assert CHECKER._child is not child
+
+
+def test_memory_is_limited():
+    """A check that needs more than it may take says so."""
+    checker = Checker(memory=1)
+    try:
+        size = 2_000
+        mask = [[1] * size for _ in range(40)]
+        net = {"kind": "linear", "q": size, "d": 40, "m": 40}
+        data = {**MAXIMAL.to_dict(), "problem": {"network": net, "learnable": {"W": mask}}}
+        found = checker.check(as_text(data))
+    finally:
+        checker.close()
+    assert found.is_unfinished
+    assert "1 MiB" in found.checks[0].text
+
+
+def test_a_limit_is_no_failure():
+    """Whoever reads the checks can tell a limit from a statement that does not hold."""
+    data = MAXIMAL.to_dict()
+    large = {**data["problem"], "network": {"kind": "linear", "q": 9000, "d": 9000, "m": 1}}
+    found = mp.verify({**data, "problem": large})
+    assert [c.status for c in found.checks] == [UNFINISHED]
+    assert (found.holds, found.is_unfinished) == (False, True)
+    found = mp.verify({**data, "rank": 1})
+    assert FAILED in {c.status for c in found.checks}
+    assert (found.holds, found.is_unfinished) == (False, False)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), "1"])
+def test_time_limits_are_positive_numbers(timeout):
+    """Anything else is bad input."""
+    with pytest.raises(InputError, match="timeout"):
+        mp.verify(MAXIMAL, timeout=timeout)

@@ -1,0 +1,172 @@
+"""One style: every picture can be read at every width, and its file is what a paper needs."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+import matchprob as mp
+from algebra.errors import InputError
+from matchprob.io.sizes import check_dpi, inches
+from matchprob.report.drawing import style
+from matchprob.report.drawing.paint import PICTURES, figure_of, write
+from tests.matchprob.legible import faults
+
+NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+LARGE = mp.LinearRNN(n=9, T=3, b=1, d=3, m=3)
+LAYERS = mp.LinearFeedForward(q=4, widths=(6, 6), d=6, m=4)
+DIAGONAL = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
+OTHER = mp.Problem(NET, {"W": [[0, 1], [1, 0]]})
+MISSED = mp.Problem(
+    mp.LinearRNN(n=4, T=2, b=2, d=2, m=4),
+    {"W": [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]},
+)
+RELU = mp.Problem(mp.ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [1, 0]]})
+WIDE = mp.Problem(mp.LinearRNN(n=70, T=2, b=1, d=1, m=2), {"W": np.eye(70, dtype=int)})
+MADE = {
+    "inspect": lambda: mp.inspect(DIAGONAL),
+    "inspect, 21 equations": lambda: mp.inspect(mp.Problem(LARGE, {"W": np.eye(9, dtype=int)})),
+    "certify": lambda: mp.certify(DIAGONAL),
+    "certify, 70 columns": lambda: mp.certify(WIDE),
+    "verify": lambda: mp.verify(mp.certify(DIAGONAL)),
+    "decide": lambda: next(
+        found for k in range(20) if (found := mp.decide(RELU, index=k)).witness is not None
+    ),
+    "count": lambda: mp.count(DIAGONAL, 6),
+    "estimate": lambda: mp.estimate(DIAGONAL, 30),
+    "estimate, certified": lambda: mp.estimate(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}), 30),
+    "estimate, ReLU": lambda: mp.estimate(RELU, 10),
+    "compare": lambda: mp.compare(DIAGONAL, OTHER, 8),
+    "identify": lambda: mp.identify(DIAGONAL),
+    "record": lambda: mp.record(DIAGONAL, "units"),
+    "record, two kinds, 70 units": lambda: mp.record(WIDE, ["outputs", "units"]),
+    "record, entries": lambda: mp.record(DIAGONAL, "entries"),
+    "audit": lambda: mp.audit(mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2)),
+    "atlas": lambda: mp.atlas(NET, 2),
+    "atlas, many": lambda: mp.atlas(mp.LinearRNN(n=3, T=2, b=1, d=1, m=2), 3, search=0.0),
+    "design": lambda: mp.design(DIAGONAL),
+    "design, three matrices": lambda: mp.design(mp.Problem(LAYERS, {})),
+    "repair": lambda: mp.repair(MISSED),
+    "robust": lambda: mp.robust(DIAGONAL),
+    "construct": lambda: mp.construct([[[1, 2], [3, 4]]]),
+    "construct, by depth": lambda: mp.construct_by_depth([[[1, 2], [3, 4]]]),
+    "profile": lambda: mp.profile(DIAGONAL, OTHER, trials=30),
+    "train": lambda: mp.train(DIAGONAL, 6, steps=50),
+}
+
+
+@cache
+def result(name):
+    return MADE[name]()
+
+
+def test_every_kind_of_picture_is_here():
+    """Nothing that can be drawn is left out below."""
+    assert {result(name).picture for name in MADE} == set(PICTURES)
+
+
+@pytest.mark.parametrize("width", [None, "60mm", "85mm", "180mm"])
+@pytest.mark.parametrize("name", MADE)
+def test_pictures_can_be_read(name, width):
+    """No text meets another or leaves the canvas, no legend lies on data, no type is tiny."""
+    figure = figure_of(result(name), width and inches(width))
+    assert faults(figure) == []
+    if width:
+        assert figure.get_figwidth() == pytest.approx(inches(width))
+
+
+@pytest.mark.parametrize("name", ["estimate", "certify", "inspect", "atlas"])
+def test_panels_of_a_users_own_figure(name):
+    """Axes that are given are drawn into and returned."""
+    figure = Figure(figsize=(8, 4), layout="constrained")
+    axes = figure.subplots(1, 2)
+    for one in axes:
+        assert result(name).plot(one) is one
+    assert [fault for fault in faults(figure) if "covers" in fault or "canvas" in fault] == []
+
+
+def test_faults_are_seen():
+    """The measure finds a legend on data, texts that meet and texts outside."""
+    figure = Figure(figsize=(3, 2))
+    axes = figure.subplots()
+    axes.plot([0, 1], label="a line")
+    axes.legend(loc="upper right")
+    axes.text(0.5, 0.5, "one text")
+    axes.text(0.5, 0.5, "another", fontsize=4)
+    axes.text(5, 0.5, "far away")
+    found = "; ".join(faults(figure))
+    assert "legend covers" in found
+    assert "'one text' and 'another' meet" in found
+    assert "'far away' leaves the canvas" in found
+    assert "4.0 points" in found
+    assert faults(Figure(figsize=(3, 2))) == []
+
+
+def test_svg_text_stays_text(tmp_path):
+    """An editor finds the words, and the width on paper is the one asked for."""
+    write(result("certify"), tmp_path / "a.svg", "85mm")
+    text = (tmp_path / "a.svg").read_text()
+    assert ">learns: intermediate</text>" in text
+    assert float(re.search(r'width="([0-9.]+)pt"', text)[1]) == pytest.approx(85 / 25.4 * 72, 1e-4)
+    write(result("certify"), tmp_path / "b.svg", "85mm")
+    assert (tmp_path / "b.svg").read_bytes() == (tmp_path / "a.svg").read_bytes()
+
+
+def test_pdf_embeds_its_fonts(tmp_path):
+    """TrueType (Type 42), as journals ask; never Type 3."""
+    write(result("estimate"), tmp_path / "a.pdf", "85mm")
+    data = (tmp_path / "a.pdf").read_bytes()
+    assert b"/FontFile2" in data
+    assert b"/CIDFontType2" in data
+    assert b"/Type3" not in data
+    box = re.search(rb"/MediaBox \[ ?0 0 ([0-9.]+) ", data)
+    assert float(box[1]) == pytest.approx(85 / 25.4 * 72, 1e-3)
+
+
+def test_dots(tmp_path):
+    """--dpi is that of the picture on paper."""
+    write(result("count"), tmp_path / "a.png", "85mm", 300)
+    header = (tmp_path / "a.png").read_bytes()[16:20]
+    assert int.from_bytes(header) == pytest.approx(85 / 25.4 * 300, abs=1)
+
+
+@pytest.mark.parametrize("bad", ["85", "mm", "-85mm", "85 px", "nan mm", "1e9mm", "1mm", ""])
+def test_bad_widths(bad):
+    """A width without a unit, or of no use, is refused and shown."""
+    with pytest.raises(InputError, match=re.escape(repr(bad))):
+        inches(bad)
+
+
+def test_bad_dots():
+    """Too few and too many."""
+    for bad in (0, 10, 100_000):
+        with pytest.raises(InputError, match=str(bad)):
+            check_dpi(bad)
+
+
+def test_breaking():
+    """Lines are as wide as they may be; an equation is not torn, a long word is."""
+    lines = style.wrapped("linear RNN: n = 2, T = 2, b = 1", 60.0, style.TITLE)
+    assert len(lines) > 1
+    assert not any(line.endswith(("=", "n", "T")) or line.startswith("=") for line in lines)
+    assert " ".join(lines) == "linear RNN: n = 2, T = 2, b = 1"
+    assert all(style.text_width(line, style.TITLE) <= 60.0 for line in lines)
+    torn = style.wrapped("x" * 80, 60.0, style.TITLE)
+    assert "".join(torn) == "x" * 80
+    assert len(torn) > 3
+
+
+def test_legends_use_the_width():
+    """As many columns as have room."""
+    labels = ["learns", "fixed", "fatal alone", "fatal together"]
+    assert style.legend_columns(labels, 400.0) == 4
+    assert style.legend_columns(labels, 130.0) == 2
+    assert style.legend_columns(labels, 30.0) == 1
+    figure = Figure(figsize=(4, 3), layout="constrained")
+    style.heading(figure.subplots(), "title", [Patch(label=label) for label in labels])
+    assert faults(figure) == []
