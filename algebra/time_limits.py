@@ -280,6 +280,16 @@ def end_of_part(seconds: float) -> float:
     return time.monotonic() + min(seconds, _OF_REST * time_left())
 
 
+def moment_after(seconds: float) -> float:
+    """The moment of the monotonic clock at which so many seconds from now are over."""
+    return time.monotonic() + seconds
+
+
+def limit_until(moment: float) -> float:
+    """Seconds until a moment, as a time limit, which must be positive: at least a thousandth."""
+    return max(moment - time.monotonic(), 1e-3)
+
+
 def has_passed(moment: float) -> bool:
     """Whether a moment of the monotonic clock is over."""
     return time.monotonic() > moment

@@ -59,8 +59,8 @@ def check_size(network: Network, columns: int, rows: int | None = None) -> None:
         through = f" through {steps} steps" if _STEP * steps > seconds else ""
         raise TooSlow(
             f"the rank of {_matrix(rows, columns)}{through} would take about "
-            f"{in_time(seconds + _STEP * steps)}, {in_time(left)} are left: a longer --timeout, "
-            f"{'fewer steps' if through else 'fewer samples or fewer weights'}"
+            f"{in_time(seconds + _STEP * steps)}, and there are {in_time(left)}: a longer "
+            f"--timeout, {'fewer steps' if through else 'fewer samples or fewer weights'}"
         )
 
 

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from algebra.errors import whole_number
+from algebra.errors import InputError, whole_number
 from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.question import Question, as_problem, stem_of
 from matchprob.io.progress import watched
@@ -87,6 +87,8 @@ def train(
     (20, 0)
     """
     problem = as_problem(question)
+    if not problem.is_random and not problem.learning.size:
+        raise InputError("no weight learns: there is nothing to train")
     whole_number(trials, "trials", 1)
     if steps is not None:
         whole_number(steps, "steps", 1)

@@ -43,6 +43,11 @@ def serve(
     from matchprob.page.server import PageServer
 
     files.check_outputs([problem], store=store)
+    if store is not None and store.exists():
+        # A file that is no store is refused now, not at the first trial.
+        from numeric.studies.store import Store
+
+        Store(store).close()
     question = first_problem() if problem is None else network_of(problem)
     name = "P.toml" if problem is None else problem.name
     server = PageServer(question, name=name, store=store, port=port, seed=seed)

@@ -32,7 +32,7 @@ def explain_verification(found: Verification, file: str = "cert.json") -> Explan
         wrong = [check for check in found.checks if check.status == FAILED]
         known_ = [
             f"The file does not prove {found.verdict!r}: "
-            + "; ".join(f"at {check.place}, {check.text}" for check in wrong[:3])
+            + "; ".join(f"{check.place}: {check.text}" for check in wrong[:3])
             + ("; …" if len(wrong) > 3 else "")
             + "."
         ]

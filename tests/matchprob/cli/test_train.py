@@ -133,3 +133,14 @@ def test_normalization_networks_are_refused(capsys):
     """No loss is written for them."""
     assert call("train", f"{EXAMPLES}/normnet.toml", "--trials", 3) == 2
     assert "normalization" in capsys.readouterr().err
+
+
+def test_nothing_to_train(tmp_path, capsys):
+    """Without a weight that learns it is refused in words."""
+    path = tmp_path / "none.toml"
+    path.write_text(
+        '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+        "[learnable]\nW = [[0, 0], [0, 0]]\n"
+    )
+    assert run(lambda: app(["train", str(path)], standalone_mode=False)) == 2
+    assert "no weight learns" in capsys.readouterr().err

@@ -252,7 +252,7 @@ def test_proofs_that_fail_and_proofs_cut_short():
     held = mp.verify(mp.certify(DIAGONAL))
     assert "checked anew" in held.explain().known[0]
     bad = Verification("minimal", (Check("rank", FAILED, "it is 3"),))
-    assert "at rank, it is 3" in bad.explain().known[0]
+    assert "rank: it is 3" in bad.explain().known[0]
     assert "certify" in verbs(bad.explain())
     cut = Verification("minimal", (Check("rank", UNFINISHED, "the time limit is over"),))
     assert "nothing follows" in cut.explain("c.json").open

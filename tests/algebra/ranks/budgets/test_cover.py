@@ -20,6 +20,7 @@ from algebra.ranks.budgets.cover import (
     rank_bound,
     violated_crosses,
 )
+from algebra.ranks.generic_rank import allocation_rank
 from tests.algebra.ranks.budgets.cases import (
     Jacobian,
     all_cells,
@@ -219,3 +220,20 @@ def test_violations_come_shortest_then_strongest():
     ]
     sizes = [len(v.rows + v.columns) for v in found]
     assert sizes == sorted(sizes)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_covers_of_very_many_cells_bound_the_rank(seed, monkeypatch):
+    """Without a search for crosses the bound is weaker, never wrong, and tight where all learn."""
+    rng = random.Random(seed)
+    net = LinearRNN(n=4, T=2, b=2, d=2, m=3)
+    density = 0.2 + 0.15 * (seed % 6)
+    cells = [c for c in all_cells(net, ("D", "W", "B")) if rng.random() < density]
+    allocation = Allocation.from_cells(net, cells)
+    fine = rank_bound(allocation)
+    for where in ("cover", "crosses"):
+        monkeypatch.setattr(f"algebra.ranks.budgets.{where}.MOST_CELLS", 0)
+    assert allocation_rank(allocation).rank <= rank_bound(allocation)
+    assert fine <= rank_bound(allocation) <= allocation.size
+    whole = Allocation.from_cells(net, all_cells(net, ("D", "W", "B")))
+    assert rank_bound(whole) == allocation_rank(whole).rank == 6
