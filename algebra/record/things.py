@@ -15,7 +15,7 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.networks.base import Network
-from algebra.networks.readings import LABELS, STATES, TRACES, Reading
+from algebra.networks.readings import LABELS, STATES, TRACES
 from algebra.problems.names import Names
 
 
@@ -115,25 +115,21 @@ def things_of(
         readings = network.readings(read.source)
         inside = []
         for reading in readings:
-            owner = np.empty((reading.size, network.m), np.int64)
-            for unit in range(reading.size):
-                for sample in range(network.m):
-                    thing = _thing(kind, read, reading, unit, sample, len(readings))
-                    owner[unit, sample] = numbers.setdefault(thing, len(numbers))
-            inside.append(owner)
+            with_step = "step" in read.by and (read.source != LABELS or len(readings) > 1)
+            step = reading.step if with_step else None
+            axis = reading.axis if "unit" in read.by else ""
+            units = range(reading.size) if "unit" in read.by else (None,)
+            samples = range(network.m) if "sample" in read.by else (None,)
+            owner = [
+                [
+                    numbers.setdefault(Thing(kind, axis, unit, sample, step), len(numbers))
+                    for sample in samples
+                ]
+                for unit in units
+            ]
+            inside.append(np.broadcast_to(np.array(owner), (reading.size, network.m)))
         owners.append((read.source, inside))
     return tuple(numbers), owners
-
-
-def _thing(kind: str, what: What, reading: Reading, unit: int, sample: int, count: int) -> Thing:
-    with_step = "step" in what.by and (what.source != LABELS or count > 1)
-    return Thing(
-        kind,
-        reading.axis if "unit" in what.by else "",
-        unit if "unit" in what.by else None,
-        sample if "sample" in what.by else None,
-        reading.step if with_step else None,
-    )
 
 
 def kinds_of(network: Network) -> tuple[str, ...]:
