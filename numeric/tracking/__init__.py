@@ -9,6 +9,7 @@ monodromy    Start systems: all roots of one random complex instance, found by m
 pade         Simultaneous Padé prediction in lanes: one denominator for all components of a path
 pencils      Pencils of curve sections, and how the sum of a section's points moves along them
 precise      The rest of a path in high precision, for roots near infinity
+precise_inputs  The same in the free inputs: few unknowns, and the exact instance at the end
 root_count   The generic root count without Gröbner bases: monodromy, then a trace test
 settings     How carefully paths are tracked
 start_cache  Start systems kept on disk, so that monodromy runs once for each allocation

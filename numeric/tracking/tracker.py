@@ -44,7 +44,8 @@ class Tracked:
     ----------
     roots : ndarray of complex, shape (paths, r)
     lifts : ndarray of complex, shape (paths, ·)
-        States S_1, …, S_K of the lifted system; empty where it was not used.
+        What else a path is followed in: states S_1, …, S_K of the lifted system, or the unknowns
+        of the free inputs; empty where the weights are all.
     status : ndarray of int
         `DONE`, `STUCK` (steps became too short) or `SLOW` (too many steps).
     steps, rejected : ndarray of int
