@@ -19,6 +19,7 @@ problems/       A network, what learns in it, structural zeros and laws: the pro
                 its symmetries
 ranks/          Generic ranks: MP = 0 decided, and why, in counts
 results         What every verb returns: its facts, its rows, and what follows from these
+record/         What has to be recorded so that the data determine the weights?
 relu/           The family of shallow ReLU networks: patterns, decisions with proofs, verdicts
 surveys/        Many allocations of a network at once
 systems/        The equations of an allocation, their incidence, their core, and the generic root

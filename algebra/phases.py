@@ -10,6 +10,8 @@ Examples
 ['generic root count']
 >>> phases()
 ()
+
+What is done for later calls too, such as compiling, is told separately (`spent`).
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+# Seconds spent in this call on what later calls are spared.
+_spent: dict[str, float] = {}
 # Names and the moments of the monotonic clock at which they began, the innermost last.
 _now: list[tuple[str, float]] = []
 
@@ -47,3 +51,24 @@ def phase(name: str) -> Iterator[None]:
 def phases() -> tuple[tuple[str, float], ...]:
     """Names and beginnings of what is going on, the innermost last."""
     return tuple(_now)
+
+
+def add_spent(name: str, seconds: float) -> None:
+    """Note time that later calls are spared.
+
+    Parameters
+    ----------
+    name : str
+    seconds : float
+    """
+    _spent[name] = _spent.get(name, 0) + seconds
+
+
+def spent() -> dict[str, float]:
+    """Seconds noted since the call began, by name."""
+    return dict(_spent)
+
+
+def forget_spent() -> None:
+    """A call begins."""
+    _spent.clear()

@@ -40,7 +40,7 @@ from dataclasses import dataclass
 from types import FrameType
 
 from algebra.errors import InputError, Unfinished, shown
-from algebra.phases import phases
+from algebra.phases import forget_spent, phases, spent
 
 # Seconds that loops have to notice by themselves before the alarm rings.
 _GRACE = 0.5
@@ -70,6 +70,10 @@ _END: ContextVar[float] = ContextVar("end", default=math.inf)
 
 class OutOfTime(Unfinished):
     """The time limit of the call is over; nothing follows of what was not finished."""
+
+
+class TooSlow(OutOfTime):
+    """There is far less time than an estimate asks for: refused before it is begun."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,8 @@ def within(seconds: float) -> Iterator[None]:
     seconds : float
     """
     before = _END.get()
+    if math.isinf(before):
+        forget_spent()
     # Clocks overflow at times that nobody will see.
     end = time.monotonic() + seconds if seconds < _FOREVER else math.inf
     token = _END.set(min(before, end))
@@ -213,6 +219,12 @@ def _is_fragile(frame: FrameType | None) -> bool:
     """Whether something is at work that an exception would leave in pieces, or that swallows it."""
     if _collecting:
         return True
+    # The alarm may come upon a callback before its first line.
+    if frame is not None and frame.f_code in (
+        _collection_begins.__code__,
+        _collection_ends.__code__,
+    ):
+        return True
     while frame is not None:
         if frame.f_code.co_name == "__del__":
             return True
@@ -268,6 +280,16 @@ def end_of_part(seconds: float) -> float:
     return time.monotonic() + min(seconds, _OF_REST * time_left())
 
 
+def moment_after(seconds: float) -> float:
+    """The moment of the monotonic clock at which so many seconds from now are over."""
+    return time.monotonic() + seconds
+
+
+def limit_until(moment: float) -> float:
+    """Seconds until a moment, as a time limit, which must be positive: at least a thousandth."""
+    return max(moment - time.monotonic(), 1e-3)
+
+
 def has_passed(moment: float) -> bool:
     """Whether a moment of the monotonic clock is over."""
     return time.monotonic() > moment
@@ -300,4 +322,10 @@ def check_time() -> None:
 def _over() -> str:
     """That time is up, and what was being done."""
     doing = [name for name, _ in phases()]
-    return "the time limit is over" + (f" (at work: {', '.join(doing)})" if doing else "")
+    told = [f"at work: {', '.join(doing)}"] if doing else []
+    told += [
+        f"{seconds:.0f} s went into {name}, which the next call is spared"
+        for name, seconds in spent().items()
+        if seconds >= 1
+    ]
+    return "the time limit is over" + (f" ({'; '.join(told)})" if told else "")

@@ -17,6 +17,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from matchprob.interrupts import is_command, leave_at_once
+
+if is_command():
+    # First of all: what follows takes a moment, in which there may be an interrupt.
+    leave_at_once()
+
 if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate as Certificate
     from algebra.errors import InputError as InputError
@@ -36,6 +42,9 @@ if TYPE_CHECKING:
     from algebra.problems.problem import Distribution as Distribution
     from algebra.problems.problem import Problem as Problem
     from algebra.problems.random_cells import RandomCells as RandomCells
+    from algebra.problems.updates import Gain as Gain
+    from algebra.problems.updates import LowRank as LowRank
+    from algebra.problems.updates import Tied as Tied
     from algebra.systems.system import (
         build_system as build_system,
     )
@@ -79,7 +88,10 @@ if TYPE_CHECKING:
     from matchprob.api.estimate import enclosures as enclosures
     from matchprob.api.estimate import estimate as estimate
     from matchprob.api.identify import identify as identify
+    from matchprob.api.modules import from_torch as from_torch
+    from matchprob.api.modules import to_torch as to_torch
     from matchprob.api.profile import profile as profile
+    from matchprob.api.record import record as record
     from matchprob.api.surveys import atlas as atlas
     from matchprob.api.surveys import audit as audit
     from matchprob.api.train import train as train
@@ -116,6 +128,7 @@ _HOMES = {
     "algebra.problems.files": ("load_problem",),
     "algebra.problems.problem": ("Distribution", "Problem"),
     "algebra.problems.random_cells": ("RandomCells",),
+    "algebra.problems.updates": ("Gain", "LowRank", "Tied"),
     "algebra.problems.instance_files": ("GivenNumbers", "load_instance"),
     "algebra.systems.system": ("build_system",),
     "matchprob.api.certify": (
@@ -141,11 +154,13 @@ _HOMES = {
     ),
     "matchprob.api.equations.export": ("export",),
     "matchprob.api.identify": ("identify",),
+    "matchprob.api.modules": ("from_torch", "to_torch"),
     "matchprob.api.profile": ("profile",),
     "matchprob.api.designs.repair": (
         "repair",
         "robust",
     ),
+    "matchprob.api.record": ("record",),
     "matchprob.api.surveys": (
         "atlas",
         "audit",
@@ -218,7 +233,7 @@ def _in_the_way() -> str:
 
 
 if _text := _in_the_way():
-    if Path(sys.argv[0]).stem == "matchprob" or sys.argv[0] == "-m":
+    if is_command():
         # The command line says so in one line, as it says everything.
         sys.stderr.write(f"matchprob: {_text}\n")
         raise SystemExit(2)

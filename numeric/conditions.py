@@ -6,8 +6,8 @@ counts: of all r where r ≤ dm, and of the dm largest where weights are to spar
 match is meant).  The relative condition number of w as a function of the labels is
 ``|Y| / (|w| σ)``, Euclidean lengths throughout [1]_.
 
-J is rational at rational weights, and is computed over Q.  With G = JᵀJ or J Jᵀ, whichever is
-smaller, and q its size, M = G⁻¹ is positive definite and for every p
+J is rational at rational weights, and is computed over Q; of analytic activations in balls.  With
+G = JᵀJ or J Jᵀ, whichever is smaller, and q its size, M = G⁻¹ is positive definite and for every p
 
     (tr Mᵖ / q)^(1/p)  ≤  σ⁻²  ≤  (tr Mᵖ)^(1/p),
 
@@ -22,13 +22,16 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
+from algebra.networks.activated import ActivatedNetwork
+from numeric.activations.krawczyk import BallSystem
 from numeric.instances import Instance, to_rational
 
 # M to the power 2^_SQUARINGS.
@@ -61,25 +64,26 @@ class Bounds:
 def jacobian(instance: Instance, values: Sequence[Any]) -> fmpq_mat:
     """The derivative of vec(Y) by the learnable weights over Q, dm×r.
 
-    Parameters
-    ----------
-    instance : Instance
-    values : sequence of fmpq
-        The learnable weights, in the allocation's order.
+        Parameters
+        ----------
+        instance : Instance
+        values : sequence of fmpq
+            The learnable weights, in the allocation's order.
 
-    Notes
-    -----
-    A ReLU unit whose input is exactly 0 counts as silent: there the labels have one-sided
-    derivatives only.
+        Notes
+        -----
+        A ReLU unit whose input is exactly 0 counts as silent: there the labels have one-sided
+        derivatives only.
 
-    Examples
-    --------
-    >>> from algebra.networks.linear import LinearEstimator
-    >>> from algebra.problems.problem import Problem
-    >>> from numeric.instances import draw_instance
-    >>> instance = draw_instance(Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]}), 0, 0)
-    >>> jacobian(instance, [fmpq(0)])[0, 0] == instance.exact[1][0, 0]
-    True
+        Examples
+        --------
+        >>> from algebra.networks.linear import LinearEstimator
+        >>> from algebra.problems.problem import Problem
+        >>> from numeric.activations.krawczyk import BallSystem
+    from numeric.instances import draw_instance
+        >>> instance = draw_instance(Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]}), 0, 0)
+        >>> jacobian(instance, [fmpq(0)])[0, 0] == instance.exact[1][0, 0]
+        True
     """
     network, cells = instance.problem.network, instance.allocation.cells
     weights, X, Y = instance.exact
@@ -93,6 +97,9 @@ def jacobian(instance: Instance, values: Sequence[Any]) -> fmpq_mat:
         for name, i, j in cells:
             L, R = factors[name]
             columns.append((L[:, :, i].T @ R[:, j, :]).ravel())
+    elif isinstance(network, ActivatedNetwork):
+        factors = network.tangents(student, X, network.phi, sorted({name for name, _, _ in cells}))
+        columns.extend(network.columns_of(factors, cells).T)
     else:
         for name, i, j in cells:
             moved = dict(student)
@@ -103,12 +110,13 @@ def jacobian(instance: Instance, values: Sequence[Any]) -> fmpq_mat:
     return fmpq_mat(size, len(cells), [fmpq(c[e]) for e in range(size) for c in columns])
 
 
-def smallest_singular_value(J: fmpq_mat) -> Bounds | None:
+def smallest_singular_value(J: fmpq_mat | Callable[[], arb_mat]) -> Bounds | None:
     """Bounds of the smallest of the min(rows, columns) singular values.
 
     Parameters
     ----------
-    J : fmpq_mat
+    J : fmpq_mat or callable
+        What gives the matrix in balls of the precision set, where it is not rational.
 
     Returns
     -------
@@ -122,22 +130,26 @@ def smallest_singular_value(J: fmpq_mat) -> Bounds | None:
     >>> 3.0 in found, found.high / found.low < 1.001
     (True, True)
     """
-    rows, columns = J.nrows(), J.ncols()
-    q = min(rows, columns)
-    if not q:
-        return None
-    G = J.transpose() * J if columns <= rows else J * J.transpose()
+    exact: Any = None if callable(J) else _gram(J)
     saved = ctx.prec
     try:
         ctx.prec = _BITS
         while ctx.prec <= _MOST_BITS:
-            found = _least(arb_mat(G), q)
+            G = _gram(J()) if callable(J) else arb_mat(exact)
+            if not G.nrows():
+                return None
+            found = _least(G, G.nrows())
             if found is not None:
                 return found
             ctx.prec *= 2
     finally:
         ctx.prec = saved
     return None
+
+
+def _gram(J: Any) -> Any:
+    """JᵀJ or J Jᵀ, whichever is smaller."""
+    return J.transpose() * J if J.ncols() <= J.nrows() else J * J.transpose()
 
 
 def _least(G: arb_mat, q: int) -> Bounds | None:
@@ -182,10 +194,10 @@ def relative_condition(
         Of σ.
     """
     length = sum((fmpq(w) * w for w in values), fmpq(0))
-    labels = sum((fmpq(y) * y for y in instance.exact[2].flat), fmpq(0))
+    labels = sum(arb(y) ** 2 for y in _labels(instance))
     if smallest is None or not length:
         return None
-    ratio = (arb(labels) / arb(length)).sqrt()
+    ratio = (labels / arb(length)).sqrt()
     return Bounds(_down(ratio / arb(smallest.high)), _up(ratio / arb(smallest.low)))
 
 
@@ -201,8 +213,25 @@ def conditions(
         Learnable weights in the allocation's order.
     """
     values = list(to_rational(np.asarray(solution, float)))
-    smallest = smallest_singular_value(jacobian(instance, values))
+    smallest = smallest_singular_value(
+        partial(_balls, instance, values) if _is_analytic(instance) else jacobian(instance, values)
+    )
     return smallest, relative_condition(instance, values, smallest)
+
+
+def _is_analytic(instance: Instance) -> bool:
+    return instance.problem.network.equations_are == "analytic"
+
+
+def _balls(instance: Instance, values: Sequence[fmpq]) -> arb_mat:
+    """The derivative in balls of the precision set."""
+    return BallSystem(instance).jacobian([arb(v) for v in values])
+
+
+def _labels(instance: Instance) -> Sequence[Any]:
+    """The teacher's labels, in rationals or in balls."""
+    found = BallSystem(instance).labels if _is_analytic(instance) else instance.exact[2]
+    return list(found.flat)
 
 
 def _down(x: arb) -> float:

@@ -222,6 +222,8 @@ class CountResult(Result):
     problem : Problem or None
     given : GivenInstance or None
         The one instance that was counted, where it is not drawn but one's own.
+    trouble : str
+        What ended the work early, where it was no interrupt.
     """
 
     engine: str
@@ -233,6 +235,7 @@ class CountResult(Result):
     requested: int = 0
     problem: Problem | None = field(default=None, repr=False, compare=False)
     given: GivenInstance | None = field(default=None, repr=False, compare=False)
+    trouble: str = ""
 
     picture = "real solutions"
 

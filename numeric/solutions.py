@@ -2,7 +2,8 @@
 
 The weights are the doubles nearest to a certified solution; what is said of them is said of these
 doubles: sizes and changes are rounded once, residuals are computed over Q and rounded at the end,
-so that a residual is that of the rounded weights and of nothing else.  How well they are
+so that a residual is that of the rounded weights and of nothing else (of analytic activations they
+are computed in balls).  How well they are
 determined by the labels (`numeric.conditions`) is between certain bounds.
 """
 
@@ -14,17 +15,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import fmpq
+from flint import arb, ctx, fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
-from algebra.problems.problem import Problem
+from numeric.activations.krawczyk import BallSystem
 from numeric.conditions import Bounds, conditions
-from numeric.counts import InstanceCount
-from numeric.instances import Instance, draw_instance, to_rational
+from numeric.instances import Instance, to_rational
 
 # Formats in which learnable weights may be stored.
 FORMATS = ("float64", "float32", "float16")
+# Balls in which residuals of analytic activations are computed, and the bits that must be right.
+_PRECISIONS, _ENOUGH = (212, 848, 1696), 50
 
 
 @dataclass(frozen=True)
@@ -121,19 +123,14 @@ def solution_costs(instance: Instance, solutions: Sequence[Sequence[float]]) -> 
     return out
 
 
-def costs_of_counts(
-    counts: Sequence[InstanceCount], problem: Problem, seed: int
-) -> list[list[SolutionCost]]:
-    """What the solutions of each count cost; the instances are drawn again."""
-    return [solution_costs(draw_instance(problem, seed, c.index), c.solutions) for c in counts]
-
-
 def _residual(instance: Instance, w: np.ndarray, name: str) -> float:
     """Largest error with w rounded to a format, relative to the largest label."""
     with np.errstate(over="ignore"):
         rounded = w.astype(name).astype(float)
     if not np.isfinite(rounded).all():
         return math.inf
+    if instance.problem.network.equations_are == "analytic":
+        return _residual_in_balls(instance, to_rational(rounded))
     weights, X, Y = instance.exact
     student = {key: value.copy() for key, value in weights.items()}
     for (key, i, j), value in zip(instance.allocation.cells, to_rational(rounded), strict=True):
@@ -144,3 +141,30 @@ def _residual(instance: Instance, w: np.ndarray, name: str) -> float:
     if not largest:
         return 0.0 if not worst else math.inf
     return nearest_double(fmpq(worst) / largest)
+
+
+def _residual_in_balls(instance: Instance, w: np.ndarray) -> float:
+    """The same for analytic activations, to 50 bits; an upper bound where 1,696 do not give it."""
+    before = ctx.prec
+    try:
+        for bits in _PRECISIONS:
+            ctx.prec = bits
+            system = BallSystem(instance)
+            errors = system.residual([arb(x) for x in w]).entries()
+            worst = _largest([abs(e) for e in errors])
+            largest = _largest([abs(y) for y in system.labels.flat])
+            if not worst.is_finite() or not largest > 0:
+                continue
+            found = worst / largest
+            if found.rel_accuracy_bits() > _ENOUGH:
+                return float(found.mid())
+        return math.inf if not largest > 0 else math.nextafter(float(found.upper()), math.inf)
+    finally:
+        ctx.prec = before
+
+
+def _largest(values: Sequence[arb]) -> arb:
+    found = values[0]
+    for value in values[1:]:
+        found = found.max(value)
+    return found

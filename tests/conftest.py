@@ -19,6 +19,7 @@ from algebra.polynomials.msolve import process as msolve_process
 from algebra.polynomials.msolve.process import find_msolve
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import all_cells
+from tests.samples import many
 
 # Started in the background, a shell makes us and our children deaf to interrupts, which some
 # tests send.
@@ -27,7 +28,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Printed tables are as wide as COLUMNS says; xdist sets it, a plain run does not.
 os.environ["COLUMNS"] = "110"
 
-settings.register_profile("local", deadline=None, max_examples=50)
+settings.register_profile("local", deadline=None, max_examples=many(50))
 settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 

@@ -30,12 +30,15 @@ import matchprob as mp
 from algebra.certificates.reading import as_text
 from algebra.design.neurons import neuron_of
 from algebra.errors import InputError, Unfinished
+from algebra.linalg.modular import rank as modular_rank
+from algebra.linear.derivatives import Dual
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
-from algebra.ranks.jacobian import all_cells
+from algebra.ranks.jacobian import all_cells, random_point
+from algebra.record.things import kinds_of, things_of
 from algebra.relu.decision import FORMAT as DECISION
 from algebra.systems.root_count import generic_root_count
 from matchprob.api.proofs.checker import Checker
@@ -147,6 +150,36 @@ def genuine_design(rng: random.Random, folder: Path) -> dict[str, Any] | None:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         status = run(lambda: app([str(word) for word in words], standalone_mode=False))
     return json.loads(proof.read_text()) if status == 0 and proof.exists() else None
+
+
+def genuine_recording(number: int) -> dict[str, Any]:
+    """The proof of a random recording: any kinds of things, with costs, musts and caps."""
+    rng = random.Random(f"recording/{number}")
+    while True:
+        network = random_network(rng, ("linear", "lrnn", "lffn"))
+        if number % 2:
+            sizes = {"n": rng.randint(1, 3), "T": 2, "b": 1, "d": rng.randint(1, 2), "m": 2}
+            network = mp.RNN(**sizes, activation=rng.choice(("tanh", "softplus")))
+        cells = all_cells(network, {})
+        chosen = rng.sample(cells, rng.randint(1, min(5, len(cells))))
+        kinds = kinds_of(network)
+        what = rng.sample(kinds, rng.choice((1, 1, min(2, len(kinds)))))
+        names = [thing.name for thing in things_of(network, what)[0]]
+        if len(names) > 9:
+            continue
+        options: dict[str, Any] = {}
+        if rng.random() < 0.7:
+            options["costs"] = {name: rng.choice((0, 1, 2, 3, "7/2")) for name in names}
+        if rng.random() < 0.3:
+            options["must"] = [rng.choice(names)]
+        if rng.random() < 0.3:
+            options["caps"] = {"matrix": rng.randint(1, 3)}
+        problem = Problem.of(Allocation.from_cells(network, chosen))
+        try:
+            found = mp.record(problem, what, seed=rng.randrange(3), **options)
+        except InputError:
+            continue
+        return json.loads(json.dumps(found.proof_file()))
 
 
 def intermediate_file(number: int) -> dict[str, Any]:
@@ -313,6 +346,8 @@ def truth(claim: dict[str, Any]) -> Truth:
         return _truth_of_decision(claim)
     if claim["format"] == "matchprob-design":
         return _truth_of_design(claim)
+    if claim["format"] == "matchprob-recording":
+        return _truth_of_recording(claim)
     return _truth_of_certificate(claim)
 
 
@@ -489,6 +524,69 @@ def _truth_of_design(claim: dict[str, Any]) -> Truth:
     return Truth(
         best[0] == measure(design) and best[1] >= bound, f"the optimum is {best[0]}, {best[1]}"
     )
+
+
+def _truth_of_recording(claim: dict[str, Any]) -> Truth:
+    """By all sets of things; ranks are those of derivatives by dual numbers, one weight a time."""
+    problem = problem_from_dict(claim["problem"])
+    things, owners = things_of(problem.network, claim["what"])
+    if len(things) > 12:
+        return Truth(None, "too many things")
+    p = (1 << 31) - 1
+    point = random_point(problem.network, p, 77, problem.support)
+    columns = []
+    for name, i, j in problem.allocation.cells:
+        weights = {
+            n: Dual(point.weights[n] % p, np.zeros_like(point.weights[n]), p)
+            for n in problem.network.shapes
+        }
+        weights[name].tangent[i, j] = 1
+        X = Dual(point.X % p, np.zeros_like(point.X), p)
+        parts = [
+            value.tangent.ravel() % p
+            for source, _ in owners
+            for value in problem.network.modular_values(source, weights, X, p, 77)
+        ]
+        columns.append(np.concatenate(parts))
+    owner = np.concatenate([o.ravel() for _, inside in owners for o in inside])
+    rows = np.array(columns, np.int64).reshape(len(columns), len(owner)).T
+    prices = list(map(Fraction, claim["prices"]))
+    must, never, caps = set(claim["must"]), set(claim["forbidden"]), claim["caps"]
+
+    def lines(kind: str, k: int) -> Any:
+        thing = things[k]
+        if kind == "row":
+            return thing.unit
+        return (thing.sample, thing.step) if kind == "column" else (thing.what, thing.axis)
+
+    def fits(chosen: tuple[int, ...]) -> bool:
+        counts: dict[Any, int] = {}
+        for k in chosen:
+            for kind in caps:
+                key = kind, lines(kind, k)
+                counts[key] = counts.get(key, 0) + 1
+        inside = must <= set(chosen) and not never & set(chosen)
+        return inside and all(n <= caps[kind] for (kind, _), n in counts.items())
+
+    def rank_of(chosen: Any) -> int:
+        return modular_rank(rows[np.isin(owner, sorted(chosen))], p)
+
+    def cost(chosen: tuple[int, ...]) -> Fraction:
+        return sum((prices[k] for k in chosen), Fraction(0))
+
+    everything = rank_of(set(range(len(things))) - never)
+    recorded = tuple(claim["recorded"])
+    if claim["rank"] != everything or rank_of(recorded) != everything:
+        return Truth(False, f"the rank is {rank_of(recorded)} of {everything}")
+    if not fits(recorded) or cost(recorded) != Fraction(claim["cost"]):
+        return Truth(False, f"it does not fit, or costs {cost(recorded)}")
+    best = min(
+        cost(chosen)
+        for size in range(len(things) + 1)
+        for chosen in combinations(range(len(things)), size)
+        if fits(chosen) and rank_of(chosen) == everything
+    )
+    return Truth(Fraction(claim["bound"]) <= best, f"the optimum is {best}")
 
 
 @cache

@@ -7,6 +7,7 @@ every design goal.  `tests.tampering` makes them, changes them, and decides thei
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +20,7 @@ from tests.tampering import (
     Attack,
     attack,
     genuine_file,
+    genuine_recording,
     intermediate_file,
     judge,
     tampered,
@@ -66,6 +68,23 @@ def test_no_tampered_witness_is_accepted(checker):
     assert found.refused > 40
 
 
+def test_no_tampered_recording_is_accepted(checker):
+    """What to record: genuine files verify, changed ones are refused or claim what is true."""
+    files = [genuine_recording(number) for number in range(16)]
+    for data in files:
+        assert checker.check(as_text(data), timeout=60).holds
+    found = Attack()
+    attack(checker, files, 20, 3, found)
+    _assert_none(found)
+    assert found.refused + found.bad_input > 160
+    forged = Attack()
+    for data in files:
+        claim = dict(data)
+        claim["bound"] = str(Fraction(data["cost"]) + 1)
+        judge(forged, 0, 0, claim)
+    assert len(forged.forged) == len(files)
+
+
 @settings(max_examples=60)
 @given(number=st.integers(0, SAMPLE - 1), rng=st.randoms(use_true_random=False))
 def test_tampering_by_hypothesis(files, checker, number, rng):
@@ -96,6 +115,15 @@ def test_thousands_of_tampered_witnesses(checker):
     """24 certificates of 0 < MP < 1, each changed 100 times."""
     found = Attack()
     attack(checker, [intermediate_file(number) for number in range(24)], 100, 2, found)
+    _assert_none(found)
+    assert found.refused > 1_000
+
+
+@pytest.mark.long
+def test_thousands_of_tampered_recordings(checker):
+    """100 recordings, each changed 40 times."""
+    found = Attack()
+    attack(checker, [genuine_recording(number) for number in range(100, 200)], 40, 4, found)
     _assert_none(found)
     assert found.refused > 1_000
 

@@ -213,7 +213,8 @@ class _Checker(Checker):
         known, attained = self._network_rank(), self._allocation_rank()
         exact = why_exact(activation)
         if exact == AX:
-            self.say("rank", PROVED, f"{exact}; so these are the generic ranks")
+            text = f"{exact}; so ranks with formal values are the generic ranks"
+            self.say("rank", PROVED, text)
         if self.minor is None:
             if not exact and claim.verdict != UNDECIDED:
                 text = f"is missing: with {activation} formal ranks are upper bounds only"

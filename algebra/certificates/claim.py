@@ -21,6 +21,8 @@ from algebra.problems.files import network_from_dict
 from algebra.problems.problem import Distribution, Problem
 from algebra.problems.updates import UPDATES, LowRank, Tied, Update, read_update
 
+# What ``certify --json`` prints besides the certificate.
+_PRINTED = ("names", "explanation")
 # A bound that a certificate gives is below this: see `algebra.ranks.generic_rank`.
 _LARGEST_ERROR = Fraction(1, 2**50)
 
@@ -46,7 +48,7 @@ class Claim:
     tried: tuple[str, ...]
     seed: int
     evidence: Fields
-    explained: bool = False
+    printed: tuple[str, ...] = ()
 
     def check_words(self, theorems: Mapping[str, str], say: Say) -> None:
         """Which law it is about, what the theorems say, and which fields are only words.
@@ -71,7 +73,7 @@ class Claim:
                 raise CheckFailed(f"theorems.{one_line(name)}", f"{shown(said)}; it is {right!r}")
         words = ("rule", "reasons", "notes", "tried")
         used = [name for name in words if getattr(self, name)]
-        used += ["explanation"] * self.explained
+        used += self.printed
         text = f"the certifying program's own: {', '.join(used)}; seeds, points tried, trace, index"
         say("words", UNCHECKED, text)
 
@@ -164,8 +166,10 @@ def read_claim(data: object, place: str = "") -> Claim:
         tried=fields.texts("tried"),
         seed=fields.whole("seed"),
         evidence=fields.table("evidence"),
-        # Only what ``certify --json`` prints has one.
-        explained=not place and fields.has("explanation") and bool(fields.raw("explanation")),
+        # Only what ``certify --json`` prints has them.
+        printed=tuple(
+            name for name in _PRINTED if not place and fields.has(name) and fields.raw(name)
+        ),
     )
     fields.finish()
     return claim

@@ -18,7 +18,6 @@ the first one's dual solution (a weight splitting, or the leaves of a tree) hold
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 from algebra.design.demand import TARGET, Demand, NoDesign, SearchUnfinished
@@ -28,7 +27,7 @@ from algebra.design.reasons import crossing_text, shortage_text
 from algebra.design.result import Design, allocation_of, design_of
 from algebra.matroids.branch_and_bound import Tree
 from algebra.matroids.intersection import Shortage
-from algebra.matroids.optimum import Optimum, RelaxationMaker, optimum
+from algebra.matroids.optimum import RelaxationMaker, optimum_over_points
 
 
 def cheapest(
@@ -66,7 +65,7 @@ def cheapest(
     >>> cheapest(demand(net, costs={("W", 0, 0): 9})).allocation.row_counts("W")
     [2, 2]
     """
-    best, points, error = _over_points(asked, relaxation, seconds)
+    best, points, error = optimum_over_points(asked, TARGET, relaxation, seconds)
     if best.elements is None:
         if best.bound is not None:
             raise SearchUnfinished(
@@ -88,36 +87,6 @@ def cheapest(
         asked, allocation_of(asked, best.elements), goal, error, points,
         bound=bound, cost_bound=bound, proof=proof, evidence=CostEvidence(best.dual),
     )  # fmt: skip
-
-
-def _over_points(
-    asked: Demand, relaxation: RelaxationMaker | None, seconds: float | None
-) -> tuple[Optimum, list[tuple[int, int]], Fraction]:
-    """The best of as many points as the error bound needs; its bound is the least of all."""
-    points: list[tuple[int, int]] = []
-    error = Fraction(1)
-    best: Optimum | None = None
-    for p, number in asked.points():
-        if error < TARGET:
-            break
-        points.append((p, number))
-        error *= asked.point_error
-        problem = asked.problem(p, number)
-        if best is not None:
-            now = best.dual.bound(problem)
-            if now is None or (best.bound is not None and now >= best.bound):
-                continue
-        found = optimum(problem, relaxation, seconds)
-        if best is None:
-            best = found
-            continue
-        # The points disagree, one of them by bad luck: the lower bound of the two holds.
-        bounds = [b for b in (best.bound, found.bound) if b is not None]
-        if best.cost is None or (found.cost is not None and found.cost < best.cost):
-            best = found
-        best = replace(best, bound=min(bounds, default=None))
-    assert best is not None
-    return best, points, error
 
 
 def search(asked: Demand, options: SearchOptions) -> Design:

@@ -11,21 +11,26 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from algebra.certificates.checks import CheckFailed
+from algebra.certificates.duals import (
+    dual_from_dict,
+    dual_to_dict,
+    leaves_from_list,
+    leaves_to_list,
+    parts,
+)
 from algebra.certificates.fields import Fields, items, whole
 from algebra.errors import shown
-from algebra.matroids.branch_and_bound import Tree
 from algebra.matroids.capped import Dual
-from algebra.matroids.intersection import Shortage, Splitting
-from algebra.matroids.lagrangian import Leaf
+from algebra.matroids.groups import GroupLeaf
 from algebra.problems.allocation import Cell
 
 
 def cell(value: object, place: str) -> Cell:
     """A weight ``[matrix, row, column]``."""
-    parts = _parts(value, place, "[matrix, row, column]")
-    if not isinstance(parts[0], str):
-        raise CheckFailed(place, f"must name a matrix, not {shown(parts[0])}")
-    return parts[0], whole(parts[1], place, 0), whole(parts[2], place, 0)
+    name, i, j = parts(value, place, "[matrix, row, column]")
+    if not isinstance(name, str):
+        raise CheckFailed(place, f"must name a matrix, not {shown(name)}")
+    return name, whole(i, place, 0), whole(j, place, 0)
 
 
 def cells(value: object, place: str) -> tuple[Cell, ...]:
@@ -34,19 +39,6 @@ def cells(value: object, place: str) -> tuple[Cell, ...]:
     if len(set(found)) < len(found):
         raise CheckFailed(place, "names a weight twice")
     return found
-
-
-def wholes(value: object, place: str, least: int | None = None) -> tuple[int, ...]:
-    """A list of whole numbers."""
-    return tuple(whole(v, f"{place}[{k}]", least) for k, v in enumerate(items(value, place)))
-
-
-def _parts(value: object, place: str, form: str) -> list[Any]:
-    """A list of as many entries as its form has."""
-    parts = items(value, place)
-    if len(parts) != len(form.split(",")):
-        raise CheckFailed(place, f"must be {form}, not {shown(value)}")
-    return parts
 
 
 @dataclass(frozen=True)
@@ -104,62 +96,27 @@ class SpreadEvidence:
 
 
 @dataclass(frozen=True)
-class NeuronLeaf:
-    """A part of the search for the fewest neurons.
-
-    Attributes
-    ----------
-    chosen, banned : tuple of int
-        Neurons that learn, and that do not: by their number (`algebra.design.neurons.Neurons`).
-    dual : Dual or None
-        Bounds the cost of the designs inside the chosen neurons alone.
-    """
-
-    chosen: tuple[int, ...]
-    banned: tuple[int, ...]
-    dual: Dual | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True)
 class NeuronEvidence:
     """Goal "neurons": the leaves of the search; every set of neurons is in one of them.
 
     Attributes
     ----------
-    leaves : tuple of NeuronLeaf
+    leaves : tuple of GroupLeaf
     """
 
-    leaves: tuple[NeuronLeaf, ...] = field(repr=False)
+    leaves: tuple[GroupLeaf, ...] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        leaves = [
-            [
-                list(leaf.chosen),
-                list(leaf.banned),
-                None if leaf.dual is None else dual_to_dict(leaf.dual),
-            ]
-            for leaf in self.leaves
-        ]
-        return {"leaves": leaves}
+        return {"leaves": leaves_to_list(self.leaves)}
 
     @classmethod
     def from_dict(cls, data: object) -> NeuronEvidence:
         """Read it."""
         fields = Fields(data, "evidence")
-        leaves = []
-        for k, part in enumerate(fields.items("leaves")):
-            place = f"{fields.at('leaves')}[{k}]"
-            chosen, banned, dual = _parts(part, place, "[chosen, banned, dual]")
-            leaves.append(
-                NeuronLeaf(
-                    wholes(chosen, place, 0),
-                    wholes(banned, place, 0),
-                    None if dual is None else dual_from_dict(dual, place),
-                )
-            )
+        leaves = leaves_from_list(fields.raw("leaves"), fields.at("leaves"))
         fields.finish()
-        return cls(tuple(leaves))
+        return cls(leaves)
 
 
 @dataclass(frozen=True)
@@ -179,21 +136,21 @@ class CountedRoots:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        parts = [[[list(c) for c in part], roots] for part, roots in self.parts]
-        return {"cells": [list(c) for c in self.cells], "parts": parts}
+        counted = [[[list(c) for c in part], roots] for part, roots in self.parts]
+        return {"cells": [list(c) for c in self.cells], "parts": counted}
 
     @classmethod
     def from_dict(cls, data: object, place: str) -> CountedRoots:
         """Read it."""
         fields = Fields(data, place)
         own = cells(fields.raw("cells"), fields.at("cells"))
-        parts = []
+        counted = []
         for k, entry in enumerate(fields.items("parts")):
             here = f"{fields.at('parts')}[{k}]"
-            part, roots = _parts(entry, here, "[cells, roots]")
-            parts.append((cells(part, here), whole(roots, here, 1)))
+            part, roots = parts(entry, here, "[cells, roots]")
+            counted.append((cells(part, here), whole(roots, here, 1)))
         fields.finish()
-        return cls(own, tuple(parts))
+        return cls(own, tuple(counted))
 
 
 @dataclass(frozen=True)
@@ -229,40 +186,3 @@ class MaximalEvidence:
 
 
 Evidence = CostEvidence | SpreadEvidence | NeuronEvidence | MaximalEvidence
-
-
-def dual_to_dict(dual: Dual) -> dict[str, Any]:
-    """A dual solution as plain data."""
-    if isinstance(dual, Splitting):
-        return {"kind": "splitting", "first": list(dual.first), "scale": dual.scale}
-    if isinstance(dual, Shortage):
-        return {"kind": "shortage", "elements": list(dual.elements)}
-    assert isinstance(dual, Tree)
-    leaves = [
-        [list(a.inside), list(a.outside), [list(lines) for lines in a.multipliers]]
-        for a in dual.leaves
-    ]
-    return {"kind": "tree", "leaves": leaves}
-
-
-def dual_from_dict(data: object, place: str) -> Dual:
-    """A dual solution read."""
-    fields = Fields(data, place)
-    kind = fields.text("kind")
-    dual: Dual
-    if kind == "splitting":
-        dual = Splitting(fields.wholes("first"), fields.whole("scale", 1))
-    elif kind == "shortage":
-        dual = Shortage(0, fields.wholes("elements", 0), 0, 0)
-    elif kind == "tree":
-        leaves = []
-        for k, part in enumerate(fields.items("leaves")):
-            here = f"{fields.at('leaves')}[{k}]"
-            inside, outside, lines = _parts(part, here, "[inside, outside, multipliers]")
-            multipliers = tuple(wholes(line, here, 0) for line in items(lines, here))
-            leaves.append(Leaf(wholes(inside, here, 0), wholes(outside, here, 0), multipliers))
-        dual = Tree(tuple(leaves))
-    else:
-        raise CheckFailed(fields.at("kind"), f"{shown(kind)} is none of splitting, shortage, tree")
-    fields.finish()
-    return dual

@@ -44,7 +44,6 @@ References
 
 from __future__ import annotations
 
-import heapq
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -56,13 +55,12 @@ import numpy as np
 
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import TARGET, Demand
-from algebra.design.evidence import NeuronEvidence, NeuronLeaf
+from algebra.design.evidence import NeuronEvidence
 from algebra.design.goals import SearchOptions
 from algebra.design.result import Design, allocation_of, design_of
 from algebra.errors import InputError
 from algebra.linalg.modular import matmul, random_residues
-from algebra.matroids.branch_and_bound import covers
-from algebra.matroids.capped import DualError
+from algebra.matroids.groups import GroupLeaf, Groups, branch, least_rating
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.optimum import Optimum, RelaxationMaker, optimum
 from algebra.networks.base import Network
@@ -71,8 +69,6 @@ from algebra.time_limits import end_of_part, has_passed, seconds_until
 
 # Rounds of the heuristic, and the price of a line that was not used.
 _REWEIGHTINGS, _SHARP = 12, 720_720
-# Projections kept for the nodes that come next.
-_KEPT = 40
 # This part of the time is for settling the cost once the number of lines is.
 _COST_SHARE = 5
 # Costs whose sums are below this are added up in 64 bits, larger ones in Python's integers.
@@ -139,9 +135,10 @@ class Neurons:
         self.start = frozenset(k for k, name in enumerate(self.names) if name in touched)
         self.base = len(touched - set(self.names))
         columns, owner = self._compress(line, p, number)
-        self.compressed = LinearMatroid(columns, p)
-        self.columns_of = [np.flatnonzero(owner == k) for k in range(len(self.names))]
-        self.quotients: dict[frozenset[int], tuple[LinearMatroid, int]] = {}
+        self.groups = Groups(
+            LinearMatroid(columns, p),
+            [np.flatnonzero(owner == k) for k in range(len(self.names))],
+        )
 
     def _compress(self, line: str, p: int, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Compressed columns, and the neuron of each."""
@@ -175,7 +172,7 @@ class Neurons:
         """Cost of the cheapest 0, 1, 2, … independent weights of each neuron, its caps kept."""
         costs = self.asked.costs
         found = []
-        for members, columns in zip(self.members, self.columns_of, strict=True):
+        for members, columns in zip(self.members, self.groups.members, strict=True):
             order = sorted(members, key=costs.__getitem__)
             basis = self.problem.matroid.greedy(order, min(len(columns), len(order)))
             sums = [0]
@@ -197,31 +194,11 @@ class Neurons:
         """The free weights of some neurons."""
         return sorted(e for k in chosen for e in self.members[k])
 
-    def quotient(self, chosen: frozenset[int]) -> tuple[LinearMatroid, int]:
-        """The compressed columns with some neurons projected away, and the rank of these."""
-        if chosen not in self.quotients:
-            # Most nodes add one neuron to another node's.
-            less = next((chosen - {k} for k in chosen if chosen - {k} in self.quotients), None)
-            whole, found = (self.compressed, 0) if less is None else self.quotients[less]
-            new = [int(e) for k in chosen - (less or frozenset()) for e in self.columns_of[k]]
-            made, more = whole.contract(new)
-            if len(self.quotients) >= _KEPT:
-                self.quotients.pop(next(iter(self.quotients)))
-            self.quotients[chosen] = made, found + more
-        return self.quotients[chosen]
-
-    def open(self, leaf: NeuronLeaf) -> list[int]:
-        """Neurons neither chosen nor banned."""
-        closed = {*leaf.chosen, *leaf.banned}
-        return [k for k in range(len(self.names)) if k not in closed]
-
-    def gains(self, leaf: NeuronLeaf) -> tuple[int, dict[int, int]]:
+    def gains(self, leaf: GroupLeaf) -> tuple[int, dict[int, int]]:
         """f of the chosen neurons, and what each open one would add to it."""
-        matroid, found = self.quotient(frozenset(leaf.chosen))
-        some = len(matroid.columns) > 0
-        return found, {k: matroid.rank(self.columns_of[k]) if some else 0 for k in self.open(leaf)}
+        return self.groups.gains(frozenset(leaf.chosen), self.groups.open(leaf))
 
-    def bound(self, leaf: NeuronLeaf) -> Rating | None:
+    def bound(self, leaf: GroupLeaf) -> Rating | None:
         """A lower bound for (neurons, cost) of the leaf's designs; None where it has none.
 
         A leaf with a dual solution says that the chosen neurons may do alone: designs that
@@ -232,7 +209,7 @@ class Neurons:
             cost = leaf.dual.bound(self.problem.inside(self.elements(chosen)))
             if cost is not None:
                 return self.count(chosen), cost
-            return (self.count(chosen) + 1, self.problem.floor) if self.open(leaf) else None
+            return (self.count(chosen) + 1, self.problem.floor) if self.groups.open(leaf) else None
         found, adds = self.gains(leaf)
         need, more = self.asked.wanted - found, 0
         for gain in sorted(adds.values(), reverse=True):
@@ -242,8 +219,7 @@ class Neurons:
             more += 1
         if need > 0:
             return None
-        left = [int(e) for k in (*chosen, *adds) for e in self.columns_of[k]]
-        if self.compressed.rank(left) < self.asked.wanted:
+        if self.groups.rank((*chosen, *adds)) < self.asked.wanted:
             return None
         cost = self.least(chosen, more, list(adds))
         return None if cost is None else (self.count(chosen) + more, cost)
@@ -271,7 +247,7 @@ class Neurons:
 
 
 def neuron_bound(
-    asked: Demand, line: str, p: int, number: int, leaves: Sequence[NeuronLeaf]
+    asked: Demand, line: str, p: int, number: int, leaves: Sequence[GroupLeaf]
 ) -> tuple[Rating | None, Fraction]:
     """The (neurons, cost) that no design falls below, from the leaves alone.
 
@@ -281,7 +257,7 @@ def neuron_bound(
     line : {"row", "column"}
     p, number : int
         A random point.
-    leaves : sequence of NeuronLeaf
+    leaves : sequence of GroupLeaf
 
     Returns
     -------
@@ -299,22 +275,10 @@ def neuron_bound(
     return _least(Neurons(asked, line, p, number), leaves)
 
 
-def _least(neurons: Neurons, leaves: Sequence[NeuronLeaf]) -> tuple[Rating | None, Fraction]:
-    known = range(len(neurons.names))
-    for leaf in leaves:
-        if not all(k in known for k in (*leaf.chosen, *leaf.banned)):
-            raise DualError("a leaf names a neuron that does not exist")
+def _least(neurons: Neurons, leaves: Sequence[GroupLeaf]) -> tuple[Rating | None, Fraction]:
     # Every set of neurons that learn has those in which something must.
-    conditions = [
-        (frozenset(leaf.chosen) - neurons.start, frozenset(leaf.banned)) for leaf in leaves
-    ]
-    if any(leaf.banned and neurons.start & set(leaf.banned) for leaf in leaves):
-        raise DualError("a leaf bans a neuron in which something must learn")
-    if not covers(conditions):
-        raise DualError("the leaves of the search do not cover all sets of neurons")
-    full = [replace(leaf, chosen=tuple({*leaf.chosen, *neurons.start})) for leaf in leaves]
-    ratings = [rating for leaf in full if (rating := neurons.bound(leaf)) is not None]
-    return min(ratings, default=None), neurons.miss
+    found: Rating | None = least_rating(neurons.groups, neurons.start, leaves, neurons.bound)
+    return found, neurons.miss
 
 
 class _NeuronSearch:
@@ -326,6 +290,7 @@ class _NeuronSearch:
         self.neurons, self.relaxation = neurons, relaxation
         self.ends, self.cost_ends = ends, cost_ends
         self.solved: dict[frozenset[int], Optimum] = {}
+        self.found: _Best
 
     def touched(self, elements: Sequence[int]) -> list[int]:
         """How many of some elements lie in each neuron."""
@@ -392,50 +357,46 @@ class _NeuronSearch:
                 best = min(best, self.rated(found.elements))
         return best
 
-    def branch(self, best: _Best) -> tuple[_Best, list[NeuronLeaf]]:
+    def search(self, best: _Best) -> tuple[_Best, list[GroupLeaf]]:
         """The best design of this point, and leaves that cover all others."""
-        neurons = self.neurons
-        leaves: list[NeuronLeaf] = []
-        root = NeuronLeaf(tuple(sorted(neurons.start)), ())
-        heap: list[tuple[Rating, int, int, NeuronLeaf]] = []
+        self.found = best
+        leaves, _, interrupt = branch(self)
+        if interrupt:
+            raise interrupt
+        return self.found, leaves
 
-        count = 0
-        rating = neurons.bound(root)
-        if rating is None:
-            # Only at an unlucky point, where the design known is dependent.
-            return best, [root]
-        heap.append((rating, 0, 0, root))
-        while heap:
-            bound, _, _, leaf = heapq.heappop(heap)
-            if bound >= best.rating:
-                leaves.append(leaf)
-                continue
-            late = self.ends if bound[0] < best.neurons else min(self.ends, self.cost_ends)
-            if has_passed(late):
-                leaves += [leaf, *(entry[3] for entry in heap)]
-                break
-            chosen = frozenset(leaf.chosen)
-            found = self.solve(chosen)
-            if found.elements is not None:
-                best = min(best, self.rated(found.elements))
-            _, adds = neurons.gains(leaf)
-            if found.elements is not None or not adds:
-                # All other designs of this node touch more neurons.
-                leaves.append(replace(leaf, dual=found.dual))
-                continue
-            # The most useful neuron; among those the one that is cheap for what it adds.
-            k = max(adds, key=lambda k: (adds[k], -neurons.prefixes[k][-1], -k))
-            for child in (
-                replace(leaf, chosen=(*leaf.chosen, k)),
-                replace(leaf, banned=(*leaf.banned, k)),
-            ):
-                value = neurons.bound(child)
-                count += 1
-                if value is None or max(bound, value) >= best.rating:
-                    leaves.append(child)
-                else:
-                    heapq.heappush(heap, (max(bound, value), -len(child.chosen), count, child))
-        return best, leaves
+    @property
+    def start(self) -> frozenset[int]:
+        """Neurons in which something must learn."""
+        return self.neurons.start
+
+    @property
+    def best(self) -> Rating:
+        """Of the best design so far."""
+        return self.found.rating
+
+    def bound(self, leaf: GroupLeaf) -> Rating | None:
+        """See `Neurons.bound`."""
+        return self.neurons.bound(leaf)
+
+    def is_late(self, bound: Rating) -> bool:
+        """Fewer neurons may take all the time, less cost a part of it."""
+        fewer = bound[0] < self.found.neurons
+        return has_passed(self.ends if fewer else min(self.ends, self.cost_ends))
+
+    def settle(self, leaf: GroupLeaf) -> GroupLeaf | None:
+        """The leaf, closed, where the chosen neurons are enough: all other designs touch more."""
+        found = self.solve(frozenset(leaf.chosen))
+        if found.elements is not None:
+            self.found = min(self.found, self.rated(found.elements))
+        elif self.neurons.gains(leaf)[1]:
+            return None
+        return replace(leaf, dual=found.dual)
+
+    def next_group(self, leaf: GroupLeaf) -> int:
+        """The most useful neuron; among those the one that is cheap for what it adds."""
+        _, adds = self.neurons.gains(leaf)
+        return max(adds, key=lambda k: (adds[k], -self.neurons.prefixes[k][-1], -k))
 
 
 def fewest_neurons(
@@ -480,7 +441,7 @@ def fewest_neurons(
     place = {cell: k for k, cell in enumerate(asked.free)}
     elements = tuple(place[cell] for cell in first.allocation.cells if cell in place)
     best: _Best | None = None
-    leaves: list[NeuronLeaf] = []
+    leaves: list[GroupLeaf] = []
     proved: Rating | None = None
     points: list[tuple[int, int]] = []
     error = Fraction(1)
@@ -500,7 +461,7 @@ def fewest_neurons(
         best = search.rated(elements) if best is None else search.rated(best.elements)
         if len(points) == 1:
             best = search.concentrate(best, half)
-        found, new_leaves = search.branch(best)
+        found, new_leaves = search.search(best)
         best = min(best, found)
         now, _ = _least(neurons, new_leaves)
         now = best.rating if now is None else min(now, best.rating)

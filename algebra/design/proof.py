@@ -27,20 +27,20 @@ from fractions import Fraction
 from typing import Any
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.fields import Fields, items, whole
-from algebra.design.demand import LINES, Demand, demand, exact_price
+from algebra.certificates.duals import dual_from_dict
+from algebra.certificates.fields import Fields
+from algebra.certificates.parts import read_caps, read_price, read_problem
+from algebra.design.demand import LINES, Demand, demand
 from algebra.design.evidence import (
     CostEvidence,
     Evidence,
     SpreadEvidence,
     cells,
-    dual_from_dict,
 )
 from algebra.design.goals import GOALS
 from algebra.design.result import Design
 from algebra.errors import InputError, shown
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 
 FORMAT, VERSION = "matchprob-design", 2
@@ -173,17 +173,17 @@ def read_proof(data: object) -> DesignProof:
     fields = Fields(data)
     for name in ("format", "version"):
         fields.raw(name)
-    problem = _problem(fields.table("problem"))
+    problem = read_problem(fields.table("problem"))
     must = cells(fields.raw("must"), "must")
-    prices = tuple(_price(v, f"prices[{k}]") for k, v in enumerate(fields.items("prices")))
+    prices = tuple(read_price(v, f"prices[{k}]") for k, v in enumerate(fields.items("prices")))
     if len(prices) != problem.allocation.size:
         raise CheckFailed(
             "prices", f"are {len(prices)}, {problem.allocation.size} weights may learn"
         )
-    caps = _caps(fields.table("caps"))
+    caps = read_caps(fields.table("caps"), LINES)
     size, goal = fields.whole("size", 0), fields.text("goal")
     design = cells(fields.raw("design"), "design")
-    cost = _price(fields.raw("cost"), "cost")
+    cost = read_price(fields.raw("cost"), "cost")
     if version == 1:
         if goal not in ("cheapest", "spread"):
             raise CheckFailed("goal", f"is {shown(goal)}; version 1 has cheapest and spread")
@@ -202,8 +202,8 @@ def read_proof(data: object) -> DesignProof:
         line = fields.text("line")
         if line not in (known.lines or ("",)):
             raise CheckFailed("line", f"is {shown(line)}, for goal {goal!r}")
-        value = _price(fields.raw("value"), "value")
-        cost_bound = _price(fields.raw("cost_bound"), "cost_bound")
+        value = read_price(fields.raw("value"), "value")
+        cost_bound = read_price(fields.raw("cost_bound"), "cost_bound")
         evidence = known.read_evidence(fields.raw("evidence"))
     fields.finish()
     if goal == "spread" and line not in dict(caps):
@@ -212,43 +212,3 @@ def read_proof(data: object) -> DesignProof:
         problem, must, prices, caps, size, goal, line, design, cost, value, cost_bound, evidence,
         searched_anew=version == 1,
     )  # fmt: skip
-
-
-def _caps(fields: Fields) -> tuple[tuple[str, int], ...]:
-    """Caps in the order of the file."""
-    caps = tuple((str(kind), fields.whole(kind, 0)) for kind in fields)
-    for kind, _ in caps:
-        if kind not in LINES:
-            raise CheckFailed("caps", f"has {shown(kind)}, none of " + ", ".join(LINES))
-    return caps
-
-
-def _problem(fields: Fields) -> Problem:
-    """The problem, whole in itself: no file names, and no laws (nothing rests on them)."""
-    tables = {"network": fields.raw("network"), "learnable": _masks(fields.table("learnable"))}
-    if fields.has("support"):
-        tables["support"] = _masks(fields.table("support"))
-    fields.finish()
-    try:
-        return problem_from_dict(tables)
-    except InputError as error:
-        raise CheckFailed("problem", f"is none: {error}") from None
-
-
-def _masks(fields: Fields) -> dict[str, Any]:
-    """Matrices of 0 and 1."""
-    masks = {name: fields.raw(name) for name in fields}
-    for name, mask in masks.items():
-        for i, row in enumerate(items(mask, fields.at(name))):
-            for j, entry in enumerate(items(row, f"{fields.at(name)}[{i}]")):
-                whole(entry, f"{fields.at(name)}[{i}][{j}]", 0, 1)
-    return masks
-
-
-def _price(value: object, place: str) -> Fraction:
-    if not isinstance(value, str):
-        raise CheckFailed(place, f"must be an exact number as text, not {shown(value)}")
-    try:
-        return exact_price(value)
-    except InputError as error:
-        raise CheckFailed(place, str(error)) from None

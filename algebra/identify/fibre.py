@@ -30,14 +30,15 @@ r = ρ_A there is no kernel at all, and every cell is determined, proved.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import networkx as nx
 import numpy as np
 
-from algebra.linalg.modular import echelon, random_prime
+from algebra.linalg.modular import Residues, echelon, random_prime
+from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank, allocation_rank, deficit_error
 from algebra.ranks.jacobian import columns_at, random_point
@@ -106,16 +107,46 @@ def fibre(
     """
     cells = list(allocation.cells)
     own = allocation_rank(allocation, support, upper, seed)
+
+    def rows_at(p: int, number: int) -> Residues:
+        point = random_point(allocation.network, p, number, support)
+        return columns_at(allocation.network, point, cells)
+
+    return fibre_of_rows(allocation.network, cells, own, rows_at, f"fibre/{seed}")
+
+
+def fibre_of_rows(
+    network: Network,
+    cells: Sequence[Cell],
+    own: GenericRank,
+    rows_at: Callable[[int, int], Residues],
+    stream: str,
+) -> Fibre:
+    """The fibre of any numbers that depend on some weights.
+
+    Parameters
+    ----------
+    network : Network
+        Whose derivatives the rows are.
+    cells : sequence of cells
+        The weights.
+    own : GenericRank
+        Of the rows.
+    rows_at : callable
+        The derivatives at a point, of a prime and the point's number: one row a number, one
+        column a weight.
+    stream : str
+        Random points follow from it.
+    """
     if own.rank == len(cells):
         return Fibre(own, len(cells), tuple(cells), (), Fraction(0))
-    rng = random.Random(f"fibre/{seed}")
+    rng = random.Random(stream)
     links = nx.Graph()
     links.add_nodes_from(range(len(cells)))
     error = Fraction(1)
     while error >= TARGET_ERROR:
         p = random_prime(rng)
-        point = random_point(allocation.network, p, rng.randrange(1 << 32), support)
-        table, pivots = echelon(columns_at(allocation.network, point, cells), p)
+        table, pivots = echelon(rows_at(p, rng.randrange(1 << 32)), p)
         if len(pivots) < own.rank:
             continue
         others = sorted(set(range(len(cells))) - set(pivots))
@@ -123,7 +154,7 @@ def fibre(
         for row, k in np.argwhere(table[:, others] != 0):
             links.add_edge(pivots[int(row)], others[int(k)])
         # A new dependence shows that the points so far were unlucky ones: they do not count.
-        missed = deficit_error(allocation.network, max(own.rank, 1)) * len(cells)
+        missed = deficit_error(network, max(own.rank, 1)) * len(cells)
         error = missed if links.number_of_edges() > before else error * missed
     free = {k for k in range(len(cells)) if links.degree(k)} | {
         k for k in range(len(cells)) if k not in pivots

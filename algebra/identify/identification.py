@@ -196,5 +196,5 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
 def _of_updates(problem: Problem, seed: int) -> Identification:
     whole = network_rank(problem.network, problem.support, seed).rank
     local = learning_fibre(problem.learning, seed=seed, upper=whole)
-    unknown = "how many matches there are is not counted where updates learn"
+    unknown = "" if local.dimension else "the number of matches is not counted where updates learn"
     return Identification(problem, local, None, unknown, seed)

@@ -7,6 +7,7 @@ ranks of many small ones are found side by side by elimination over the whole ba
 
 from __future__ import annotations
 
+import math
 import random
 
 import numpy as np
@@ -42,8 +43,8 @@ def echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
     if not rows or not columns:
         return np.zeros((0, columns), np.int64), []
     reduced, found = nmod_mat(rows, columns, matrix.ravel().tolist(), p).rref()
-    table = np.array([int(v) for v in reduced.entries()], np.int64).reshape(rows, columns)
-    table = table[: int(found)]
+    kept = reduced.entries()[: int(found) * columns]
+    table = np.array([int(v) for v in kept], np.int64).reshape(int(found), columns)
     return table, [int(k) for k in (table != 0).argmax(axis=1)]
 
 
@@ -112,6 +113,27 @@ def random_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Resid
     # 64 fresh bits a residue: the bias is below p / 2^64.
     words = np.frombuffer(rng.randbytes(8 * count), dtype=np.uint64)
     return (words % np.uint64(p)).astype(np.int64).reshape(shape)
+
+
+def drawn_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Residues:
+    """The residues that ``rng.randrange(p)`` gives one after another, drawn all at once.
+
+    Python draws as many bits as p has, again where they are not below p; bits are the upper ones
+    of the generator's words of 32.
+
+    Examples
+    --------
+    >>> drawn_residues((2, 2), 101, random.Random("a")).tolist()
+    [[34, 64], [8, 77]]
+    """
+    count, shift = math.prod(shape), 32 - p.bit_length()
+    parts: list[Residues] = []
+    while count:
+        words = rng.getrandbits(32 * count).to_bytes(4 * count, "little")
+        values = np.frombuffer(words, "<u4").astype(np.int64) >> shift
+        parts.append(values[values < p])
+        count -= len(parts[-1])
+    return np.concatenate(parts).reshape(shape) if parts else np.zeros(shape, np.int64)
 
 
 # The number of primes in [2^30, 2^31): π(2^31) − π(2^30).

@@ -25,8 +25,9 @@ are statements about generic instances, not about MP.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -51,7 +52,13 @@ from algebra.problems.reachability import labels_vanish
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.matroid import candidate_bases
-from algebra.systems.root_count import LINEAR, NUMERICAL, RootCountError, generic_root_count
+from algebra.systems.root_count import (
+    LINEAR,
+    NUMERICAL,
+    RootCount,
+    RootCountError,
+    generic_root_count,
+)
 from algebra.theorems.statements import what_theorems_say
 from algebra.time_limits import OutOfTime, is_over
 
@@ -83,98 +90,166 @@ def certify_linear(
     -------
     Certificate
     """
-    seed, limits, tools = effort.seed, effort.limits, effort.tools
     start = time.monotonic()
     allocation, support = problem.allocation, problem.support
-    network = allocation.network
     notes = [] if problem.distribution.is_continuous else [DISCRETE]
-    theorems = what_theorems_say(network, allocation)
-    if labels_vanish(network, support):
+    theorems = what_theorems_say(allocation.network, allocation)
+    if labels_vanish(allocation.network, support):
         return vanishing_certificate(
-            problem, theorems, tuple(notes), seed, time.monotonic() - start
+            problem, theorems, tuple(notes), effort.seed, time.monotonic() - start
         )
-    whole, own = ranks or generic_ranks(problem, seed)
-    evidence: dict[str, Any] = {
-        "network_rank": rank_evidence(problem, whole),
-        "allocation_rank": rank_evidence(problem, own),
-    }
+    whole, own = ranks or generic_ranks(problem, effort.seed)
+    case = _Case(problem, effort, peers, start, theorems, whole, own, notes)
+    if own.rank < whole.rank:
+        rule, bound, reasons = why_minimal(problem, whole, own, effort.seed)
+        return case.conclude(MINIMAL, rule, error=bound, reasons=reasons)
+    if allocation.size > whole.rank:
+        return case.if_reached() or case.over_complete()
+    return case.by_root_count()
 
-    def conclude(verdict: str, rule: str, error: Fraction, **more: Any) -> Certificate:
+
+@dataclass
+class _Case:
+    """A problem whose ranks are known, and what is gathered on the way to its verdict.
+
+    Attributes
+    ----------
+    peers : bool
+        Whether the teacher is a network of the same kind.
+    start : float
+        When it was begun, by the monotonic clock.
+    whole, own : GenericRank
+        The network's and the allocation's.
+    """
+
+    problem: Problem
+    effort: Effort
+    peers: bool
+    start: float
+    theorems: Mapping[str, str]
+    whole: GenericRank
+    own: GenericRank
+    notes: list[str]
+    evidence: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.evidence = {
+            "network_rank": rank_evidence(self.problem, self.whole),
+            "allocation_rank": rank_evidence(self.problem, self.own),
+        }
+
+    def conclude(
+        self, verdict: str, rule: str, *, error: Fraction | None = None, **more: Any
+    ) -> Certificate:
+        """The certificate.
+
+        Not minimal is proved, unless the whole network's rank is only probably not larger: that
+        is the error where none is given.
+        """
         return Certificate(
-            problem=problem,
+            problem=self.problem,
             verdict=verdict,
             rule=rule,
-            equations=whole.rank,
-            rank=own.rank,
-            prime=own.p,
-            error_bound=error,
-            theorems=theorems,
-            notes=tuple(notes) + tuple(more.pop("notes", ())),
-            evidence=evidence,
-            seed=seed,
-            seconds=time.monotonic() - start,
+            equations=self.whole.rank,
+            rank=self.own.rank,
+            prime=self.own.p,
+            error_bound=self.whole.error if error is None else error,
+            theorems=self.theorems,
+            notes=tuple(self.notes),
+            evidence=self.evidence,
+            seed=self.effort.seed,
+            seconds=time.monotonic() - self.start,
             **more,
         )
 
-    if own.rank < whole.rank:
-        rule, bound, reasons = why_minimal(problem, whole, own, seed)
-        return conclude(MINIMAL, rule, bound, reasons=reasons)
-
-    # Not minimal: proved, unless the whole network's rank is only probably not larger.
-    error = whole.error
-
-    def if_reached(**more: Any) -> Certificate | None:
-        blocks = reachable_blocks(problem, seed) if peers else None
+    def if_reached(self, **more: Any) -> Certificate | None:
+        """Maximal, where the teacher itself is a student."""
+        blocks = reachable_blocks(self.problem, self.effort.seed) if self.peers else None
         if blocks is None:
             return None
-        evidence["teacher_reached"] = reached_evidence(blocks)
+        self.evidence["teacher_reached"] = reached_evidence(blocks)
         rule = "the teacher itself is reachable: a change of basis makes it a student"
-        return conclude(MAXIMAL, rule, error, **more)
+        return self.conclude(MAXIMAL, rule, **more)
 
-    if allocation.size > whole.rank:
-        reached = if_reached()
-        if reached is not None:
-            return reached
-        return _over_complete(problem, whole, effort, conclude, evidence, error)
-    try:
-        roots = generic_root_count(
-            allocation, support, seed=seed, timeout=limits.basis, fallback=tools.root_counter
-        )
-    except (RootCountError, OutOfTime) as problem_met:
-        with suppress(OutOfTime):
-            reached = if_reached()
-            if reached is not None:
-                return reached
-        tried = (f"generic root count: {problem_met}",)
-        least = problem_met.at_least if isinstance(problem_met, RootCountError) else None
-        return conclude(
-            UNDECIDED, "not minimal, root count out of reach", error, tried=tried,
-            root_count_at_least=least,
-        )  # fmt: skip
-    evidence["root_count"] = root_evidence(roots)
-    how = f" ({NUMERICAL})" if roots.is_numerical else ""
-    if roots.is_numerical:
-        notes.append(f"N = {roots.value}: {roots.how} ({roots.because})")
-    if roots.value % 2:
+    def by_root_count(self) -> Certificate:
+        """As many weights as equations: maximal where N is odd."""
+        limits, tools = self.effort.limits, self.effort.tools
+        try:
+            roots = generic_root_count(
+                self.problem.allocation, self.problem.support, seed=self.effort.seed,
+                timeout=limits.basis, fallback=tools.root_counter,
+            )  # fmt: skip
+        except (RootCountError, OutOfTime) as problem_met:
+            with suppress(OutOfTime):
+                reached = self.if_reached()
+                if reached is not None:
+                    return reached
+            tried = (f"generic root count: {problem_met}",)
+            least = problem_met.at_least if isinstance(problem_met, RootCountError) else None
+            return self.conclude(
+                UNDECIDED, "not minimal, root count out of reach", tried=tried,
+                root_count_at_least=least,
+            )  # fmt: skip
+        self.evidence["root_count"] = root_evidence(roots)
+        how = f" ({NUMERICAL})" if roots.is_numerical else ""
+        if roots.is_numerical:
+            self.notes.append(f"N = {roots.value}: {roots.how} ({roots.because})")
+        if roots.value % 2 == 0:
+            return self.if_reached(generic_root_count=roots.value) or self.by_witness(roots, how)
         rule = "linear after elimination" if roots.value == 1 else f"odd generic root count{how}"
         if roots.value == 1 and roots.rule != LINEAR:
             rule = f"one solution, rational in the data{how}"
-        return conclude(MAXIMAL, rule, error, generic_root_count=roots.value)
-    reached = if_reached(generic_root_count=roots.value)
-    if reached is not None:
-        return reached
-    guesses = tools.candidates(problem, roots.value) if tools.candidates is not None else ()
-    try:
-        with phase("looking for an instance without real solutions"):
-            witness, text = find_witness(problem, roots, seed, limits.search, guesses, limits.basis)
-    except OutOfTime as over:
-        witness, text = None, f"instances without real solutions were looked for: {over}"
-    if witness is None:
-        rule = f"not minimal, {roots.value} complex solutions{how}"
-        return conclude(UNDECIDED, rule, error, generic_root_count=roots.value, tried=(text,))
-    evidence["no_real_root"] = witness
-    rule = f"an instance with {roots.value} complex solutions, none real{how}"
-    return conclude(INTERMEDIATE, rule, error, generic_root_count=roots.value)
+        return self.conclude(MAXIMAL, rule, generic_root_count=roots.value)
+
+    def by_witness(self, roots: RootCount, how: str) -> Certificate:
+        """N even: intermediate where an instance without real solutions is found."""
+        problem, seed, limits = self.problem, self.effort.seed, self.effort.limits
+        candidates = self.effort.tools.candidates
+        guesses = () if candidates is None else candidates(problem, roots.value)
+        try:
+            with phase("looking for an instance without real solutions"):
+                witness, text = find_witness(
+                    problem, roots, seed, limits.search, guesses, limits.basis
+                )
+        except OutOfTime as over:
+            witness, text = None, f"instances without real solutions were looked for: {over}"
+        if witness is None:
+            rule = f"not minimal, {roots.value} complex solutions{how}"
+            return self.conclude(UNDECIDED, rule, generic_root_count=roots.value, tried=(text,))
+        self.evidence["no_real_root"] = witness
+        rule = f"an instance with {roots.value} complex solutions, none real{how}"
+        return self.conclude(INTERMEDIATE, rule, generic_root_count=roots.value)
+
+    def over_complete(self) -> Certificate:
+        """More weights than equations: maximal if some sub-allocation is."""
+        allocation, support, size = self.problem.allocation, self.problem.support, self.whole.rank
+        seed, limits = self.effort.seed, self.effort.limits
+        tried, out_of_reach = 0, 0
+        for cells in _in_time(candidate_bases(allocation, size, support, seed, limits.subsets)):
+            tried += 1
+            part = Allocation.from_cells(allocation.network, cells)
+            try:
+                roots = generic_root_count(
+                    part, support, seed=seed, timeout=limits.basis / 4,
+                    fallback=self.effort.tools.root_counter,
+                )  # fmt: skip
+            except (RootCountError, OutOfTime):
+                out_of_reach += 1
+                continue
+            if roots.value % 2:
+                self.evidence["sub_allocation"] = [list(cell) for cell in part.cells]
+                self.evidence["root_count"] = root_evidence(roots)
+                how = f", {NUMERICAL}" if roots.is_numerical else ""
+                return self.conclude(
+                    MAXIMAL,
+                    f"a sub-allocation of {size} weights is maximal (N = {roots.value}{how})",
+                )
+        text = f"{tried} sub-allocations of {size} weights: none with an odd root count"
+        if out_of_reach:
+            text += f" ({out_of_reach} out of reach)"
+        if is_over():
+            text += "; the time limit was met"
+        return self.conclude(UNDECIDED, "not minimal, more weights than equations", tried=(text,))
 
 
 def generic_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank]:
@@ -227,39 +302,3 @@ def _in_time(bases: Iterator[tuple[Cell, ...]]) -> Iterator[tuple[Cell, ...]]:
         except (StopIteration, OutOfTime):
             return
         yield cells
-
-
-def _over_complete(
-    problem: Problem,
-    whole: GenericRank,
-    effort: Effort,
-    conclude: Callable[..., Certificate],
-    evidence: dict[str, Any],
-    error: Fraction,
-) -> Certificate:
-    """More weights than equations: maximal if some sub-allocation is."""
-    allocation, support = problem.allocation, problem.support
-    seed, timeout, subsets = effort.seed, effort.limits.basis, effort.limits.subsets
-    tried, out_of_reach = 0, 0
-    for cells in _in_time(candidate_bases(allocation, whole.rank, support, seed, subsets)):
-        tried += 1
-        part = Allocation.from_cells(allocation.network, cells)
-        try:
-            roots = generic_root_count(
-                part, support, seed=seed, timeout=timeout / 4, fallback=effort.tools.root_counter
-            )
-        except (RootCountError, OutOfTime):
-            out_of_reach += 1
-            continue
-        if roots.value % 2:
-            evidence["sub_allocation"] = [list(cell) for cell in part.cells]
-            evidence["root_count"] = root_evidence(roots)
-            how = f", {NUMERICAL}" if roots.is_numerical else ""
-            rule = f"a sub-allocation of {whole.rank} weights is maximal (N = {roots.value}{how})"
-            return conclude(MAXIMAL, rule, error)
-    text = f"{tried} sub-allocations of {whole.rank} weights: none with an odd root count"
-    if out_of_reach:
-        text += f" ({out_of_reach} out of reach)"
-    if is_over():
-        text += "; the time limit was met"
-    return conclude(UNDECIDED, "not minimal, more weights than equations", error, tried=(text,))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from algebra.problems.instance_files import GivenNumbers
 from algebra.ranks.budgets.cover import budget_violations, budgets
 from algebra.systems.elimination import eliminate
 from algebra.systems.inspection import FormReport, Inspection, form_report, form_reports
-from algebra.systems.instances import modular_instance
+from algebra.systems.instances import ModularInstance, modular_instance
 from algebra.systems.quadratic import DegreeAboveTwo
 from algebra.systems.system import (
     PolynomialSystem,
@@ -59,9 +60,14 @@ def inspect_linear(
     Inspection
     """
     p = random_prime(random.Random(f"inspect/{seed}"))
-    instance = modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
+
+    # Drawn where it is used: not where every form is too large to be written out.
+    @cache
+    def instance() -> ModularInstance:
+        return modular_instance(allocation, p, seed, support, key="inspect", teacher=True)
+
     reports, skipped = form_reports(
-        allocation, all_forms, lambda form: form_report(instance.system(form)), LARGEST
+        allocation, all_forms, lambda form: form_report(instance().system(form)), LARGEST
     )
     return Inspection(
         allocation=allocation,

@@ -163,14 +163,17 @@ def _applies(problem: Problem, blocks: Layers, rng: random.Random) -> bool:
     equations: list[dict[int, int]] = []
     for name, (a, b) in ends.items():
         learns = problem.allocation.masks[name]
-        rows, columns = learns.shape
+        columns = learns.shape[1]
         parts = blocks[b] if b >= 0 else tuple((j,) for j in range(columns))
-        for i, part in product(range(rows), parts):
-            chosen = learns[i, list(part)]
-            if chosen.all():
-                continue
-            if chosen.any():
-                return False
+        # Weights of each row that learn, block by block: none or all of them.
+        starts = np.cumsum([0, *(len(part) for part in parts)])[:-1]
+        order = [j for part in parts for j in part]
+        learning = np.add.reduceat(learns[:, order], starts, axis=1, dtype=np.int64)
+        fewer = learning < np.array([len(part) for part in parts])
+        if (fewer & (learning > 0)).any():
+            return False
+        for i, which in np.argwhere(fewer).tolist():
+            part = parts[which]
             for j in part:
                 equation: dict[int, int] = {}
                 # The constant stands at −1.

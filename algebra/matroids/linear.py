@@ -69,13 +69,9 @@ class LinearMatroid:
 
         The elements keep their numbers; the contracted ones are loops afterwards.
         """
-        table, left = np.array(self.columns), np.ones(len(self.columns), bool)
-        for e in elements:
-            rows = np.flatnonzero(left & (table[:, e] != 0))
-            if not len(rows):
-                continue
-            left[rows[0]] = False
-            pivot = table[rows[0]] * pow(int(table[rows[0], e]), -1, self.p) % self.p
-            others = rows[1:]
-            table[others] = (table[others] - table[others, e][:, None] * pivot % self.p) % self.p
-        return LinearMatroid(table[left], self.p), len(left) - int(left.sum())
+        table, chosen = self.columns, np.asarray(elements, np.int64)
+        # Each row of the chosen columns as a combination of a basis of these rows.
+        combination, basis = echelon(table[:, chosen].T, self.p)
+        others = np.setdiff1d(np.arange(len(table)), basis)
+        taken = modular.matmul(combination[:, others].T, table[basis], self.p)
+        return LinearMatroid((table[others] - taken) % self.p, self.p), len(basis)

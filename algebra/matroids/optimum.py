@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Protocol
 
 from algebra.matroids.branch_and_bound import capped_basis
 from algebra.matroids.capped import CappedProblem, Dual
@@ -68,3 +70,69 @@ def optimum(
     relax = relaxation(problem) if relaxation else None
     capped = capped_basis(problem, relax=relax, seconds=seconds)
     return Optimum(capped.elements, capped.cost, capped.bound, capped.tree, capped.nodes)
+
+
+class OverPoints(Protocol):
+    """A problem that is there at random points only."""
+
+    def points(self) -> Iterator[tuple[int, int]]:
+        """Random primes and point numbers, without end."""
+        ...
+
+    @property
+    def point_error(self) -> Fraction:
+        """Bound on the probability that the best basis is missed at a point."""
+        ...
+
+    def problem(self, p: int, number: int) -> CappedProblem:
+        """The problem at a point."""
+        ...
+
+
+def optimum_over_points(
+    asked: OverPoints,
+    target: Fraction,
+    relaxation: RelaxationMaker | None = None,
+    seconds: float | None = None,
+) -> tuple[Optimum, list[tuple[int, int]], Fraction]:
+    """The best of as many points as the error bound needs; its bound is the least of all.
+
+    Parameters
+    ----------
+    asked : OverPoints
+    target : Fraction
+        Points are added until the error bound is below this.
+    relaxation, seconds
+        As for `optimum`.
+
+    Returns
+    -------
+    best : Optimum
+    points : list of (int, int)
+    error : Fraction
+        Bound on the probability that the bound is wrong.
+    """
+    points: list[tuple[int, int]] = []
+    error = Fraction(1)
+    best: Optimum | None = None
+    for p, number in asked.points():
+        if error < target:
+            break
+        points.append((p, number))
+        error *= asked.point_error
+        problem = asked.problem(p, number)
+        if best is not None:
+            now = best.dual.bound(problem)
+            if now is None or (best.bound is not None and now >= best.bound):
+                continue
+        found = optimum(problem, relaxation, seconds)
+        if best is None:
+            best = found
+            continue
+        # The points disagree, one of them by bad luck: the lower bound of the two holds.
+        bounds = [b for b in (best.bound, found.bound) if b is not None]
+        if best.cost is None or (found.cost is not None and found.cost < best.cost):
+            best = found
+        best = replace(best, bound=min(bounds, default=None))
+    assert best is not None
+    return best, points, error

@@ -2,6 +2,7 @@ r"""Network kinds, one file each: sizes, matrices and the map they compute.
 
 base           What a network is, the registry of kinds, and `NotKnown`, the one refusal
 chain          Linear networks as chains of matrix products: what follows from that description
+readings       What of a network can be recorded: labels, outputs at every step, hidden states
 limits         Limits of matrices, rows and columns in words, as each kind gives them
 linear         The linear estimator
 feedforward    Multi-layer linear networks

@@ -23,9 +23,10 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.linalg.modular import matmul as modular_matmul
-from algebra.networks.activation import Activation
+from algebra.networks.activation import ANALYTIC, LINEAR, POLYNOMIAL, Activation
 from algebra.networks.base import Cell, Factors, Matmul, Matrix, Network, NotKnown, Support
 from algebra.networks.limits import NEVER, MatrixLimits, least
+from algebra.networks.readings import LABELS, STATES, TRACES, Reading
 
 # Takes pre-activations and the layer's number to values and slopes.
 Phi = Callable[[Any, int], tuple[Any, Any]]
@@ -113,6 +114,8 @@ class ActivatedNetwork(Network):
     """
 
     needs_entries: ClassVar[bool] = True
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": (*ANALYTIC, LINEAR, POLYNOMIAL)}
+    words_with_numbers: ClassVar[frozenset[str]] = frozenset({POLYNOMIAL})
     encoder: ClassVar[str | None] = None
 
     activation: Any
@@ -257,35 +260,80 @@ class ActivatedNetwork(Network):
             The cell (i, j) moves the label (k, c) by the sum of L[s, k, c, i] R[s, j, c].
         """
         wanted = set(self.shapes if names is None else names)
-        found, d, m = self.run(weights, X, phi, matmul, reduced), self.d, self.m
+        found = self.run(weights, X, phi, matmul, reduced)
+        return self._output_tangents(
+            found, len(self.stages()) - 1, weights, X, wanted, matmul, reduced
+        )
+
+    def _output_tangents(
+        self,
+        found: Pass,
+        last: int,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        wanted: Collection[str],
+        matmul: Matmul,
+        reduced: Callable[[Any], Any],
+    ) -> Factors:
+        """Of the outputs read from the values of one stage (-1: of the samples)."""
+        d, m = self.d, self.m
+        D, read = weights[self.output], found.values[last] if last >= 0 else found.read
         one = found.labels.flat[0] * 0 + 1
-        ones = np.full((1, m), one)
-        parts: dict[str, list[tuple[Any, Any]]] = {name: [] for name in wanted}
         identity = np.broadcast_to((np.eye(d, dtype=np.int64) * one)[:, None, :], (d, m, d))
+        parts = self._stage_tangents(
+            found, last, np.broadcast_to(D[:, None, :], (d, m, D.shape[1])), weights, X, wanted,
+            matmul, reduced,
+        )  # fmt: skip
         if self.output in wanted:
-            parts[self.output].append((identity, found.read))
+            parts[self.output] = (identity[None], read[None])
         if self.output_bias in wanted:
-            parts[str(self.output_bias)].append((identity, ones))
-        # ∂Y/∂z of the current stage, d × m × units.
-        D = weights[self.output]
-        left = np.broadcast_to(D[:, None, :], (d, m, D.shape[1]))
-        for number in reversed(range(len(self.stages()))):
+            parts[str(self.output_bias)] = (identity[None], np.full((1, 1, m), one))
+        return parts
+
+    def _stage_tangents(
+        self,
+        found: Pass,
+        last: int,
+        left: np.ndarray,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        wanted: Collection[str],
+        matmul: Matmul,
+        reduced: Callable[[Any], Any],
+    ) -> Factors:
+        """Back from the values of a stage, of which `left` (rows × m × units) is the derivative."""
+        rows, m = left.shape[:2]
+        ones = np.full((1, m), found.labels.flat[0] * 0 + 1)
+        parts: dict[str, list[tuple[Any, Any]]] = {}
+
+        def note(name: str | None, L: Any, R: Any) -> None:
+            if name is not None and name in wanted:
+                parts.setdefault(name, []).append((L, R))
+
+        for number in reversed(range(last + 1)):
             stage = self.stages()[number]
             delta = reduced(left * found.slopes[number].T[None])
-            if stage.matrix in wanted:
-                parts[stage.matrix].append((delta, found.received[number]))
-            if stage.bias in wanted:
-                parts[str(stage.bias)].append((delta, ones))
+            note(stage.matrix, delta, found.received[number])
+            note(stage.bias, delta, ones)
             if number == 0 and self.encoder not in wanted:
                 break
             M = weights[stage.matrix]
-            left = matmul(delta.reshape(d * m, -1), M).reshape(d, m, M.shape[1])
-            if stage.drive is not None and self.encoder in wanted:
-                parts[str(self.encoder)].append((left, X[slice(*stage.drive)]))
+            left = matmul(delta.reshape(rows * m, -1), M).reshape(rows, m, M.shape[1])
+            if stage.drive is not None:
+                note(self.encoder, left, X[slice(*stage.drive)])
         return {
             name: (np.stack([part[0] for part in some]), np.stack([part[1] for part in some]))
             for name, some in parts.items()
         }
+
+    @staticmethod
+    def columns_of(factors: Factors, cells: Sequence[Cell]) -> np.ndarray:
+        """The derivatives of the labels by some weights, (dm)×(cells), from `tangents`."""
+        columns = []
+        for name, i, j in cells:
+            L, R = factors[name]
+            columns.append((L[:, :, :, i] * R[:, None, j, :]).sum(axis=0).ravel())
+        return np.stack(columns, axis=1)
 
     def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
         zero = self.activation.vanishes_at_zero
@@ -318,13 +366,83 @@ class ActivatedNetwork(Network):
         )  # fmt: skip
 
     def modular_forward(self, weights: Mapping[str, Any], X: Any, p: int, seed: int) -> Matrix:
-        if self.activation.is_polynomial:
-            return self.forward(weights, X)
+        return self._modular_run(weights, X, p, seed).labels
+
+    def _modular_run(self, weights: Mapping[str, Any], X: Any, p: int, seed: int) -> Pass:
+        """A pass in matrices over GF(p), such as dual numbers; without slopes."""
 
         def phi(a: Any, layer: int) -> tuple[Any, Any]:
+            if self.activation.is_polynomial:
+                return self.activation.values(a), None
             return a.mapped(lambda value: self.activation.modular(value, layer, p, seed)), None
 
-        return self.run(weights, X, phi).labels
+        return self.run(weights, X, phi)
+
+    # -- what can be recorded --------------------------------------------------------------
+
+    @property
+    def label_steps(self) -> tuple[int | None, ...]:
+        return (len(self.stages()) - 1,) if self.encoder else (None,)
+
+    def readings(self, what: str) -> tuple[Reading, ...]:
+        """The states are the values z_k of the stages, a recurrent net's those of its steps."""
+        stages = self.stages()
+        if what == TRACES and self.encoder:
+            return tuple(Reading("outputs", t, self.d) for t in range(len(stages)))
+        if what != STATES or not stages:
+            return super().readings(what)
+        return tuple(
+            Reading("hidden units", t, self.shapes[stage.matrix][0])
+            if self.encoder
+            else Reading(f"hidden layer {stage.layer}", None, self.shapes[stage.matrix][0])
+            for t, stage in enumerate(stages)
+        )
+
+    def modular_readings(
+        self,
+        what: str,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        names: Sequence[str] | None,
+        p: int,
+        seed: int,
+    ) -> list[Factors]:
+        if what == LABELS:
+            return super().modular_readings(what, weights, X, names, p, seed)
+        readings = self.readings(what)
+        wanted = set(self.shapes if names is None else names)
+
+        def matmul(a: Any, b: Any) -> Any:
+            return modular_matmul(a, b, p)
+
+        def reduced(a: Any) -> Any:
+            return a % p
+
+        found = self.run(weights, X, self.modular_phi(p, seed), matmul, reduced)
+        if what == TRACES:
+            return [
+                self._output_tangents(found, k, weights, X, wanted, matmul, reduced)
+                for k in range(len(readings))
+            ]
+        out = []
+        for k, reading in enumerate(readings):
+            n = reading.size
+            left = np.broadcast_to(np.eye(n, dtype=np.int64)[:, None, :], (n, self.m, n))
+            out.append(self._stage_tangents(found, k, left, weights, X, wanted, matmul, reduced))
+        return out
+
+    def modular_values(
+        self, what: str, weights: Mapping[str, Any], X: Any, p: int, seed: int
+    ) -> list[Matrix]:
+        if what == LABELS:
+            return super().modular_values(what, weights, X, p, seed)
+        count = len(self.readings(what))
+        values = self._modular_run(weights, X, p, seed).values[:count]
+        if what == STATES:
+            return list(values)
+        traces = [weights[self.output] @ z for z in values]
+        bias = self.output_bias
+        return traces if bias is None else [Y + weights[bias] for Y in traces]
 
     @property
     def label_dimension_bound(self) -> int:
@@ -346,13 +464,17 @@ class ActivatedNetwork(Network):
 
     @property
     def formal_collisions(self) -> int:
-        """Pairs of formal values of one unit."""
+        """Different sums of one unit that may be equal by chance, or 0, each counted thrice.
+
+        The difference of two is a polynomial of degree at most 3 (M B x) with coefficients ±1.
+        """
         if self.activation.is_polynomial:
             return 0
         stages = self.stages()
         units = {stage.layer: self.shapes[stage.matrix][0] for stage in stages}
         times = {layer: sum(s.layer == layer for s in stages) for layer in units}
-        return sum(n * (times[layer] * self.m) ** 2 for layer, n in units.items())
+        sums = {layer: times[layer] * self.m for layer in units}
+        return sum(3 * n * (sums[layer] * (sums[layer] + 1) // 2) for layer, n in units.items())
 
     @property
     def _sizes(self) -> tuple[int, int]:

@@ -31,6 +31,7 @@ import numpy as np
 from algebra.errors import InputError, shown
 
 LINEAR = "linear"
+POLYNOMIAL = "polynomial"
 ANALYTIC = ("tanh", "sigmoid", "softplus", "erf")
 # Those whose slope is a polynomial in their value: its coefficients.
 _SLOPES = {"tanh": (1, 0, -1), "sigmoid": (0, 1, -1)}
@@ -88,8 +89,8 @@ class Activation:
                 return cls(LINEAR, (Fraction(0), Fraction(1)))
             if value in ANALYTIC:
                 return cls(value)
-        elif isinstance(value, Mapping) and set(value) == {"polynomial"}:
-            return cls("polynomial", _coefficients(value["polynomial"]))
+        elif isinstance(value, Mapping) and set(value) == {POLYNOMIAL}:
+            return cls(POLYNOMIAL, _coefficients(value[POLYNOMIAL]))
         names = ", ".join(f'"{name}"' for name in (*ANALYTIC, LINEAR))
         raise InputError(
             f"`activation` ({shown(value)}) must be one of {names}, "
@@ -99,10 +100,10 @@ class Activation:
     @property
     def plain(self) -> Any:
         """The activation as it stands in a problem file."""
-        if self.name != "polynomial":
+        if self.name != POLYNOMIAL:
             return self.name
         return {
-            "polynomial": [
+            POLYNOMIAL: [
                 int(c) if c.denominator == 1 else f"{c.numerator}/{c.denominator}"
                 for c in self.coefficients
             ]
@@ -212,7 +213,7 @@ class Activation:
         return z, slope
 
     def __str__(self) -> str:
-        if self.name != "polynomial":
+        if self.name != POLYNOMIAL:
             return self.name
         terms = [
             f"{c}" if k == 0 else ("" if c == 1 else f"{c} ") + ("z" if k == 1 else f"z^{k}")

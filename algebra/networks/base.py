@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from algebra.errors import InputError, shown, whole_number
+from algebra.networks.readings import LABELS, TRACES, Reading
 
 if TYPE_CHECKING:
     from algebra.networks.chain import Chain
@@ -121,19 +122,28 @@ class Network(ABC):
         What the number of label columns is called in words.
     drive_letter : str
         What drives the first matrix in written equations: the samples X, or U.
+    only_verbs : str
+        The verbs that know this kind, where those over all allocations do not.
     is_linear : bool
         Whether the labels are polynomials in the weights and linear in the samples.
     needs_entries : bool
         Whether the forward map does more than multiply matrices and add them, so that it needs
         entries that know their own ring instead of residues and a product.
+    words : mapping of str to tuple of str
+        What each choice among words may be.
+    words_with_numbers : frozenset of str
+        Those of them that take numbers: ``{ word = [c0, c1, …] }`` in a problem file.
     """
 
     kind: ClassVar[str] = ""
     title: ClassVar[str] = ""
     column_letter: ClassVar[str] = "m"
     drive_letter: ClassVar[str] = "X"
+    only_verbs: ClassVar[str] = ""
     is_linear: ClassVar[bool] = True
     needs_entries: ClassVar[bool] = False
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    words_with_numbers: ClassVar[frozenset[str]] = frozenset()
 
     d: int
     m: int
@@ -336,6 +346,88 @@ class Network(ABC):
         """
         return self.forward(weights, X)
 
+    # -- what can be recorded ----------------------------------------------------------
+
+    @property
+    def label_steps(self) -> tuple[int | None, ...]:
+        """The steps, from 0, at which the labels are read: m columns of Y each."""
+        return (None,)
+
+    def readings(self, what: str) -> tuple[Reading, ...]:
+        """What can be recorded, one entry for each population and step.
+
+        Parameters
+        ----------
+        what : {"labels", "traces", "states"}
+            The labels; the outputs at every step; the states of the hidden units.
+
+        Raises
+        ------
+        NotKnown
+        """
+        if what == LABELS:
+            return tuple(Reading("outputs", step, self.d) for step in self.label_steps)
+        raise self._no_reading(what)
+
+    def modular_readings(
+        self,
+        what: str,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        names: Sequence[str] | None,
+        p: int,
+        seed: int,
+    ) -> list[Factors]:
+        """The factors of the derivatives of `readings`, at a point over GF(p).
+
+        As of `modular_tangents`, with the units of each reading in place of the outputs; a matrix
+        that a reading does not depend on is missing.
+
+        Raises
+        ------
+        NotKnown
+        """
+        if what != LABELS:
+            raise self._no_reading(what)
+        factors = self.modular_tangents(weights, X, names, p, seed)
+        return [
+            {
+                name: (
+                    L if L.ndim == 3 else L[:, :, k * self.m : (k + 1) * self.m],
+                    R[:, :, k * self.m : (k + 1) * self.m],
+                )
+                for name, (L, R) in factors.items()
+            }
+            for k in range(len(self.label_steps))
+        ]
+
+    def modular_values(
+        self, what: str, weights: Mapping[str, Any], X: Any, p: int, seed: int
+    ) -> list[Matrix]:
+        """What `modular_readings` differentiates, one matrix (units×m) each, of dual numbers.
+
+        Parameters
+        ----------
+        what, p, seed
+            As for `modular_readings`.
+        weights, X : of any matrices over GF(p)
+            As for `modular_forward`.
+
+        Raises
+        ------
+        NotKnown
+        """
+        if what != LABELS:
+            raise self._no_reading(what)
+        Y = self.modular_forward(weights, X, p, seed)
+        return [Y[:, k * self.m : (k + 1) * self.m] for k in range(len(self.label_steps))]
+
+    def _no_reading(self, what: str) -> NotKnown:
+        instead = "record outputs, entries or samples"
+        if what == TRACES:
+            return NotKnown(self, "steps at which outputs could be read", instead)
+        return NotKnown(self, "derivatives of the states of hidden units", instead)
+
     @property
     def label_dimension_bound(self) -> int:
         """An upper bound, from counting, on the rank ρ of the whole Jacobian.
@@ -451,6 +543,17 @@ class Network(ABC):
         papers do not speak has none.
         """
         return {}
+
+    def check_verb(self, verb: str) -> None:
+        """Check that a verb over all allocations (audit, atlas, design) knows this kind.
+
+        Raises
+        ------
+        InputError
+            Naming the verbs that do.
+        """
+        if self.only_verbs:
+            raise InputError(f"{verb} does not know {self.title} networks; {self.only_verbs} do")
 
     def narrow(self) -> list[str]:
         """What is too narrow for "a fully-learned teacher can express any linear function"."""

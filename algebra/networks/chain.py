@@ -44,6 +44,7 @@ import numpy as np
 from algebra.linalg.modular import matmul as modular_matmul
 from algebra.networks.base import Axis, Factors, Matmul, Matrix, Network
 from algebra.networks.limits import MatrixLimits, least
+from algebra.networks.readings import STATES, Reading
 
 
 def _same(value: Any) -> Any:
@@ -141,16 +142,7 @@ class ChainNetwork(Network):
             for name in chain.steps:
                 states.append(matmul(weights[name], states[-1]))
             return states
-        assert chain.start is not None
-        W, B, b = weights[chain.recurrent], weights[chain.start], self.step_inputs
-        states = []
-        for t in range(self.steps):
-            h = matmul(B, U[t * b : (t + 1) * b])
-            if states:
-                h = h + matmul(W, states[-1])
-            states.append(h)
-        states.append(matmul(W, states[-1]))
-        return states
+        return self._hidden(weights, U, matmul)
 
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
@@ -223,6 +215,98 @@ class ChainNetwork(Network):
         return self.tangents(
             weights, X, names, lambda a, b: modular_matmul(a, b, p), lambda a: a % p
         )
+
+    # -- what can be recorded ----------------------------------------------------------
+
+    @property
+    def label_steps(self) -> tuple[int | None, ...]:
+        return (self.steps - 1,) if self.chain().recurrent else (None,)
+
+    def readings(self, what: str) -> tuple[Reading, ...]:
+        """Of a recurrent net the states h_1, …, h_T and W h_T, which D reads, are those of steps
+        0, …, T."""
+        if what != STATES or not self.steps:
+            return super().readings(what)
+        if self.chain().recurrent:
+            n = self.inner_widths[0]
+            return tuple(Reading("hidden units", t, n) for t in range(self.steps + 1))
+        return tuple(
+            Reading(f"hidden layer {k}", None, width)
+            for k, width in enumerate(self.inner_widths, 1)
+        )
+
+    def modular_readings(
+        self,
+        what: str,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        names: Sequence[str] | None,
+        p: int,
+        seed: int,
+    ) -> list[Factors]:
+        if what != STATES or not self.steps:
+            return super().modular_readings(what, weights, X, names, p, seed)
+        chain, wanted = self.chain(), set(self.shapes if names is None else names)
+        if chain.recurrent:
+            return self._state_tangents(weights, X, wanted, p)
+        states, found = [X % p], []
+        for name in chain.steps:
+            states.append(modular_matmul(weights[name], states[-1], p))
+        for last, width in enumerate(self.inner_widths, 1):
+            left, factors = np.eye(width, dtype=np.int64), {}
+            for k in reversed(range(last)):
+                if chain.steps[k] in wanted:
+                    factors[chain.steps[k]] = (left[None], states[k][None])
+                left = modular_matmul(left, weights[chain.steps[k]], p)
+            found.append(factors)
+        return found
+
+    def _state_tangents(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, wanted: Collection[str], p: int
+    ) -> list[Factors]:
+        """Of h_1, …, h_T and W h_T: dh_t = Σ_s W^{t-1-s} dW h_s + Σ_s W^{t-s} dB x_s."""
+        chain, b = self.chain(), self.step_inputs
+        assert chain.recurrent is not None
+        assert chain.start is not None
+        W, powers = weights[chain.recurrent], [np.eye(self.inner_widths[0], dtype=np.int64)]
+        for _ in range(self.steps):
+            powers.append(modular_matmul(W, powers[-1], p))
+        states, found = self._hidden(weights, X, lambda a, b: modular_matmul(a, b, p)), []
+        states = [state % p for state in states]
+        inputs = X.reshape(self.steps, b, -1)
+        for t in range(1, self.steps + 2):
+            factors: Factors = {}
+            if chain.recurrent in wanted and t > 1:
+                factors[chain.recurrent] = (
+                    np.stack(powers[: t - 1][::-1]), np.stack(states[: t - 1])
+                )  # fmt: skip
+            if chain.start in wanted:
+                # No input comes after the last step.
+                seen = min(t, self.steps)
+                factors[chain.start] = (np.stack(powers[t - seen : t][::-1]), inputs[:seen])
+            found.append(factors)
+        return found
+
+    def _hidden(
+        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
+    ) -> list[Matrix]:
+        """h_1, …, h_T and W h_T of a recurrent chain, from the samples themselves."""
+        chain, b = self.chain(), self.step_inputs
+        assert chain.recurrent is not None
+        assert chain.start is not None
+        W = weights[chain.recurrent]
+        states: list[Matrix] = []
+        for t in range(self.steps):
+            h = matmul(weights[chain.start], X[t * b : (t + 1) * b])
+            states.append(h + matmul(W, states[-1]) if states else h)
+        return [*states, matmul(W, states[-1])]
+
+    def modular_values(
+        self, what: str, weights: Mapping[str, Any], X: Any, p: int, seed: int
+    ) -> list[Matrix]:
+        if what != STATES or not self.steps:
+            return super().modular_values(what, weights, X, p, seed)
+        return self._hidden(weights, X) if self.chain().recurrent else self.states(weights, X)[1:]
 
     @property
     def label_dimension_bound(self) -> int:

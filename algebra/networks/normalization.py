@@ -56,6 +56,8 @@ class NormNet(Network):
 
     kind: ClassVar[str] = "normnet"
     title: ClassVar[str] = "normalization-layer"
+    only_verbs: ClassVar[str] = "inspect, certify, count, estimate, compare and construct"
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": ACTIVATIONS}
 
     widths: tuple[int, ...]
     hidden: tuple[int, ...]
@@ -170,12 +172,3 @@ class NormNet(Network):
         for k in range(1, self.depth):
             support[f"W{k}"][-1, :-1] = 0
         return dense, support
-
-
-def refuse(network: Network, verb: str) -> None:
-    """Say that a verb does not know normalization networks."""
-    if isinstance(network, NormNet):
-        raise InputError(
-            f"{verb} does not know normalization-layer networks; inspect, certify, count, "
-            "estimate, compare and construct do"
-        )

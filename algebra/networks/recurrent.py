@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from algebra.networks.base import Matmul, Matrix
+import numpy as np
+
+from algebra.networks.base import Factors, Matrix
 from algebra.networks.chain import Chain, ChainNetwork
+from algebra.networks.readings import LABELS, TRACES, Reading
+from algebra.networks.sequence import SequenceRNN
 
 
 @dataclass(frozen=True)
@@ -44,19 +47,35 @@ class LinearRNN(ChainNetwork):
     def chain(self) -> Chain:
         return Chain("B", ("W",) * self.T, "D", "all")
 
-    def states(
-        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
+    @property
+    def read_at_every_step(self) -> SequenceRNN:
+        """The same network with the outputs of all steps for labels."""
+        return SequenceRNN(n=self.n, T=self.T, b=self.b, d=self.d, m=self.m)
+
+    def readings(self, what: str) -> tuple[Reading, ...]:
+        if what == TRACES:
+            return self.read_at_every_step.readings(LABELS)
+        return super().readings(what)
+
+    def modular_readings(
+        self,
+        what: str,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        names: Sequence[str] | None,
+        p: int,
+        seed: int,
+    ) -> list[Factors]:
+        if what == TRACES:
+            return self.read_at_every_step.modular_readings(LABELS, weights, X, names, p, seed)
+        return super().modular_readings(what, weights, X, names, p, seed)
+
+    def modular_values(
+        self, what: str, weights: Mapping[str, Any], X: Any, p: int, seed: int
     ) -> list[Matrix]:
-        """Hidden states h_1, …, h_T and the state ``W h_T`` that D reads, each n×m."""
-        W, B = weights["W"], weights["B"]
-        states: list[Matrix] = []
-        for t in range(self.T):
-            h = matmul(B, X[t * self.b : (t + 1) * self.b])
-            if states:
-                h = h + matmul(W, states[-1])
-            states.append(h)
-        states.append(matmul(W, states[-1]))
-        return states
+        if what == TRACES:
+            return self.read_at_every_step.modular_values(LABELS, weights, X, p, seed)
+        return super().modular_values(what, weights, X, p, seed)
 
     def roles(self) -> dict[str, tuple[str, ...]]:
         return {"decoder": ("D",), "recurrent": ("W",), "encoder": ("B",)}

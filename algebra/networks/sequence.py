@@ -25,14 +25,15 @@ they do not speak of this kind.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from algebra.networks.base import Matmul, Matrix
+from algebra.networks.base import Factors, Matmul, Matrix
 from algebra.networks.chain import Chain, ChainNetwork
+from algebra.networks.readings import LABELS, TRACES, Reading
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,30 @@ class SequenceRNN(ChainNetwork):
     def columns(self) -> int:
         """Columns of the label matrix: m for each of the T steps."""
         return self.T * self.m
+
+    @property
+    def label_steps(self) -> tuple[int | None, ...]:
+        return tuple(range(self.T))
+
+    def readings(self, what: str) -> tuple[Reading, ...]:
+        return super().readings(LABELS if what == TRACES else what)
+
+    def modular_readings(
+        self,
+        what: str,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        names: Sequence[str] | None,
+        p: int,
+        seed: int,
+    ) -> list[Factors]:
+        what = LABELS if what == TRACES else what
+        return super().modular_readings(what, weights, X, names, p, seed)
+
+    def modular_values(
+        self, what: str, weights: Mapping[str, Any], X: Any, p: int, seed: int
+    ) -> list[Matrix]:
+        return super().modular_values(LABELS if what == TRACES else what, weights, X, p, seed)
 
     @property
     def independent_columns(self) -> int:

@@ -9,7 +9,6 @@ A polynomial system is written once (`algebra.systems.system`) and instantiated 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -105,13 +104,6 @@ class PrimeField:
         entries = [int(entry) for row in rows for entry in row]
         reduced, rank = nmod_mat(len(rows), columns, entries, self.characteristic).rref()
         return reduced.tolist()[:rank] if rank else []
-
-    def random_array(self, shape: tuple[int, int], rng: random.Random) -> np.ndarray:
-        """A matrix of independent uniform residues (object array of `nmod`)."""
-        out = np.empty(shape, dtype=object)
-        for index in np.ndindex(shape):
-            out[index] = nmod(rng.randrange(self.characteristic), self.characteristic)
-        return out
 
     def __repr__(self) -> str:
         return f"PrimeField({self.characteristic})"

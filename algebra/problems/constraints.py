@@ -17,7 +17,7 @@ Bounds and drawn weights are binary fractions, so the intervals are exact ration
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from math import inf, isnan
@@ -78,6 +78,87 @@ class Interval:
             return fmpq(0)
         end = self.high if slope > 0 else self.low
         return None if end is None else slope * end
+
+
+class BoxColumns:
+    """Numbers in their intervals, written by nonnegative columns of a linear program.
+
+    A number is low + p, or high − q where there is no low end; with both ends p + q = high − low
+    is one more equation; with neither it is p − q.
+
+    Parameters
+    ----------
+    intervals : sequence of Interval
+    first : int, optional
+        The first of their columns.
+
+    Attributes
+    ----------
+    end : int
+        The first column after theirs.
+
+    Examples
+    --------
+    >>> box = BoxColumns([Interval(fmpq(-1), fmpq(2)), Interval()])
+    >>> row = box.blank()
+    >>> box.enter(row, fmpq(5), [(0, fmpq(2)), (1, fmpq(3))]), row
+    (7, [2, 0, 3, -3])
+    >>> box.equations()
+    [([1, 1, 0, 0], 3)]
+    >>> box.values([fmpq(1), fmpq(2), fmpq(0), fmpq(4)])
+    [0, -4]
+    """
+
+    def __init__(self, intervals: Iterable[Interval], first: int = 0) -> None:
+        # For each number its constant and its columns with their signs.
+        self._parts: list[tuple[fmpq, list[tuple[int, int]]]] = []
+        self._ranges: list[tuple[int, fmpq]] = []
+        at = first
+        for interval in intervals:
+            low, high = interval.low, interval.high
+            if low is None and high is None:
+                self._parts.append((fmpq(0), [(at, 1), (at + 1, -1)]))
+                at += 2
+            elif low is not None and high is not None:
+                self._parts.append((low, [(at, 1)]))
+                self._ranges.append((at, high - low))
+                at += 2
+            elif low is not None:
+                self._parts.append((low, [(at, 1)]))
+                at += 1
+            elif high is not None:
+                self._parts.append((high, [(at, -1)]))
+                at += 1
+        self.end = at
+
+    def blank(self) -> list[fmpq]:
+        """A row of zeros, one for each column up to `end`."""
+        return [fmpq(0)] * self.end
+
+    def enter(self, row: list[fmpq], right: fmpq, terms: Iterable[tuple[int, fmpq]]) -> fmpq:
+        """Enter terms, each a number's place and its factor, into a row; its right-hand side."""
+        for place, factor in terms:
+            constant, columns = self._parts[place]
+            right = right - factor * constant
+            for c, sign in columns:
+                row[c] = row[c] + sign * factor
+        return right
+
+    def equations(self) -> list[tuple[list[fmpq], fmpq]]:
+        """Rows and right-hand sides that hold numbers with two ends between them."""
+        found = []
+        for at, width in self._ranges:
+            row = self.blank()
+            row[at] = row[at + 1] = fmpq(1)
+            found.append((row, width))
+        return found
+
+    def values(self, point: Sequence[fmpq]) -> list[fmpq]:
+        """The numbers at a point of the program."""
+        return [
+            constant + sum((sign * point[c] for c, sign in columns), fmpq(0))
+            for constant, columns in self._parts
+        ]
 
 
 @dataclass(frozen=True)

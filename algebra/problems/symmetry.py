@@ -158,7 +158,3 @@ class SymmetryGroup:
         """The first allocation of the orbit, in the order of cells."""
         orbit = self.orbit([self._position[cell] for cell in allocation.cells])
         return Allocation.from_cells(self.network, [self.cells[k] for k in min(orbit)])
-
-    def orbit_size(self, allocation: Allocation) -> int:
-        """Number of different allocations in the orbit."""
-        return len(self.orbit([self._position[cell] for cell in allocation.cells]))

@@ -143,7 +143,7 @@ def rank_at_points(
     *,
     once: Fraction,
     support: Mapping[str, np.ndarray] | None = None,
-    seed: int = 0,
+    seed: int | str = 0,
     target: Fraction = TARGET_ERROR,
 ) -> GenericRank:
     """A generic rank, from its ranks at random points.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -18,6 +19,10 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import generic_rank
 from algebra.ranks.jacobian import columns_at, random_point
+from algebra.time_limits import check_time
+
+# More cells than this are not all ordered; of each order at least so many are looked at.
+_MOST_CELLS, _FIRST_CELLS = 200_000, 4_096
 
 
 def candidate_bases(
@@ -31,9 +36,13 @@ def candidate_bases(
 
     Few rows (or columns), each with as many weights as it has equations, leave a linear
     system (Theorem 3.5), so the cells are first taken greedily in order of rows, then of
-    columns, both from the fullest line to the emptiest; then in random order.
+    columns, both from the fullest line to the emptiest; then in random order.  Of more than
+    `_MOST_CELLS` cells only the first of each order are looked at.
     """
     rng = random.Random(f"bases/{seed}")
+    if allocation.size > _MOST_CELLS:
+        yield from _bases_of_many(allocation, rank, support, seed, count, rng)
+        return
     cells = list(allocation.cells)
     rows = {name: allocation.row_counts(name) for name in allocation.matrices}
     columns = {name: allocation.column_counts(name) for name in allocation.matrices}
@@ -48,6 +57,39 @@ def candidate_bases(
         if basis is not None and basis not in seen:
             seen.add(basis)
             yield basis
+
+
+def _bases_of_many(
+    allocation: Allocation,
+    rank: int,
+    support: Mapping[str, np.ndarray],
+    seed: int,
+    count: int,
+    rng: random.Random,
+) -> Iterator[tuple[Cell, ...]]:
+    """The same among very many cells, each order cut after its first cells."""
+    most = _FIRST_CELLS + 4 * rank
+    seen = set()
+    for attempt in range(count):
+        check_time()
+        if attempt < 2:
+            order = list(islice(_along_lines(allocation, by_rows=not attempt), most))
+        else:
+            order = rng.sample(allocation.cells, most)
+        basis = greedy_basis(allocation, order, rank, support, seed)
+        if basis is not None and basis not in seen:
+            seen.add(basis)
+            yield basis
+
+
+def _along_lines(allocation: Allocation, *, by_rows: bool) -> Iterator[Cell]:
+    """Cells row by row, or column by column, from the fullest line to the emptiest."""
+    count = allocation.row_counts if by_rows else allocation.column_counts
+    lines = [(-c, name, k) for name in allocation.matrices for k, c in enumerate(count(name)) if c]
+    for _, name, k in sorted(lines):
+        mask = allocation.masks[name]
+        for other in np.flatnonzero(mask[k] if by_rows else mask[:, k]).tolist():
+            yield (name, k, other) if by_rows else (name, other, k)
 
 
 def smallest_circuit(
@@ -85,8 +127,7 @@ def greedy_basis(
     found = matroid.greedy(range(len(order)), rank)
     if len(found) < rank:
         return None
-    chosen = {order[k] for k in found}
-    basis = tuple(cell for cell in allocation.cells if cell in chosen)
+    basis = Allocation.from_cells(allocation.network, (order[k] for k in found)).cells
     return (
         basis
         if generic_rank(allocation.network, basis, support=support, upper=rank, seed=seed).rank

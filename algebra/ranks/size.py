@@ -10,12 +10,13 @@ import os
 
 from algebra.errors import Unfinished
 from algebra.networks.base import Network
-from algebra.time_limits import OutOfTime, time_left
+from algebra.time_limits import TooSlow, time_left
 
 # Bytes of a residue; copies that are there at one time (columns, their product, the echelon).
 _BYTES, _COPIES = 8, 3
-# Multiplications modulo p in a second, of one core, and how far an estimate may be wrong.
-_RATE, _SLACK = 1e9, 4.0
+# Multiplications modulo p in a second, of one core, seconds for a step of a recurrent network
+# however small it is, and how far an estimate may be wrong.
+_RATE, _STEP, _SLACK = 1e9, 6e-5, 4.0
 
 
 def memory() -> int:
@@ -26,7 +27,7 @@ def memory() -> int:
         return 1 << 62
 
 
-def check_size(network: Network, columns: int) -> None:
+def check_size(network: Network, columns: int, rows: int | None = None) -> None:
     """Refuse a Jacobian that does not fit, or whose rank takes far longer than there is time.
 
     Parameters
@@ -34,13 +35,15 @@ def check_size(network: Network, columns: int) -> None:
     network : Network
     columns : int
         How many weights' columns are wanted at once.
+    rows : int, optional
+        How many numbers are differentiated; the labels by default.
 
     Raises
     ------
     Unfinished
         With what it would take, and which size to change.
     """
-    rows = network.outputs
+    rows = network.outputs if rows is None else rows
     needed = _BYTES * _COPIES * rows * columns
     here = memory()
     if needed > here:
@@ -49,11 +52,15 @@ def check_size(network: Network, columns: int) -> None:
             f"{in_units(here)}: let fewer weights learn, or take fewer samples"
         )
     seconds = rows * columns * min(rows, columns) / _RATE
+    chain = network.chain()
+    steps = 0 if chain is None else len(chain.steps)
     left = time_left()
-    if seconds > _SLACK * left:
-        raise OutOfTime(
-            f"the rank of {_matrix(rows, columns)} would take about {in_time(seconds)}, "
-            f"{in_time(left)} are left: a longer --timeout, fewer samples or fewer weights"
+    if seconds + _STEP * steps > _SLACK * left:
+        through = f" through {steps} steps" if _STEP * steps > seconds else ""
+        raise TooSlow(
+            f"the rank of {_matrix(rows, columns)}{through} would take about "
+            f"{in_time(seconds + _STEP * steps)}, and there are {in_time(left)}: a longer "
+            f"--timeout, {'fewer steps' if through else 'fewer samples or fewer weights'}"
         )
 
 

@@ -7,7 +7,8 @@ point over GF(p), k its rank.
 some κ with κ J_A = 0 has κ·J_c ≠ 0.  For a random κ of that left null space this fails with
 probability 1/p.  The column of the cell (i, j) is Σ_s L_s[:, i] ⊗ R_s[j, :], so for κ read as a
 d×columns matrix K all cells of a weight matrix have κ·J_c = (Σ_s L_sᵀ K R_sᵀ)[i, j]: a few small
-products, and no Jacobian of the whole network.
+products, and no Jacobian of the whole network.  Where units have slopes of their own for each
+sample c, L_s[:, c, i] depends on it, and L_sᵀ K becomes the matrix of L_s[:, c, i]·K[:, c].
 
 *Removing.*  A weight a lowers the rank where it is a *coloop*: in no circuit inside A, so that
 every ν with J_A ν = 0 has ν_a = 0; again a random ν of the null space tells.
@@ -74,7 +75,7 @@ def what_if(
     Parameters
     ----------
     allocation : Allocation
-        Of a network that is a chain of matrices.
+        Of a network whose labels are analytic in its weights.
     support : mapping of str to mask, optional
         Weights outside do not exist: they raise nothing.
     seed : int, optional
@@ -122,7 +123,11 @@ def what_if(
         K = matmul(mix, left, p).reshape(network.d, network.columns)
         learning = allocation.masks
         for name, (L, R) in factors.items():
-            moved = matmul(matmul(L.transpose(0, 2, 1), K, p), R.transpose(0, 2, 1), p)
+            if L.ndim == 4:
+                left_part = (L * K[None, :, :, None] % p).sum(axis=1).transpose(0, 2, 1) % p
+            else:
+                left_part = matmul(L.transpose(0, 2, 1), K, p)
+            moved = matmul(left_part, R.transpose(0, 2, 1), p)
             free = learning[name] == 0
             if name in support:
                 free = free & (np.asarray(support[name]) != 0)

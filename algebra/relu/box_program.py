@@ -1,17 +1,16 @@
 r"""Exact decisions of ReLU instances under constraints: linear programs over Q, branched.
 
-The unknowns are u, v ≥ 0 and each learnable weight written by what it is bounded with: low + p,
-high − q, with p + q = high − low where both ends are there, and p − q where neither is.  A node
-fixes some u or v at 0; its program (`algebra.linalg.rational_lp`) has either a vertex, or
-multipliers whose first part is a Farkas vector of `algebra.relu.equations`.  At a vertex with
-u v = 0 throughout the weights are a match; else the node is divided.  Every answer is a proof and
-none is missed: slow, and meant for what floating point leaves in doubt, and for nets whose
-learnable weights are all in W2, which need one program.
+The unknowns are u, v ≥ 0 and each learnable weight written by what it is bounded with
+(`algebra.problems.constraints.BoxColumns`). A node fixes some u or v at 0; its program
+(`algebra.linalg.rational_lp`) has either a vertex, or multipliers whose first part is a Farkas
+vector of `algebra.relu.equations`. At a vertex with u v = 0 throughout the weights are a match;
+else the node is divided. Every answer is a proof and none is missed: slow, and meant for what
+floating point leaves in doubt, and for nets whose learnable weights are all in W2, which need one
+program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from flint import fmpq
 
 from algebra.linalg.rational_lp import GIVEN_UP, INFEASIBLE, GuessMaker, maximize
 from algebra.problems.allocation import Cell
+from algebra.problems.constraints import BoxColumns
 from algebra.relu.equations import FREE, U_ZERO, V_ZERO, ReluSystem
 from algebra.relu.hull_program import halves
 from algebra.relu.leaves import Leaf
@@ -70,64 +70,38 @@ class BoxProgram:
             ("W1", i, j) for i, own in zip(system.units, system.cells, strict=True) for j in own
         ]
         self.cells += [("W2", o, i) for o, i in system.second]
-        # For each weight its constant and its columns with their signs.
-        self.parts: list[tuple[fmpq, list[tuple[int, int]]]] = []
-        at = 2 * k * m
-        ranges: list[tuple[int, fmpq]] = []
-        for cell in self.cells:
-            interval = system.interval(*cell)
-            if interval.low is None and interval.high is None:
-                self.parts.append((_ZERO, [(at, 1), (at + 1, -1)]))
-                at += 2
-            elif interval.low is None:
-                assert interval.high is not None
-                self.parts.append((interval.high, [(at, -1)]))
-                at += 1
-            elif interval.high is None:
-                self.parts.append((interval.low, [(at, 1)]))
-                at += 1
-            else:
-                self.parts.append((interval.low, [(at, 1)]))
-                ranges.append((at, interval.high - interval.low))
-                at += 2
-        self.columns = at
-        self._write(ranges)
+        self.box = BoxColumns((system.interval(*cell) for cell in self.cells), 2 * k * m)
+        self.columns = self.box.end
+        self.rows: list[list[fmpq]] = []
+        self.right: list[fmpq] = []
+        self._write()
         self.guess = None if guesses is None or not self.rows else guesses(self.rows)
 
-    def _write(self, ranges: Sequence[tuple[int, fmpq]]) -> None:
+    def _write(self) -> None:
         system = self.system
         k, m = system.pairs
         d, W2 = len(system.G), system.W2
-        place = dict(zip(self.cells, self.parts, strict=True))
-        self.rows: list[list[fmpq]] = []
-        self.right: list[fmpq] = []
-
-        def add(row: list[fmpq], right: fmpq, terms: Sequence[tuple[Cell, fmpq]]) -> None:
-            for cell, factor in terms:
-                constant, columns = place[cell]
-                right = right - factor * constant
-                for c, sign in columns:
-                    row[c] = row[c] + sign * factor
-            self.rows.append(row)
-            self.right.append(right)
-
+        place = {cell: at for at, cell in enumerate(self.cells)}
         for t in range(k):
             for s in range(m):
-                row = [_ZERO] * self.columns
+                row = self.box.blank()
                 row[t * m + s], row[(k + t) * m + s] = _ONE, -_ONE
-                terms = [(("W1", system.units[t], j), -system.X[j, s]) for j in system.cells[t]]
-                add(row, system.c[t, s], terms)
+                first = [place["W1", system.units[t], j] for j in system.cells[t]]
+                terms = [(w, -system.X[j, s]) for w, j in zip(first, system.cells[t], strict=True)]
+                self.right.append(self.box.enter(row, system.c[t, s], terms))
+                self.rows.append(row)
         for o in range(d):
             for s in range(m):
-                row = [_ZERO] * self.columns
+                row = self.box.blank()
                 for t in range(k):
                     row[t * m + s] = W2[o, t]
-                own = [(("W2", o, i), system.hidden[i, s]) for o2, i in system.second if o2 == o]
-                add(row, system.G[o, s], own)
-        for at, width in ranges:
-            row = [_ZERO] * self.columns
-            row[at] = row[at + 1] = _ONE
-            add(row, width, [])
+                second = [i for o2, i in system.second if o2 == o]
+                terms = [(place["W2", o, i], system.hidden[i, s]) for i in second]
+                self.right.append(self.box.enter(row, system.G[o, s], terms))
+                self.rows.append(row)
+        for row, width in self.box.equations():
+            self.rows.append(row)
+            self.right.append(width)
 
     def solve(self, fixed: np.ndarray) -> tuple[list[fmpq] | None, Leaf | None]:
         """All unknowns at a vertex with these fixings, or the leaf refuted; or neither: given up.
@@ -189,7 +163,8 @@ class BoxProgram:
             gaps = [(values[t] * values[t + size], t) for t in range(size)]
             worst, pair = max(gaps, default=(_ZERO, 0))
             if worst == 0:
-                witness = self.system.witness(self._weights(values))
+                weights = dict(zip(self.cells, self.box.values(values), strict=True))
+                witness = self.system.witness(weights)
                 if witness is None:
                     raise AssertionError("a vertex is no match: a bug")
                 return Decided(witness, (), nodes)
@@ -199,12 +174,6 @@ class BoxProgram:
             low, high = halves(sides, *place)
             waiting += [high, low] if values[pair] <= values[pair + size] else [low, high]
         return Decided(None, tuple(leaves), nodes)
-
-    def _weights(self, values: Sequence[fmpq]) -> dict[Cell, fmpq]:
-        return {
-            cell: constant + sum((sign * values[c] for c, sign in columns), _ZERO)
-            for cell, (constant, columns) in zip(self.cells, self.parts, strict=True)
-        }
 
 
 def empty_leaf(system: ReluSystem, fixed: np.ndarray) -> Leaf:

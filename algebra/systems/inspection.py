@@ -20,6 +20,9 @@ from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.modular_elimination import eliminate_modular
 from algebra.systems.system import QuadraticSystem, WrittenSystem, patterns_of
 
+# Forms with more equations are described by their sizes only.
+MOST_EQUATIONS = 40_000
+
 
 @dataclass(frozen=True)
 class BlockSummary:
@@ -181,6 +184,8 @@ class Inspection(Result):
         Matrices that learn by an update; `allocation` then holds all cells that can change.
     parameters : int or None
         How many numbers learn, where that is not the number of cells.
+    rank, equations : int or None
+        Where updates learn: the generic rank of what learns, and of the whole network.
     """
 
     allocation: Allocation
@@ -192,6 +197,8 @@ class Inspection(Result):
     labels: str = ""
     updates: tuple[UpdateReport, ...] = ()
     parameters: int | None = None
+    rank: int | None = None
+    equations: int | None = None
 
     @property
     def learnable(self) -> int:
@@ -243,7 +250,7 @@ class Inspection(Result):
             "prime": self.prime,
             "forms": [form.to_dict() for form in self.forms],
             "skipped": list(self.skipped),
-            **({"updates": [update.to_dict() for update in self.updates]} if self.updates else {}),
+            **self._of_updates(),
             **({"labels": self.labels} if self.labels else {}),
             "violations": [
                 {
@@ -257,6 +264,12 @@ class Inspection(Result):
                 for v in self.violations
             ],
         }
+
+    def _of_updates(self) -> dict[str, Any]:
+        if not self.updates:
+            return {}
+        updates = [update.to_dict() for update in self.updates]
+        return {"updates": updates, "rank": self.rank, "equations": self.equations}
 
     def __str__(self) -> str:
         what = "parameters" if self.updates else "weights"
@@ -296,6 +309,12 @@ def form_reports(
         if unknowns > largest:
             skipped.append(
                 f"{form} form: {unknowns} unknowns, more than {largest}: not written out"
+            )
+            continue
+        if (labels := allocation.network.outputs) > MOST_EQUATIONS:
+            skipped.append(
+                f"{form} form: an equation for each of {labels} labels, more than "
+                f"{MOST_EQUATIONS}: not written out"
             )
             continue
         with phase(f"elimination of the {form} form ({unknowns} unknowns)"):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.linalg.modular import Residues, matmul
+from algebra.linalg.modular import Residues, drawn_residues, matmul
 from algebra.networks.base import Network, Support
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
@@ -119,12 +119,12 @@ def modular_instance(
     """
     network, rng = allocation.network, random.Random(f"{key}/{p}/{seed}")
 
-    def entry() -> int:
-        return rng.randrange(p)
+    def drawn(shape: tuple[int, ...]) -> Residues:
+        return drawn_residues(shape, p, rng)
 
-    weights = _drawn(network, entry, np.int64)
-    other = _drawn(network, entry, np.int64) if teacher else weights
-    X = _matrix(network.input_shape, entry, np.int64)
+    weights = {name: drawn(shape) for name, shape in network.shapes.items()}
+    other = {name: drawn(shape) for name, shape in network.shapes.items()} if teacher else weights
+    X = drawn(network.input_shape)
     for matrices in (weights, other):
         _restrict(matrices, support, 0)
     return ModularInstance(allocation, p, weights, other, X)
@@ -169,8 +169,8 @@ def rational_instance(
     def entry() -> fmpq:
         return fmpq(rng.randint(-_REACH, _REACH), _GRID)
 
-    student, teacher = _drawn(network, entry, object), _drawn(network, entry, object)
-    X = _matrix(network.input_shape, entry, object)
+    student, teacher = _drawn(network, entry), _drawn(network, entry)
+    X = _matrix(network.input_shape, entry)
     for matrices in (student, teacher):
         _restrict(matrices, problem.support, fmpq(0))
     return student, teacher, X
@@ -195,12 +195,12 @@ def _residues(entries: np.ndarray) -> Residues:
     return np.array([int(value) for value in entries.flat], np.int64).reshape(entries.shape)
 
 
-def _drawn(network: Network, entry: Callable[[], Any], dtype: Any) -> Matrices:
-    return {name: _matrix(shape, entry, dtype) for name, shape in network.shapes.items()}
+def _drawn(network: Network, entry: Callable[[], fmpq]) -> Matrices:
+    return {name: _matrix(shape, entry) for name, shape in network.shapes.items()}
 
 
-def _matrix(shape: tuple[int, int], entry: Callable[[], Any], dtype: Any) -> np.ndarray:
-    out = np.empty(shape, dtype)
+def _matrix(shape: tuple[int, int], entry: Callable[[], fmpq]) -> np.ndarray:
+    out = np.empty(shape, object)
     for cell in np.ndindex(shape):
         out[cell] = entry()
     return out

@@ -40,7 +40,7 @@ class Elimination(Result):
     ----------
     problem : Problem
     form : str
-        Of the system: "B", "D", "forward", "backward" or "direct".
+        Of the system: "B", "D", "forward", "backward", "sums" or "direct".
     core : CoreSystem
         The core itself, over Q or Q(parameters).
     parameters : tuple of str

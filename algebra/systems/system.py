@@ -26,7 +26,7 @@ class PolynomialSystem:
     Attributes
     ----------
     form : str
-        "B", "D", "forward", "backward" or "direct".
+        "B", "D", "forward", "backward", "sums" or "direct".
     ring : Ring
     unknowns : tuple of str
         Names: first the learnable weights in the allocation's order (``W_0_1``), then the

@@ -134,7 +134,7 @@ class _Certifier:
             self.evidence["part"] = part.to_dict()
             count = part.learnable
             rule = f"{plural(count, f'{count} cell')} within its reach are maximal: {part.rule}"
-            return self._conclude(MAXIMAL, rule)
+            return self._conclude(MAXIMAL, rule, whole.error + part.error_bound)
         return self._conclude(UNDECIDED, "not minimal, with updates", tried=looked)
 
     def _minimal(self, whole: GenericRank, own: GenericRank) -> Certificate:

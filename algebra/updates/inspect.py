@@ -80,4 +80,6 @@ def inspect_updates(problem: Problem, seed: int = 0) -> Inspection:
         violations=(),
         updates=tuple(reports),
         parameters=learning.size,
+        rank=own.rank,
+        equations=whole.rank,
     )

@@ -32,7 +32,9 @@ GALLERY = (
     "normalization.py",
     "weights_one_can_have.py",
     "activations.py",
+    "lora.py",
     "determined.py",
+    "recorded.py",
     "atlas.py",
     "distributions.py",
 )
@@ -40,14 +42,18 @@ GALLERY = (
 GROUPS = {
     "Networks and problems": (
         "LinearEstimator", "LinearRNN", "SequenceRNN", "LinearFeedForward", "ShallowReLU",
-        "NormNet", "RNN", "FeedForward", "Problem", "Allocation", "RandomCells", "Constraints",
+        "NormNet", "RNN", "FeedForward", "Problem", "Allocation", "RandomCells", "LowRank", "Gain",
+        "Tied", "Constraints",
         "Distribution", "load_problem", "Instance", "draw_instance", "GivenNumbers",
         "load_instance",
     ),
-    "Exact verbs": ("inspect", "certify", "verify", "decide", "identify", "audit", "atlas"),
+    "Exact verbs": (
+        "inspect", "certify", "verify", "decide", "identify", "record", "audit", "atlas",
+    ),
     "Verbs that solve instances": (
         "count", "estimate", "compare", "profile", "train", "enclosures",
     ),
+    "torch": ("from_torch", "to_torch"),
     "Designs": ("design", "repair", "robust"),
     "Normalization layers": (
         "construct", "construct_by_depth", "construct_by_depth_exactly", "DepthConstruction",

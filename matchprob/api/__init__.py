@@ -9,11 +9,13 @@ estimate   The verbs that solve random instances: count, estimate, constrain, co
 profile    The match probability against what a match may cost: the verb profile
 train      Does training find the match: the verb train
 identify   Which weights the data determine
+record     What has to be recorded so that they do
 surveys    Many allocations at once: audit, atlas
 tools      Floating-point help that the exact verbs hand to `algebra`
 designs/   Allocations found: design, repair, robust
 construct  Frozen networks made equal to a target by their normalization layers
 layers     Layers of networks from elsewhere: arrays, ``.npz`` files, scikit-learn, torch
+modules    Problems from torch modules, and what learns as masks for their gradients
 studies    Kept trials as a person or another program wants them
 
 Modules are named after their main verbs, so this folder exports none of them by name.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from algebra.errors import InputError
 from algebra.problems.constraints import Constraints
-from algebra.time_limits import OutOfTime, positive_seconds, within
+from algebra.time_limits import OutOfTime, limit_until, moment_after, positive_seconds, within
 from matchprob.api.given import Given, as_instance, count_given
 from matchprob.api.question import Question, as_problem, check_common, stem_of
 from matchprob.io.progress import watched
@@ -71,7 +71,7 @@ def count(
         return count_given(own, engine=engine, timeout=min(timeout, trial_timeout))
     if isinstance(instances, bool) or not isinstance(instances, int) or instances < 1:
         raise InputError(f"`instances` ({instances!r}) must be a whole number, at least 1")
-    start = time.monotonic()
+    start, end = time.monotonic(), moment_after(timeout)
     positive_seconds(timeout, "timeout")
     with Study(
         problem,
@@ -91,9 +91,8 @@ def count(
                     root_count, source = None, "infinite: more weights than equations"
             except OutOfTime:
                 source = "the time limit was met"
-        left = max(timeout - (time.monotonic() - start), 1e-3)
         with watched(advance, "counting", instances) as told:
-            found = study.run(instances, timeout=left, advance=told)
+            found = study.run(instances, timeout=limit_until(end), advance=told)
     return CountResult(
         engine=found.engine,
         seed=seed,
@@ -103,6 +102,7 @@ def count(
         seconds=time.monotonic() - start,
         requested=instances,
         problem=problem,
+        trouble=found.trouble,
     )
 
 
@@ -197,7 +197,7 @@ def estimate(
     Study : the same in steps.
     """
     positive_seconds(timeout, "timeout")
-    start = time.monotonic()
+    end = moment_after(timeout)
     with Study(
         as_problem(question),
         seed=seed,
@@ -214,9 +214,8 @@ def estimate(
         if name:
             study.rename(name)
         # Loading and connecting take their share.
-        left = max(timeout - (time.monotonic() - start), 1e-3)
         with watched(advance, "estimating", trials, confidence) as told:
-            return study.run(trials, half_width=half_width, timeout=left, advance=told)
+            return study.run(trials, half_width=half_width, timeout=limit_until(end), advance=told)
 
 
 def constrain(
@@ -300,7 +299,7 @@ def compare(
         about the same trial.
     """
     positive_seconds(timeout, "timeout")
-    start = time.monotonic()
+    end = moment_after(timeout)
     problems = as_problem(first), as_problem(second)
     check_common(problems)
     with ExitStack() as stack:
@@ -322,7 +321,6 @@ def compare(
             )
             for problem, question in zip(problems, (first, second), strict=True)
         ]  # fmt: skip
-        left = max(timeout - (time.monotonic() - start), 1e-3)
         with watched(advance, "comparing", 2 * trials) as told:
-            found = run_together(studies, trials, timeout=left, advance=told)
+            found = run_together(studies, trials, timeout=limit_until(end), advance=told)
     return Comparison(*found)

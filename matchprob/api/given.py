@@ -49,8 +49,9 @@ def as_instance(given: Given, problem: Problem) -> GivenInstance:
         )
     if problem.constraints:
         raise InputError(
-            "one's own instance is about any real weights: take [constraints] out of the problem "
-            "file"
+            "one's own instance is asked about any real weights, for it does not say what they "
+            "were before learning: take [constraints] out of the problem file, and hold what "
+            "`count --solutions` prints against them"
         )
     if isinstance(given, GivenNumbers):
         numbers = given

@@ -174,17 +174,17 @@ def _perceptron(network: Any, name: str) -> ReadNetwork:
 
 
 # Modules that change nothing when a network is evaluated.
-_PASSIVE = ("Identity", "Dropout", "AlphaDropout", "FeatureAlphaDropout", "Flatten")
+PASSIVE = ("Identity", "Dropout", "AlphaDropout", "FeatureAlphaDropout", "Flatten")
 
 
-def _leaves(module: Any) -> Iterator[Any] | None:
+def leaves(module: Any) -> Iterator[Any] | None:
     """Modules in the order in which a Sequential runs them; None where the order is not known."""
     children = list(module.children()) if hasattr(module, "children") else []
     if not children and type(module).__name__ != "Sequential":
         return iter([module])
     if type(module).__name__ != "Sequential":
         return None
-    parts = [_leaves(child) for child in children]
+    parts = [leaves(child) for child in children]
     if any(part is None for part in parts):
         return None
     return iter([leaf for part in parts if part is not None for leaf in part])
@@ -208,15 +208,15 @@ def _module(module: Any, name: str) -> ReadNetwork:
             finally:
                 module.train(training)
 
-    leaves = _leaves(module)
-    if leaves is None or not hasattr(module, "children"):
+    order = leaves(module)
+    if order is None or not hasattr(module, "children"):
         assumed = ASSUMED if forward is None else ""
         return ReadNetwork(layers, assumed=assumed, unit=unit, forward=forward)
     norms: list[float] = []
     last = ""
-    for leaf in leaves:
+    for leaf in order:
         kind = type(leaf).__name__
-        if kind in _PASSIVE:
+        if kind in PASSIVE:
             continue
         if kind == "Linear" and last in ("", "ReLU"):
             norms.append(EPSILON)

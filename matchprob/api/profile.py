@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from algebra.errors import InputError, whole_number
-from algebra.time_limits import OutOfTime, positive_seconds, within
+from algebra.problems.problem import Problem
+from algebra.time_limits import OutOfTime, limit_until, moment_after, positive_seconds, within
 from matchprob.api.question import Question, as_problem, check_common, stem_of
 from matchprob.io.progress import watched
 from numeric.counts import InstanceCount
@@ -90,8 +90,10 @@ def profile(
     whole_number(trials, "trials", 1)
     tail_of(confidence)
     positive_seconds(timeout, "timeout")
-    began = time.monotonic()
-    listed = [is_listed(problem) for problem in problems]
+    counting = _COUNTING * timeout if measure.is_slow else timeout
+    counted_by, end = moment_after(counting), moment_after(timeout)
+    with within(timeout):
+        listed = [is_listed(problem) for problem in problems]
     asked = given or COARSE
     with ExitStack() as stack:
         kept = (
@@ -114,25 +116,20 @@ def profile(
                     for one in asked_of
                 ]
             )  # fmt: skip
-        share = _COUNTING if measure.is_slow else 1.0
-        left = max(share * timeout - (time.monotonic() - began), 1e-3)
         every = [study for some in studies for study in some]
         with watched(advance, "profiling", trials * len(every)) as told:
-            found = run_together(every, trials, timeout=left, advance=told)
+            found = run_together(every, trials, timeout=limit_until(counted_by), advance=told)
     profiles = []
+    late = ""
     estimates = iter(found)
     for problem, question, some, has_list in zip(problems, questions, studies, listed, strict=True):
         own = [next(estimates) for _ in some]
         thresholds: list[Threshold]
         if has_list:
-            of = Thresholds(problem, seed, measure).of
-            thresholds = []
-            left = max(timeout - (time.monotonic() - began), 1e-3) if measure.is_slow else math.inf
-            with suppress(KeyboardInterrupt, OutOfTime), within(left):
-                for count in own[0].counts:
-                    thresholds.append(of(count))
+            thresholds, over = _measured(problem, seed, measure, own[0].counts, end)
+            late = over or late
             if problem.network.chain() is None and measure.constraint:
-                left = max(timeout - (time.monotonic() - began), 1e-3)
+                left = limit_until(end)
                 thresholds = _asked_again(some[0].work, measure, asked, thresholds, left)
         else:
             thresholds = merged(asked, [one.counts for one in own])
@@ -142,8 +139,29 @@ def profile(
                 given if has_list else asked, confidence, stem_of(question),
             )
         )  # fmt: skip
-    trouble = next((one.trouble for one in found if one.trouble), "")
+    trouble = next((one.trouble for one in found if one.trouble), late)
     return ProfileResult(by, seed, tuple(profiles), trials, confidence, trouble)
+
+
+def _measured(
+    problem: Problem,
+    seed: int,
+    measure: Measure,
+    counts: Iterable[InstanceCount],
+    end: float,
+) -> tuple[list[Threshold], str]:
+    """Thresholds of counted trials, and why some are missing where time was up."""
+    of = Thresholds(problem, seed, measure).of
+    thresholds: list[Threshold] = []
+    try:
+        with within(limit_until(end) if measure.is_slow else math.inf):
+            for count in counts:
+                thresholds.append(of(count))
+    except KeyboardInterrupt:
+        pass
+    except OutOfTime as over:
+        return thresholds, str(over)
+    return thresholds, ""
 
 
 def _asked_again(

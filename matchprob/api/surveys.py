@@ -9,7 +9,6 @@ from pathlib import Path
 
 from algebra.errors import InputError
 from algebra.networks.base import Network
-from algebra.networks.normalization import refuse
 from algebra.problems.files import load_problem
 from algebra.problems.problem import Problem
 from algebra.surveys import atlas as atlases
@@ -60,7 +59,7 @@ def audit(
     """
     problem = _network_of(question)
     positive_seconds(timeout, "timeout")
-    refuse(problem.network, "audit")
+    problem.network.check_verb("audit")
     network = problem.network
     size = network.outputs if budget is None else budget
     names = list(matrices or [])
@@ -164,7 +163,7 @@ def atlas(
     """
     problem = _network_of(question)
     positive_seconds(timeout, "timeout")
-    refuse(problem.network, "atlas")
+    problem.network.check_verb("atlas")
     with within(timeout):
         return atlases.atlas(
             problem.network,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
-from algebra.errors import whole_number
+from algebra.errors import InputError, whole_number
 from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.question import Question, as_problem, stem_of
 from matchprob.io.progress import watched
@@ -64,7 +67,7 @@ def train(
     trial_timeout : float, optional
         Seconds for one count.
     store : str or Path, optional
-        SQLite file that keeps the counts, which are most of the work; training is done again.
+        SQLite file that keeps the counts, and what training came to.
     workers : int, optional
         Local processes that count.
     advance, trained : callable, optional
@@ -84,6 +87,8 @@ def train(
     (20, 0)
     """
     problem = as_problem(question)
+    if not problem.is_random and not problem.learning.size:
+        raise InputError("no weight learns: there is nothing to train")
     whole_number(trials, "trials", 1)
     if steps is not None:
         whole_number(steps, "steps", 1)
@@ -94,27 +99,59 @@ def train(
     began = time.monotonic()
     # Whole lists of matches where they are polynomial systems' solutions; else a decision.
     chosen = Work.of(problem, seed, engine).settings.engine
-    with (
-        Study(
-            problem,
-            seed=seed,
-            engine=engine,
-            store=store,
-            workers=workers,
-            timeout=trial_timeout,
-            complete=engine_info(chosen).plans,
-            name=stem_of(question),
-        ) as study,
-        watched(advance, "counting", trials) as told,
-    ):
-        counted = study.run(trials, timeout=_COUNTING * timeout, advance=told)
-    done: list[Trained] = []
-    try:
-        with within(timeout - (time.monotonic() - began)):
-            for one in experiment.run(counted.counts, trained):
-                done.append(one)
-    except (KeyboardInterrupt, OutOfTime):
-        pass
-    return TrainResult(
-        problem, settings, seed, tuple(done), trials, confidence, trouble=counted.trouble
-    )
+    with Study(
+        problem,
+        seed=seed,
+        engine=engine,
+        store=store,
+        workers=workers,
+        timeout=trial_timeout,
+        complete=engine_info(chosen).plans,
+        name=stem_of(question),
+    ) as study:
+        with watched(advance, "counting", trials) as told:
+            counted = study.run(trials, timeout=_COUNTING * timeout, advance=told)
+        done: list[Trained] = []
+        trouble = counted.trouble
+        try:
+            with within(timeout - (time.monotonic() - began)):
+                for one in _train(experiment, counted.counts, study, trained):
+                    done.append(one)
+        except KeyboardInterrupt:
+            pass
+        except OutOfTime as over:
+            trouble = trouble or str(over)
+    return TrainResult(problem, settings, seed, tuple(done), trials, confidence, trouble=trouble)
+
+
+def _train(
+    experiment: Experiment,
+    counts: Sequence[InstanceCount],
+    study: Study,
+    told: Callable[[Trained], None] | None,
+) -> Iterator[Trained]:
+    """Trials trained, in order, those in the study's store among them."""
+    done = {"experiment": "training", "study": study.work.key, **asdict(experiment.settings)}
+    name = json.dumps(done, sort_keys=True)
+    rests = {count.index: _rests_on(count) for count in counts}
+    kept: dict[int, Trained] = {}
+    for index, result in (study.store.results(name) if study.store else {}).items():
+        # What is said of a trial's matches rests on its count; a better one may have come since.
+        if result.pop("count") == rests.get(index):
+            kept[index] = Trained(**result)
+    new = experiment.run([count for count in counts if count.index not in kept])
+    for count in counts:
+        if count.index in kept:
+            one = kept[count.index]
+        else:
+            one = next(new)
+            if study.store:
+                result = {**asdict(one), "count": rests[count.index]}
+                study.store.keep(name, one.index, result, instead=True)
+        if told is not None:
+            told(one)
+        yield one
+
+
+def _rests_on(count: InstanceCount) -> list[Any]:
+    return [count.status, count.real, len(count.solutions)]

@@ -10,6 +10,7 @@ decide     The verb of shallow ReLU nets: decide
 design     The verb that chooses an allocation: design
 estimate   Verbs that solve random instances: count, estimate, compare
 identify   Verbs about what data determine: identify
+record     The verb that says what to record: record
 options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
 reproduce  The verb that makes the papers' figures again: reproduce
@@ -32,6 +33,7 @@ from typing import Annotated, Any
 import typer
 
 from algebra.errors import InputError, Unfinished
+from algebra.time_limits import OutOfTime, TooSlow
 from matchprob.cli import (
     certify,
     construct,
@@ -40,6 +42,7 @@ from matchprob.cli import (
     estimate,
     identify,
     profile,
+    record,
     repair,
     reproduce,
     serve,
@@ -56,6 +59,11 @@ from matchprob.io.watch import watch
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 _INTERRUPTED = "matchprob: interrupted; nothing was kept"
+_TOO_LARGE = (
+    "matchprob: the memory of this machine, or what this process may have of it, is not enough: "
+    "fewer weights that learn, fewer samples, or a smaller net; nothing was kept"
+)
+_LONGER = "; nothing was finished by then: a longer --timeout, or fewer weights, samples or steps"
 # What typer returns for a KeyboardInterrupt.
 _TYPER_INTERRUPTED = 130
 
@@ -90,7 +98,7 @@ def _main(
 
 
 for _group in (
-    certify, identify, design, repair, estimate, profile, train, decide, study, construct,
+    certify, identify, record, design, repair, estimate, profile, train, decide, study, construct,
     reproduce, serve,
 ):  # fmt: skip
     _group.register(app)
@@ -103,11 +111,17 @@ def run(command: Callable[[], Any]) -> int:
     except InputError as error:
         say(f"matchprob: {error}")
         return BAD_INPUT
+    except OutOfTime as error:
+        say(f"matchprob: {error}{'' if isinstance(error, TooSlow) else _LONGER}")
+        return UNFINISHED
     except Unfinished as error:
         say(f"matchprob: {error}")
         return UNFINISHED
     except typer.Exit as leaving:
         return leaving.exit_code
+    except MemoryError:
+        say(_TOO_LARGE)
+        return UNFINISHED
     except (KeyboardInterrupt, typer.Abort):
         say(_INTERRUPTED)
         return UNFINISHED

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from algebra.time_limits import OutOfTime
 from matchprob.cli.options import (
     UNFINISHED,
     InstanceFile,
@@ -22,6 +23,7 @@ from matchprob.cli.options import (
     console,
     print_json,
     say,
+    sentences,
 )
 
 
@@ -97,7 +99,7 @@ def inspect(
                 **found.to_dict(),
                 **told,
                 "seed": seed,
-                "explanation": [question.names.annotate(text) for text in why.lines()],
+                **sentences(why, question.names),
             }
         )
     else:
@@ -132,13 +134,28 @@ def certify(
     """Decide whether an allocation is maximal, minimal or in between."""
     from matchprob.api import certify as exact
     from matchprob.api.question import as_problem
-    from matchprob.explain.certificate import explain_certificate
+    from matchprob.explain.certificate import explain_certificate, explain_unfinished
     from matchprob.io import files
     from matchprob.report.certificate import print_certificate
 
     files.check_outputs([problem], out, plot=picture.plot)
     question = as_problem(problem)
-    found = exact.certify(question, seed=seed, timeout=timeout, search=search)
+    try:
+        found = exact.certify(question, seed=seed, timeout=timeout, search=search)
+    except OutOfTime as over:
+        why = explain_unfinished(question, over, shlex.quote(str(problem)), timeout)
+        nothing = {
+            "verdict": "undecided",
+            "rule": "the ranks were not found in time",
+            "equations": None,
+            "rank": None,
+            "generic_root_count": None,
+            "seed": seed,
+            "tried": [str(over)],
+        }
+        answer(nothing, why, question.names, lambda page: None, as_json=as_json)
+        say("matchprob: undecided: the time limit was met before the ranks were known")
+        raise typer.Exit(UNFINISHED) from None
     why = explain_certificate(found, shlex.quote(str(problem)), timeout, search)
     answer(
         found.to_dict(), why, question.names, lambda page: print_certificate(page, found),
@@ -161,10 +178,11 @@ def verify(
     from matchprob.report.certificate import print_verification
 
     found = exact.verify(certificate, seed=seed, timeout=timeout)
-    if as_json:
-        print_json({**found.to_dict(), "seed": seed})
-    else:
-        print_verification(console(), found)
+    why = found.explain(str(certificate))
+    answer(
+        {**found.to_dict(), "seed": seed}, why, None,
+        lambda page: print_verification(page, found), as_json=as_json,
+    )  # fmt: skip
     if not found.holds:
         if found.is_unfinished:
             limit = next(c for c in found.checks if c.status == "unfinished")
@@ -200,14 +218,16 @@ def audit(
 ) -> None:
     """Hold the papers' theorems, as stated, against the exact verdict."""
     from matchprob.api import surveys
+    from matchprob.api.designs.design import network_of
     from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_audit
 
     files.check_outputs([problem], plot=picture.plot)
+    question = network_of(problem)
     with counter("auditing") as progress:
         found = surveys.audit(
-            problem,
+            question,
             matrices=matrix,
             count=count,
             budget=budget,
@@ -216,10 +236,9 @@ def audit(
             seed=seed,
             progress=progress,
         )
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_audit(console(), found)
+    why = found.explain(str(problem))
+    names = question.names
+    answer(found.to_dict(), why, names, lambda page: print_audit(page, found), as_json=as_json)
     picture.draw(found)
     if found.is_partial:
         say(
@@ -258,20 +277,21 @@ def atlas(
 ) -> None:
     """Certify every allocation of a small net, up to the symmetries that preserve MP."""
     from matchprob.api import surveys
+    from matchprob.api.designs.design import network_of
     from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_atlas
 
     files.check_outputs([problem], table, plot=picture.plot, store=store)
+    question = network_of(problem)
     with counter("certifying") as progress:
         found = surveys.atlas(
-            problem, budget, matrices=matrix, store=store, search=search,
+            question, budget, matrices=matrix, store=store, search=search,
             transposition=transposition, timeout=timeout, seed=seed, progress=progress,
         )  # fmt: skip
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_atlas(console(), found)
+    why = found.explain(str(problem))
+    names = question.names
+    answer(found.to_dict(), why, names, lambda page: print_atlas(page, found), as_json=as_json)
     if table:
         files.write_text(table, found.to_csv())
         say(f"wrote {table}")

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import io
+import math
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from matchprob.cli.options import UNFINISHED, Json, Seed, console, print_json, say
+from algebra.time_limits import positive_seconds, within
+from matchprob.cli.options import (
+    UNFINISHED,
+    Json,
+    Seed,
+    Timeout,
+    answer,
+    say,
+)
 
 
 def construct(
@@ -45,6 +55,7 @@ def construct(
         Path | None,
         typer.Option("--out", metavar="FILE", help="Write scales and shifts (.npz)."),
     ] = None,
+    timeout: Timeout = math.inf,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
@@ -54,8 +65,10 @@ def construct(
     from algebra.errors import InputError
     from algebra.normalization.scales import Unreachable
     from matchprob.api import construct as constructing
+    from matchprob.explain.construction import explain_unreachable
     from matchprob.io import files
 
+    limit = positive_seconds(timeout, "timeout")
     if out and out.suffix != ".npz":
         raise InputError(f"--out {out}: the name must end in .npz")
     files.check_outputs([target, frozen], out)
@@ -72,32 +85,41 @@ def construct(
         build = (
             constructing.construct_by_depth_exactly if exact else constructing.construct_by_depth
         )
-        found = build(str(target), skip, seed=seed, radius=radius)
-        if as_json:
-            print_json(found.to_dict())
-        else:
-            console().print(str(found), markup=False)
+        with within(limit):
+            found = build(str(target), skip, seed=seed, radius=radius)
+        why = found.explain(str(target))
+        answer(
+            found.to_dict(), why, None, lambda page: page.print(str(found), markup=False),
+            as_json=as_json,
+        )  # fmt: skip
         return
     try:
-        made = constructing.construct(
-            str(target), None if frozen is None else str(frozen), width=width or None, seed=seed,
-            density=density, exact=exact, second_scales=second_scales, radius=radius,
-        )  # fmt: skip
+        with within(limit):
+            made = constructing.construct(
+                str(target), None if frozen is None else str(frozen), width=width or None,
+                seed=seed, density=density, exact=exact, second_scales=second_scales,
+                radius=radius,
+            )  # fmt: skip
     except Unreachable as failure:
         proof = failure.obstruction
-        if as_json:
-            print_json(
-                {"exact": False, "reachable": False, "layer": proof.layer, "seed": seed,
-                 "output": proof.output, "proof": [str(entry) for entry in proof.vector]}
-            )  # fmt: skip
-        else:
-            console().print(f"impossible, with proof: {failure}", markup=False)
+        why = explain_unreachable(proof, shlex.quote(str(target)))
+        proved = {
+            "exact": False,
+            "reachable": False,
+            "layer": proof.layer,
+            "seed": seed,
+            "output": proof.output,
+            "proof": [str(entry) for entry in proof.vector],
+        }
+        text = f"impossible, with proof: {failure}"
+        answer(proved, why, None, lambda page: page.print(text, markup=False), as_json=as_json)
         say("matchprob: no scales realize this target with this frozen network")
         raise typer.Exit(UNFINISHED) from None
-    if as_json:
-        print_json({**made.to_dict(), "seed": seed})
-    else:
-        console().print(str(made), markup=False)
+    why = made.explain(str(target))
+    answer(
+        {**made.to_dict(), "seed": seed}, why, None,
+        lambda page: page.print(str(made), markup=False), as_json=as_json,
+    )  # fmt: skip
     if out:
         arrays: dict[str, Any] = {f"W{j}": W for j, W in enumerate(made.frozen, 1)}
         for j, (scale, shift) in enumerate(zip(made.scales, made.shifts, strict=True), 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +13,7 @@ import typer
 
 from algebra.design.goals import goals_text
 from algebra.errors import InputError
+from algebra.time_limits import OutOfTime, within
 from matchprob.api.designs.goals import GOALS
 from matchprob.cli.options import (
     Json,
@@ -134,6 +136,7 @@ def design(
     files.check_outputs([problem, *demand.files], write, out, proof, plot=picture.plot)
     if proof and goal in GOALS and not GOALS[goal].proof:
         raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
+    began = time.monotonic()
     question = network_of(problem)
     names = question.names
     found = designs.design(
@@ -148,7 +151,6 @@ def design(
         **demand.read(names),
         **search.keywords(),
     )
-    certificate = certify(found.problem, seed=seed) if out else None
     why = found.explain(str(problem))
     answer(
         {**found.to_dict(), "seed": seed}, why, names,
@@ -157,12 +159,17 @@ def design(
     if write:
         files.write_text(write, found.problem.to_toml())
         say(f"wrote {write}")
-    if out and certificate:
-        files.write_text(out, certificate.to_json())
-        say(f"wrote {out}: {certificate.verdict}, {certificate.rule}")
     if proof:
         files.write_text(proof, json.dumps(found.proof()) + "\n")
         say(f"wrote {proof}")
+    if out:
+        try:
+            with within(search.timeout - (time.monotonic() - began)):
+                certificate = certify(found.problem, seed=seed)
+        except OutOfTime as over:
+            raise OutOfTime(f"{out} is not written, the design is above: {over}") from None
+        files.write_text(out, certificate.to_json())
+        say(f"wrote {out}: {certificate.verdict}, {certificate.rule}")
     picture.draw(found)
 
 

@@ -86,7 +86,7 @@ def count(
 
     answer(data, why, question.names, show, as_json=as_json)
     picture.draw(found)
-    finish(len(found), wanted, "instances", "count")
+    finish(len(found), wanted, "instances", "count", trouble=found.trouble)
 
 
 def estimate(

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from algebra.results import Explanation, Result
 
 BAD_INPUT, UNFINISHED, BUG = 2, 3, 1
+# Verbs of trials that can be kept.
+_STORING = ("estimate", "compare", "profile", "train")
 
 
 def _engine_names(incomplete: str) -> list[str]:
@@ -202,6 +204,22 @@ def print_json(data: dict[str, Any]) -> None:
     put(json.dumps(data) + "\n")
 
 
+def sentences(why: Explanation, names: Names | None = None) -> dict[str, Any]:
+    """An explanation as the field of ``--json``, and the names of units, where there are some.
+
+    Sentences have the names in place of indices.  Everything else keeps its indices: rows and
+    columns of each matrix are the positions in ``names``.
+    """
+    lines = why.lines()
+    if not names:
+        return {"explanation": lines}
+    told = {
+        matrix: {"rows": names.rows(matrix), "columns": names.columns(matrix)}
+        for matrix in names.network.shapes
+    }
+    return {"names": told, "explanation": [names.annotate(text) for text in lines]}
+
+
 def put(text: str) -> None:
     """A text on stdout as it is."""
     # typer's echo writes past a replaced stdout.
@@ -212,14 +230,14 @@ def put(text: str) -> None:
 def answer(
     data: dict[str, Any],
     why: Explanation,
-    names: Names,
+    names: Names | None,
     show: Callable[[Console], None],
     *,
     as_json: bool,
 ) -> None:
     """A result and its explanation: one JSON object, or as a person reads them."""
     if as_json:
-        print_json({**data, "explanation": [names.annotate(text) for text in why.lines()]})
+        print_json({**data, **sentences(why, names)})
         return
     from matchprob.report.explanation import print_explanation
 
@@ -237,18 +255,16 @@ def finish(
     trouble: str = "",
 ) -> None:
     """Status 3 where an interrupt or `trouble` left the work unfinished."""
-    if trouble:
-        say(f"matchprob: {trouble}; the result above is of {done} of {wanted} {noun}")
-        raise typer.Exit(UNFINISHED)
-    if done < wanted:
+    if trouble or done < wanted:
+        why = f"{trouble}:" if trouble else "interrupted after"
+        what = f"the result above is of these {done}" if done else "there is no result"
+        again = f"{verb.capitalize()} trial i of a seed is always the same: ask again to have them"
         kept = (
-            f"kept in {store}; the same command goes on"
+            f"kept {done} of {wanted} in {store}; the same command goes on"
             if store
-            else f"{verb.capitalize()} trial i of a seed is always the same: ask again to have "
-            "them all, or use --store"
+            else f"{again} all, or use --store"
+            if verb in _STORING
+            else f"{again} all"
         )
-        say(
-            f"matchprob: interrupted after {done} of {wanted} {noun}; the result above is of "
-            f"these. {kept}"
-        )
+        say(f"matchprob: {why} {done} of {wanted} {noun}; {what}. {kept}")
         raise typer.Exit(UNFINISHED)

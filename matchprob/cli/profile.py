@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -12,9 +13,8 @@ from matchprob.cli.options import (
     Picture,
     TrialOptions,
     Trials,
-    console,
+    answer,
     finish,
-    print_json,
 )
 
 
@@ -60,6 +60,7 @@ def profile(
 ) -> None:
     """Match probability as a function of what a match may cost."""
     from matchprob.api import profile as verbs
+    from matchprob.explain.costs import explain_profile
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.profile import print_profile
@@ -74,10 +75,9 @@ def profile(
             advance=advance,
             **asked.keywords(),
         )
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_profile(console(), found)
+    why = explain_profile(found, shlex.join(map(str, problems)))
+    names = found.profiles[0].problem.names
+    answer(found.to_dict(), why, names, lambda page: print_profile(page, found), as_json=as_json)
     picture.draw(found)
     finish(found.trials, trials, "trials", "profile", asked.store, found.trouble)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -36,10 +38,16 @@ def serve(
         )
     from matchprob.api.designs.design import network_of
     from matchprob.io import files
+    from matchprob.io.watch import hidden
     from matchprob.page.example import first_problem
     from matchprob.page.server import PageServer
 
     files.check_outputs([problem], store=store)
+    if store is not None and store.exists():
+        # A file that is no store is refused now, not at the first trial.
+        from numeric.studies.store import Store
+
+        Store(store).close()
     question = first_problem() if problem is None else network_of(problem)
     name = "P.toml" if problem is None else problem.name
     server = PageServer(question, name=name, store=store, port=port, seed=seed)
@@ -49,12 +57,23 @@ def serve(
         say(f"matchprob: the page is at {server.address}")
         say("matchprob: only this machine can open it; Ctrl-C ends it")
     if not no_open:
-        import webbrowser
-
-        webbrowser.open(server.address)
-    with contextlib.suppress(KeyboardInterrupt):
+        _open(server.address)
+    # A server that waits is not slow.
+    with contextlib.suppress(KeyboardInterrupt), hidden():
         server.run()
     say("matchprob: the page is closed" + (f"; trials are kept in {store}" if store else ""))
+
+
+def _open(address: str) -> None:
+    """Open the address in a browser that has a window; without one say so."""
+    import webbrowser
+
+    # Without a display only browsers of the terminal are found, which would take it.
+    has_windows = sys.platform != "linux" or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+    )
+    if not (has_windows and webbrowser.open(address)):
+        say("matchprob: no browser could be opened here: open the address yourself")
 
 
 def register(app: typer.Typer) -> None:

@@ -12,9 +12,8 @@ from matchprob.cli.options import (
     ProblemFile,
     TrialOptions,
     Trials,
-    console,
+    answer,
     finish,
-    print_json,
 )
 
 
@@ -75,10 +74,11 @@ def train(
             trained=advance,
             **asked.keywords(),
         )
-    if as_json:
-        print_json(found.to_dict())
-    else:
-        print_training(console(), found)
+    why = found.explain(str(problem))
+    answer(
+        found.to_dict(), why, found.problem.names, lambda page: print_training(page, found),
+        as_json=as_json,
+    )  # fmt: skip
     picture.draw(found)
     finish(found.trials, trials, "trials", "train", asked.store, found.trouble)
 

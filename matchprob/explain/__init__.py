@@ -1,10 +1,15 @@
 """Results in plain words: what is known and why, what is open, what to try next.
 
 certificate     The verdicts of certify
+construction    Normalization layers tuned to a target: construct
+costs           What matches cost, and which are found: profile, train
 decision        One ReLU instance: decide
 design          A chosen allocation: design; its repair and its losses: repair, robust
 identification  Which weights the data determine: identify
+proofs          A proof that was checked: verify
+recording       What has to be recorded: record
 structure       The equations and their core: inspect
+surveys         Many allocations at once: audit, atlas
 updates         Verdicts and determined weights where matrices learn by updates
 trials          Random instances: count, estimate, compare
 """
@@ -18,16 +23,25 @@ from algebra.results import Explanation, Result
 
 # Where each kind of result is explained; loaded when first asked for.
 EXPLAINERS = {
+    "Atlas": "surveys.explain_atlas",
+    "Audit": "surveys.explain_audit",
+    "AuditResult": "surveys.explain_audit",
     "Certificate": "certificate.explain_certificate",
     "Comparison": "trials.explain_comparison",
+    "Construction": "construction.explain_construction",
     "CountResult": "trials.explain_counts",
+    "DepthConstruction": "construction.explain_depth",
     "DesignResult": "design.explain_design",
     "Estimate": "trials.explain_estimate",
     "Identification": "identification.explain_identification",
     "Inspection": "structure.explain_structure",
+    "ProfileResult": "costs.explain_profile",
+    "Recording": "recording.explain_recording",
     "ReluDecision": "decision.explain_decision",
     "RepairResult": "design.explain_repair",
     "Robustness": "design.explain_losses",
+    "TrainResult": "costs.explain_training",
+    "Verification": "proofs.explain_verification",
 }
 
 

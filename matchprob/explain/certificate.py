@@ -18,7 +18,11 @@ from algebra.certificates.certificate import (
     UNDECIDED,
     Certificate,
 )
+from algebra.networks.limits import plural
+from algebra.problems.problem import Problem
 from algebra.results import Explanation
+from algebra.theorems.statements import what_theorems_say
+from algebra.time_limits import OutOfTime
 from matchprob.explain.updates import explain_update_certificate
 
 
@@ -50,6 +54,53 @@ def explain_certificate(
     """
     why = _explained(found, file, timeout, search)
     return replace(why, known=(DISCRETE, *why.known)) if DISCRETE in found.notes else why
+
+
+def explain_unfinished(
+    problem: Problem, over: OutOfTime, file: str = "P.toml", timeout: float = 120.0
+) -> Explanation:
+    """What is known of an allocation whose ranks were not found in time.
+
+    Parameters
+    ----------
+    problem : Problem
+    over : OutOfTime
+        What ended the work.
+    file : str, optional
+        How commands are to name the problem.
+    timeout : float, optional
+        The limit there was.
+    """
+    network = problem.network
+    known = [f"Tried: {over}."]
+    if not (problem.is_random or problem.updates):
+        size = problem.allocation.size
+        known.append(
+            f"{plural(size, f'{size} weight')} of {network.parameters} learn, for "
+            f"{plural(network.outputs, f'{network.outputs} label')}."
+        )
+        if network.chain() is not None:
+            most = network.label_dimension_bound
+            known.append(
+                f"By counting, at most {plural(most, f'{most} equation')} of them "
+                f"{'is' if most == 1 else 'are'} independent."
+            )
+        said = [
+            f"{name}: {word}"
+            for name, word in what_theorems_say(network, problem.allocation).items()
+            if word != "silent"
+        ]
+        if said:
+            known.append("The papers' theorems as stated, which are no proof: " + "; ".join(said))
+    return Explanation(
+        tuple(known),
+        "everything else: whether the learnable weights reach all independent equations (MP > 0)",
+        "the generic rank of the Jacobian, with more time or for a smaller net",
+        (
+            (f"matchprob certify {file} --timeout {max(600.0, 5 * timeout):g}", "more time"),
+            (f"matchprob inspect {file}", "counts of rows and columns, which need no rank"),
+        ),
+    )
 
 
 def _explained(found: Certificate, file: str, timeout: float, search: float) -> Explanation:

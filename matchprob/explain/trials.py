@@ -34,10 +34,6 @@ def _trials(number: int) -> str:
     return plural(number, f"{number} trial")
 
 
-def _is(number: int) -> str:
-    return "is" if number == 1 else "are"
-
-
 def _seed(seed: int) -> str:
     """The option, where it is not the default."""
     return f" --seed {seed}" if seed else ""
@@ -58,6 +54,10 @@ def _complete_engine(network: Network, used: str) -> str:
     """Another engine that can account for every solution; "" where there is none."""
     known = [name for name in engines_for(network) if engine_info(name).complete]
     return next((name for name in known if name != used), "")
+
+
+# Of analytic activations.
+NO_COUNT = "no count: analytic equations have no finite number of complex solutions"
 
 
 def _is_complete(engine: str) -> bool:
@@ -127,6 +127,8 @@ def explain_counts(found: CountResult, file: str = "P.toml", *, shown: bool = Fa
             other = _complete_engine(network, found.engine) if network else ""
             if other:
                 commands.append((f"{base} --engine {other}", "another engine that is complete"))
+            elif not _is_complete(found.engine):
+                decided = NO_COUNT
             if _is_complete(found.engine) and _more_time(open_):
                 commands.append((f"{base} --trial-timeout 3600", "more time for each"))
     elif found.is_partial:
@@ -251,7 +253,9 @@ def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
         else:
             other = _complete_engine(found.problem.network, found.engine)
             decided = "a complete count of each open trial"
-            if not _is_complete(found.engine) or (_more_time(open_trials) and other):
+            if not _is_complete(found.engine) and not other:
+                decided = NO_COUNT
+            elif not _is_complete(found.engine) or (_more_time(open_trials) and other):
                 name = other or found.engine
                 text = f"{base} --trials {found.requested} --engine {name}"
                 commands.append((text, "an engine that can account for every solution"))

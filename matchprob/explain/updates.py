@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, Certificate
-from algebra.identify.identification import Identification
 from algebra.networks.limits import plural
 from algebra.results import Explanation
+
+if TYPE_CHECKING:
+    # Loads networkx, which verdicts do without.
+    from algebra.identify.identification import Identification
 
 
 def explain_update_certificate(found: Certificate, file: str) -> Explanation:

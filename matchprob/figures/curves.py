@@ -6,6 +6,7 @@ Rows are those of `matchprob.figures.points.Measured.row`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -27,7 +28,8 @@ def share(row: Row) -> float:
 def draw_curve(axes: Axes, rows: Rows, colour: str, *, shift: float = 0.0) -> Axes:
     """A curve with intervals: filled, without one, where certified; hollow where estimated.
 
-    Where trials are undetermined the matched share is a lower bound, drawn as a triangle.
+    Where trials are undetermined the matched share is a lower bound, drawn as a triangle, and lines
+    to it are dotted: they say nothing of how the curve runs.
 
     Parameters
     ----------
@@ -38,7 +40,9 @@ def draw_curve(axes: Axes, rows: Rows, colour: str, *, shift: float = 0.0) -> Ax
         To the right, in units of x: the bars of several curves stand side by side.
     """
     xs, ys = [number(row, "x") + shift for row in rows], [share(row) for row in rows]
-    axes.plot(xs, ys, color=colour, lw=1.2)
+    for (a, b), line_x, line_y in zip(pairwise(rows), pairwise(xs), pairwise(ys), strict=True):
+        open_ = a["undetermined"] or b["undetermined"]
+        axes.plot(line_x, line_y, ":" if open_ else "-", color=colour, lw=0.8 if open_ else 1.2)
     for row, x, y in zip(rows, xs, ys, strict=True):
         if not row["certified"]:
             low, high = max(y - number(row, "low"), 0), max(number(row, "high") - y, 0)

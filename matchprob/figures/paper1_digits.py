@@ -43,7 +43,7 @@ def _draw(axes: Axes, tables: Tables) -> Axes:
     axes.set_xscale("log")
     axes.set_ylim(-0.03, 1.05)
     ticks = sorted({int(number(row, "rows")) for row in rows})
-    tidy(axes, "rows used", "matches found, verified (a lower bound)")
+    tidy(axes, "rows used", "match probability, at least")
     axes.set_xticks(_apart(ticks), minor=False)
     axes.set_xticks([], minor=True)
     axes.xaxis.set_major_formatter("{x:.0f}")

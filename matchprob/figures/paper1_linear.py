@@ -32,6 +32,8 @@ from matchprob.report.drawing.style import tidy
 # Above this size a generic root count takes longer than a figure should, but for few unknowns.
 _COUNTED, _UNKNOWNS = 8, 6
 _ROOT_TIMEOUT = 20.0
+# Of the trials, what larger nets have.
+_SHARE = 0.25
 _TITLE_2A = "Figure 2a: d = 4, T = m = n/2, b = 1"
 _TITLE_2B = "Figure 2b: d = n/4, T = m = n/2, b = 1"
 _TITLE_3A = "Figure 3a: q = 4, d = 6, m = 4, three linear layers, 8 weights a layer"
@@ -50,7 +52,8 @@ def _lrnn_points(n: int, d: int) -> list[Point]:
         engine = "homotopy" if counted else "multistart"
         settings = {"root_timeout": _ROOT_TIMEOUT}
         # Where our own answer is a lower bound, fsolve's (minutes a trial) cannot be judged.
-        points.append(Point(k / n, problem, engine, settings, judged=n <= _COUNTED))
+        small = n <= _COUNTED
+        points.append(Point(k / n, problem, engine, settings, small, 1.0 if small else _SHARE))
     return points
 
 
@@ -95,7 +98,9 @@ def _certified_text(measured: Sequence[Measured]) -> str:
 
 
 def _text(run: Run, title: str, curves: Mapping[str, Sequence[Measured]], remarks: str) -> str:
-    lines = [f"# {title}", "", f"{run.trials} trials a point, seed {run.seed}.", ""]
+    trials = {name: {m.estimate.trials for m in found} for name, found in curves.items() if found}
+    said = "; ".join(f"{name}: {' or '.join(map(str, sorted(n)))}" for name, n in trials.items())
+    lines = [f"# {title}", "", f"Trials a point: {said}. Seed {run.seed}.", ""]
     for name, measured in curves.items():
         if measured:
             lines.append(f"* {name}: {_certified_text(measured)}; {increases(measured)}.")
@@ -105,8 +110,8 @@ def _text(run: Run, title: str, curves: Mapping[str, Sequence[Measured]], remark
 
 
 _REMARKS_2 = """\
-* Filled points: every allocation drawn is certified maximal, so the value is exactly 1 for these
-  allocations. Hollow points are estimates; bars are 95 % Clopper–Pearson intervals in which an
+* Each trial draws its own allocation, so points are estimates, also where every allocation drawn
+  is certified maximal (`certified_maximal`). Bars are 95 % Clopper–Pearson intervals in which an
   undetermined trial counts as unmatched below and as matched above.
 * The paper draws 1,000 trials and a line without intervals. Its leftmost point uses as few rows
   as Theorem 3.4 allows: there the allocations are those of Theorem 3.5 and MP is 1, which a

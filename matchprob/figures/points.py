@@ -30,6 +30,8 @@ class Point:
         See `numeric.studies.trials.TrialOptions`.
     judged : bool
         Whether the paper's method is tried here too, where a run asks for it.
+    share : float
+        Of a run's trials: some are slower.
     """
 
     x: float
@@ -37,6 +39,11 @@ class Point:
     engine: str = "homotopy"
     settings: Mapping[str, Any] = field(default_factory=dict)
     judged: bool = True
+    share: float = 1.0
+
+    def trials(self, run: Run) -> int:
+        """How many this point is to have."""
+        return max(1, round(self.share * run.trials))
 
 
 @dataclass(frozen=True)
@@ -123,15 +130,16 @@ def measure(run: Run, curves: Mapping[str, Sequence[Point]]) -> dict[str, list[M
     with Store(run.store) as store, closing(workers):
         for name, points in curves.items():
             for point in points:
-                found = _estimate(run, store, workers, point, name, run.trials, point.engine)
+                trials = point.trials(run)
+                found = _estimate(run, store, workers, point, name, trials, point.engine)
                 baseline = None
                 if run.baseline and point.judged and found.trials:
-                    size = min(run.baseline, run.trials)
+                    size = min(run.baseline, trials)
                     baseline = _estimate(
                         run, store, workers, point, f"{name}, fsolve", size, "fsolve"
                     )
                 out[name].append(Measured(point, found, baseline))
-                if found.trials < run.trials:
+                if found.trials < trials:
                     return out
     return out
 
@@ -178,4 +186,4 @@ def increases(measured: Sequence[Measured]) -> str:
 def is_finished(run: Run, curves: Mapping[str, Sequence[Measured]], wanted: int) -> bool:
     """Whether all points are there with all their trials."""
     done = [m for measured in curves.values() for m in measured]
-    return len(done) == wanted and all(m.estimate.trials == run.trials for m in done)
+    return len(done) == wanted and all(m.estimate.trials == m.point.trials(run) for m in done)

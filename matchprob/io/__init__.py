@@ -10,4 +10,5 @@ watch     Signs of life on stderr: a call that takes long says what it is at, an
 sizes     How large a picture is: its width as a person writes it, its dots
 languages Polynomial systems in the languages of other programs
 costs     Costs and marks of weights, from CSV tables of the matrices' shapes
+things    Costs and marks of things to record, by name or from files
 """

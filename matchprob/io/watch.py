@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from algebra.phases import phases
+from algebra.phases import add_spent, phases
 
 # Seconds of silence: at first, and at most.
 _FIRST, _MOST = 5.0, 15.0
@@ -44,7 +44,9 @@ class _Compiler:
 
             def on_end(self, event: Any) -> None:
                 if began:
-                    began.pop()
+                    seconds = time.monotonic() - began.pop()
+                    if not began:
+                        add_spent("compiling", seconds)
 
         events.register("numba:compile", Listener())
         self.is_known = True

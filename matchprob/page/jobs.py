@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from algebra import families
@@ -19,7 +18,6 @@ from algebra.certificates.certificate import UNDECIDED, Certificate
 from algebra.phases import phases
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.files import problem_from_dict
-from algebra.problems.problem import Problem
 from algebra.results import Explanation
 from matchprob.api import certify as exact
 from matchprob.explain import explain
@@ -62,10 +60,6 @@ def watched(tell: Tell) -> Iterator[Tell]:
         thread.join(1.0)
 
 
-def _problem(data: Mapping[str, Any]) -> Problem:
-    return problem_from_dict(data)
-
-
 def why_data(why: Explanation) -> dict[str, Any]:
     """A result in plain words, as the page shows it."""
     return {
@@ -103,7 +97,7 @@ def verdict_data(found: Certificate, name: str = "P.toml", **limits: float) -> d
 
 def verdict(ask: Ask, tell: Tell) -> None:
     """Certify: what the page asks for after every change, and the button Certify."""
-    problem = _problem(ask["problem"])
+    problem = problem_from_dict(ask["problem"])
     limits = {"timeout": ask["timeout"], "search": ask["search"]}
     found = exact.certify(problem, seed=ask["seed"], **limits)
     data = verdict_data(found, ask.get("name", "P.toml"), **limits)
@@ -112,7 +106,7 @@ def verdict(ask: Ask, tell: Tell) -> None:
 
 def structure(ask: Ask, tell: Tell) -> None:
     """Inspect: the core that elimination leaves, and the blocks where these take long."""
-    problem = _problem(ask["problem"])
+    problem = problem_from_dict(ask["problem"])
     allocation = problem.allocation
     digest = problem.digest
     if ask.get("blocks") and allocation.network.chain() is not None:
@@ -147,7 +141,7 @@ def design(ask: Ask, tell: Tell) -> None:
     """The verb design, of all weights that exist."""
     from matchprob.api.designs import design as designs
 
-    problem = _problem(ask["problem"])
+    problem = problem_from_dict(ask["problem"])
     found = designs.design(
         problem,
         goal=ask["goal"],
@@ -171,7 +165,7 @@ def repair(ask: Ask, tell: Tell) -> None:
     from matchprob.api.designs import repair as repairs
 
     found = repairs.repair(
-        _problem(ask["problem"]),
+        problem_from_dict(ask["problem"]),
         goal=ask["goal"],
         must=_cells(ask["must"]),
         forbidden=_cells(ask["never"]),
@@ -191,7 +185,9 @@ def identify(ask: Ask, tell: Tell) -> None:
     """The verb identify."""
     from matchprob.api import identify as identities
 
-    found = identities.identify(_problem(ask["problem"]), seed=ask["seed"], timeout=ask["timeout"])
+    found = identities.identify(
+        problem_from_dict(ask["problem"]), seed=ask["seed"], timeout=ask["timeout"]
+    )
     data = found.to_dict()
     marks = {key: data[key] for key in ("determined", "free", "values")}
     told = {"event": "result", "marks": marks, "text": found.lines()[0]}
@@ -202,14 +198,14 @@ def estimate(ask: Ask, tell: Tell) -> None:
     """The verb estimate, its interval told while it narrows."""
     from matchprob.page.trials import estimate as run
 
-    run(_problem(ask["problem"]), ask, tell)
+    run(problem_from_dict(ask["problem"]), ask, tell)
 
 
 def compare(ask: Ask, tell: Tell) -> None:
     """The verb compare."""
     from matchprob.page.trials import compare as run
 
-    run(_problem(ask["problem"]), _problem(ask["other"]), ask, tell)
+    run(problem_from_dict(ask["problem"]), problem_from_dict(ask["other"]), ask, tell)
 
 
 JOBS: dict[str, Callable[[Ask, Tell], None]] = {
@@ -221,8 +217,3 @@ JOBS: dict[str, Callable[[Ask, Tell], None]] = {
     "estimate": estimate,
     "compare": compare,
 }
-
-
-def store_of(ask: Ask) -> Path | None:
-    """The store that a study goes into."""
-    return Path(ask["store"]) if ask.get("store") else None

@@ -177,7 +177,7 @@ class PageServer:
         try:
             self._socket = socket.create_server(("127.0.0.1", port))
         except (OSError, OverflowError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
+            reason = (getattr(error, "strerror", None) or str(error)).partition(" (while")[0]
             raise InputError(
                 f"`port` ({port}) cannot be served: {reason}; 0 takes a free one"
             ) from None

@@ -24,6 +24,7 @@ from __future__ import annotations
 import errno
 import json
 import threading
+import traceback
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -161,6 +162,10 @@ class Session:
             self._refuse(verb, "network", "there is not enough memory for a network of this size")
         except OSError as error:
             self._refuse(verb, message.get("what", verb), _words(error))
+        except Exception as error:
+            # For whoever serves it; the page goes on.
+            traceback.print_exc()
+            self._refuse(verb, "", f"this is a bug: {type(error).__name__}: {error}")
 
     def _refuse(self, verb: Any, place: Any, text: str, **more: Any) -> None:
         self._emit({"event": "refused", "verb": verb, "place": place, "text": text, **more})
@@ -208,31 +213,27 @@ class Session:
                 self._tell_action("stopped", "stopped: the problem changed")
             self._action = None
         self._shown = digest
+        is_asked = is_new or not self._live
+        if is_asked:
+            self._stop_live()
+        # The verdict takes longest: it is begun first.
+        if is_asked and digest not in self._verdicts:
+            self._start_live({"job": "verdict", **QUICK}, digest)
+        elif digest in self._verdicts:
+            self._emit(self._verdicts[digest][0])
         data = immediate.look(self.state, self.seed)
         self._emit({"event": "looked", "seq": message.get("seq"), **data})
         self.changed()
-        if digest in self._verdicts:
-            self._emit(self._verdicts[digest][0])
         for known in (self._blocks, self._structures):
             if digest in known:
                 self._emit(known[digest])
-        if is_new or not self._live:
-            self._start_live(digest, data)
+        if is_asked and digest not in self._structures and self.problem.allocation.size:
+            wanted = data["blocks"] is None and digest not in self._blocks
+            self._start_live({"job": "structure", "blocks": wanted}, digest)
 
-    def _start_live(self, digest: str, looked: Mapping[str, Any]) -> None:
-        self._stop_live()
+    def _start_live(self, what: Mapping[str, Any], digest: str) -> None:
         ask = {"problem": self.problem.to_dict(), "seed": self.seed, "name": self.state.name}
-        if digest not in self._verdicts:
-            self._live.append(
-                self.workshop.run({**ask, "job": "verdict", **QUICK}, self._of_live(digest))
-            )
-        if digest not in self._structures and self.problem.allocation.size:
-            wanted = looked["blocks"] is None and digest not in self._blocks
-            self._live.append(
-                self.workshop.run(
-                    {**ask, "job": "structure", "blocks": wanted}, self._of_live(digest)
-                )
-            )
+        self._live.append(self.workshop.run({**ask, **what}, self._of_live(digest)))
 
     def _stop_live(self) -> None:
         for job in self._live:
@@ -467,21 +468,24 @@ def html_of(found: Any) -> str:
 
 
 def _design_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    goal = options.get("goal", "cheapest")
+    """What the form of Design asked, as the verb takes it; an empty field asks nothing."""
+    given = {key: value for key, value in options.items() if value not in (None, "")}
+    goal = given.get("goal", "cheapest")
     if goal not in GOALS:
         raise InputError(f"`goal` ({shown(goal)}) must be one of " + ", ".join(GOALS))
-    budget = options.get("budget")
-    caps = {
-        line: whole_number(value, f"{line} cap", 0)
-        for line, value in (options.get("caps") or {}).items()
-        if value not in (None, "")
-    }
+    lines = GOALS[goal].lines or ("row",)
+    line = given.get("line", lines[0])
+    caps = {name: given.get(f"{name}_cap") for name in ("row", "column")}
     return {
         "goal": goal,
-        "budget": None if budget in (None, "") else whole_number(budget, "budget", 1),
-        "matrices": [str(name) for name in options.get("matrices") or []],
-        "caps": caps,
-        "line": "column" if options.get("line") == "column" else "row",
+        "budget": whole_number(given["budget"], "budget", 1) if "budget" in given else None,
+        "matrices": [str(given["matrix"])] if "matrix" in given else [],
+        "caps": {
+            name: whole_number(cap, f"{name} cap", 0)
+            for name, cap in caps.items()
+            if cap is not None
+        },
+        "line": line if line in lines else lines[0],
     }
 
 

@@ -90,14 +90,11 @@ class PageState:
         """What the front end holds."""
         data = self.problem.to_dict()
         state: dict[str, Any] = {"name": self.name, "network": data["network"]}
-        for table in ("learnable", "support"):
-            masks = getattr(self.problem, table)
-            state[table] = {name: pack(mask) for name, mask in masks.items() if mask.any()}
-        # An empty support would be none.
+        masks = {"learnable": self.problem.learnable, "must": self.must, "never": self.never}
+        for table, of in masks.items():
+            state[table] = {name: pack(mask) for name, mask in of.items() if mask.any()}
+        # A support without any weight is not the same as none.
         state["support"] = {name: pack(mask) for name, mask in self.problem.support.items()}
-        for table in ("must", "never"):
-            locks = getattr(self, table)
-            state[table] = {name: pack(mask) for name, mask in locks.items() if mask.any()}
         if self.problem.names:
             data["names"] = self.problem.names.to_dict()
         state |= {table: data[table] for table in _MORE if table in data}
@@ -289,16 +286,26 @@ def resized(state: PageState, network: Network) -> PageState:
 
 
 def kinds() -> list[dict[str, Any]]:
-    """The kinds of network that can be chosen, with the names of their sizes."""
+    """The kinds of network that can be chosen, with the names of their sizes.
+
+    The form of a size is "number", "numbers", "flag" (yes or no) or "choice" (among words, of
+    which some take numbers).
+    """
     out = []
     for kind, network in KINDS.items():
         sizes = []
         for field in fields(network):  # type: ignore[arg-type]
-            form = "words" if isinstance(field.default, str) else "number"
-            if field.name in ("widths", "hidden"):
-                form = "numbers"
             default = None if field.default is MISSING else field.default
-            sizes.append({"name": field.name, "form": form, "default": default})
+            size: dict[str, Any] = {"name": field.name, "form": "number", "default": default}
+            if field.name in network.words:
+                size["form"] = "choice"
+                size["words"] = list(network.words[field.name])
+                size["with_numbers"] = sorted(network.words_with_numbers)
+            elif isinstance(default, bool):
+                size["form"] = "flag"
+            elif field.name in ("widths", "hidden"):
+                size["form"] = "numbers"
+            sizes.append(size)
         out.append({"kind": kind, "title": network.title, "sizes": sizes})
     return out
 

@@ -148,30 +148,34 @@ class Studies:
         found = event.pop("found", None)
         kind = event.pop("event")
         with self._lock:
-            kept = {key: study.event[key] for key in ("event", "study", "digest", "status", "text")}
+            is_running = study.event["status"] == "running"
             if kind == "study":
                 event.pop("running")
-                study.event = {**study.event, **event, **{k: kept[k] for k in ("event", "digest")}}
+                more = {key: value for key, value in event.items() if key != "digest"}
                 if found is not None:
                     study.found = found
                     done = not event.get("partial") and event["trials"] >= event["requested"]
-                    study.event["status"] = "done" if done else "stopped"
-                    study.event["text"] = event.get("trouble") or event.get("text", "")
+                    more["status"] = "done" if done else "stopped"
+                    more["text"] = event.get("trouble") or event.get("text", "")
             elif kind == "comparison":
                 study.found = found
-                study.event = {**study.event, "comparison": event, "text": event["text"]}
-                study.event["status"] = "stopped" if event["partial"] else "done"
-                study.event["trials"] = event["trials"]
+                more = {
+                    "comparison": event,
+                    "text": event["text"],
+                    "status": "stopped" if event["partial"] else "done",
+                    "trials": event["trials"],
+                }
             elif kind == "progress":
-                study.event = {**study.event, "trials": event["done"] // 2}
+                more = {"trials": event["done"] // 2}
             elif kind == "phase":
-                study.event = {**study.event, "phase": event["text"]}
+                more = {"phase": event["text"]}
             elif kind == "failed":
-                study.event = {**study.event, "status": "failed", "text": event["text"]}
-            elif study.event["status"] == "running":
-                study.event = {**study.event, "status": "stopped"}
+                more = {"status": "failed", "text": event["text"]}
+            elif is_running:
+                more = {"status": "stopped"}
             else:
                 return
+            study.event = {**study.event, **more}
             self._tell(study)
 
     def _tell(self, study: _Running) -> None:

@@ -1,9 +1,14 @@
-"""Jobs in processes of their own: started at once, killed at once, their events passed on."""
+"""Jobs in processes of their own: started at once, killed at once, their events passed on.
+
+A process for what every click asks (`WARM`) is forked before it is wanted, and kept when its work
+is done: a click waits neither for a fork nor for what the last one has loaded.
+"""
 
 from __future__ import annotations
 
 import importlib
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -29,8 +34,37 @@ _RESULTS = (
     "numeric.statistics.comparison",
 )
 
+# Jobs whose process is kept for the next of the same name; and how many it does at most, so that
+# what they leave behind cannot grow for ever.
+WARM = ("verdict", "structure")
+_MOST_JOBS = 200
+# As many processes wait for their first job.
+_SPARES = 2
+# When the zygote is to fork.
+NOW, LOADED = b"n", b"l"
+
 Event = dict[str, Any]
 Listener = Callable[[Event], None]
+
+
+class _Worker:
+    """A process that works: the socket to it, and how many jobs it was given."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.stream: Any = connection.makefile("rwb")
+        self.jobs = 0
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it waits: who is asked nothing says nothing, and is heard when it dies."""
+        return not _is_heard(self.connection)
+
+    def close(self) -> None:
+        """Hear no more of it: it ends when it has done what it does."""
+        for end in (self.stream, self.connection):
+            with suppress(OSError):
+                end.close()
 
 
 class Job:
@@ -38,19 +72,26 @@ class Job:
 
     Parameters
     ----------
-    stream : file
-        Of the socket to it.
+    worker : _Worker
+        That was asked to do it.
     listener : callable
         Told of every event, in a thread of the job; the last one is "ended".
+    keep : callable
+        Takes the worker back once it has ended its work by itself.
 
     Attributes
     ----------
     is_over : bool
     """
 
-    def __init__(self, stream: Any, listener: Listener) -> None:
-        self._stream = stream
+    def __init__(
+        self, worker: _Worker, listener: Listener, keep: Callable[[_Worker], None]
+    ) -> None:
+        self._worker = worker
         self._listener = listener
+        self._keep = keep
+        # Held while it is signalled: nobody else's work must be hit.
+        self._lock = threading.Lock()
         self._pid = 0
         self._wanted = True
         self._started = threading.Event()
@@ -85,21 +126,19 @@ class Job:
     def _signal(self, number: int) -> None:
         # A fork says who it is in its first words.
         self._started.wait(5.0)
-        if self._over.is_set() or not self._pid:
-            return
-        # The interrupt is for the job itself; the end is for all that it started.
-        if number == signal.SIGINT:
+        with self._lock:
+            if self._over.is_set() or not self._pid:
+                return
+            # The interrupt is for the job itself; the end is for all that it started.
+            send_to = os.kill if number == signal.SIGINT else os.killpg
             with suppress(OSError):
-                os.kill(self._pid, number)
-            return
-        with suppress(OSError):
-            os.killpg(self._pid, number)
+                send_to(self._pid, number)
 
     def _listen(self) -> None:
-        is_ended = False
-        while True:
+        is_ended = has_failed = False
+        while not is_ended:
             try:
-                event = receive(self._stream)
+                event = receive(self._worker.stream)
             except Exception:
                 # EOF, or half a message of a job that was killed.
                 break
@@ -107,19 +146,24 @@ class Job:
                 self._pid = event["pid"]
                 self._started.set()
                 continue
-            is_ended = is_ended or event["event"] == "ended"
+            is_ended = event["event"] == "ended"
+            has_failed = has_failed or event["event"] == "failed"
             if not is_ended:
                 self._listener(event)
-        with suppress(OSError):
-            self._stream.close()
         if not is_ended:
             text = "the process was killed (out of memory?); what is on the page is kept"
             self._listener(
                 {"event": "failed", "text": text} if self._wanted else {"event": "stopped"}
             )
-        self._over.set()
-        self._started.set()
         self._listener({"event": "ended"})
+        with self._lock:
+            self._over.set()
+        self._started.set()
+        # A signal may be on its way to one that was not wanted any more.
+        if is_ended and self._wanted and not has_failed:
+            self._keep(self._worker)
+        else:
+            self._worker.close()
 
 
 class Workshop:
@@ -129,11 +173,14 @@ class Workshop:
         self._lock = threading.Lock()
         self._zygote: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._idle: dict[str, list[_Worker]] = {name: [] for name in WARM}
+        self._spares: list[_Worker] = []
 
     def start(self) -> None:
         """Begin to load what jobs need, and here the classes of what they find."""
         with self._lock:
             self._ready()
+            self._spare()
         for name in _RESULTS:
             importlib.import_module(name)
 
@@ -151,26 +198,82 @@ class Workshop:
         Unfinished
             Where no process can be started.
         """
-        ours, theirs = socket.socketpair()
+        name = str(ask["job"])
         with self._lock:
+            self._hear()
+            worker = self._waiting(name) or self._fork(NOW)
+        worker.jobs += 1
+        with suppress(OSError):
+            send(worker.stream, dict(ask))
+
+        def keep(worker: _Worker) -> None:
+            self._keep(name, worker)
+
+        return Job(worker, listener, keep)
+
+    def _waiting(self, name: str) -> _Worker | None:
+        """A process that waits for such a job."""
+        if name not in WARM:
+            return None
+        for workers in (self._idle[name], self._spares):
+            while workers:
+                worker = workers.pop()
+                if worker.is_there:
+                    return worker
+                worker.close()
+        return None
+
+    def _keep(self, name: str, worker: _Worker) -> None:
+        """Keep a process whose work is done, and others for the case that it is killed."""
+        with self._lock:
+            is_kept = name in WARM and worker.jobs < _MOST_JOBS and self._control is not None
+            if is_kept and not self._idle[name]:
+                self._idle[name].append(worker)
+            else:
+                worker.close()
+            if self._control is not None:
+                self._spare()
+
+    def _spare(self) -> None:
+        """Fork processes ahead; they come when everything is loaded."""
+        with suppress(Unfinished):
+            while len(self._spares) < _SPARES:
+                self._spares.append(self._fork(LOADED))
+
+    def _hear(self) -> None:
+        """More was loaded: who was forked before that is let go."""
+        if self._control is not None and _is_heard(self._control):
+            with suppress(OSError):
+                if self._control.recv(16):
+                    self._let_go()
+                    self._spare()
+
+    def _let_go(self) -> None:
+        for workers in (self._spares, *self._idle.values()):
+            for worker in workers:
+                worker.close()
+            workers.clear()
+
+    def _fork(self, when: bytes) -> _Worker:
+        """The socket to a new process: forked `NOW`, or once everything is `LOADED`."""
+        ours, theirs = socket.socketpair()
+        try:
             for attempt in (0, 1):
                 control = self._ready()
                 try:
-                    socket.send_fds(control, [b"j"], [theirs.fileno()])
+                    socket.send_fds(control, [when], [theirs.fileno()])
                     break
                 except OSError as error:
                     # It was killed: another one is started.
                     self._end()
                     if attempt:
-                        ours.close()
-                        theirs.close()
                         raise Unfinished(f"no process can be started: {error}") from None
-        theirs.close()
-        stream: Any = ours.makefile("rwb")
-        ours.close()
-        with suppress(OSError):
-            send(stream, dict(ask))
-        return Job(stream, listener)
+        except Unfinished:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        return _Worker(ours)
 
     def close(self) -> None:
         """End all jobs."""
@@ -211,6 +314,7 @@ class Workshop:
         control, self._control = self._control, None
         if control is not None:
             control.close()
+        self._let_go()
         zygote, self._zygote = self._zygote, None
         if zygote is not None:
             try:
@@ -218,6 +322,11 @@ class Workshop:
             except subprocess.TimeoutExpired:
                 zygote.kill()
                 zygote.wait()
+
+
+def _is_heard(connection: socket.socket) -> bool:
+    """Whether there is something to read, be it the end."""
+    return bool(select.select([connection], [], [], 0)[0])
 
 
 def _nothing(event: Event) -> None:

@@ -1,14 +1,16 @@
 """The process that work is forked from: everything is loaded once, each job starts at once.
 
-``python -m matchprob.page.zygote FD`` is started by `matchprob.page.workshop`.  For every job a
-socket arrives over the control socket FD; a fork reads the request from it, works, writes events
-and ends.  A job that is not wanted any more is killed with all it started, and nothing is lost:
-the next fork is as warm as the first.  The zygote itself never computes and has one thread, so
+``python -m matchprob.page.zygote FD`` is started by `matchprob.page.workshop`.  For every worker a
+socket arrives over the control socket FD; a fork reads requests from it, works, writes events, and
+ends when the socket is closed.  Forks that are wanted ahead are made once everything is loaded. A
+job that is not wanted any more is killed with all it started, and nothing is lost: the next fork
+is as warm as the first.  The zygote itself never computes and has one thread, so
 that forking it is safe.  It ends, with all its jobs, when the control socket is closed.
 """
 
 from __future__ import annotations
 
+import gc
 import os
 import select
 import signal
@@ -20,6 +22,7 @@ from contextlib import suppress
 from typing import Any
 
 from algebra.errors import InputError, Unfinished
+from matchprob.page.workshop import LOADED
 from numeric.studies.workers import receive, send
 
 # Seconds of quiet after which something more is loaded; and between two looks for ended jobs.
@@ -50,12 +53,24 @@ def _load_numeric() -> None:
 
 
 def serve(control: socket.socket) -> None:
-    """Fork a job for every socket that arrives, until the control socket is closed."""
+    """Fork a worker for every socket that arrives, until the control socket is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     steps: list[Callable[[], None]] = [_load_exact]
     children: set[int] = set()
+    ahead: list[int] = []
     # Kernels may have to be compiled first, which takes a minute: a fork does that.
     compiler = 0
+
+    def hire(handle: int) -> None:
+        # A socket that another process held open would hide the end of its own.
+        def work() -> None:
+            for other in ahead:
+                os.close(other)
+            _work(handle)
+
+        children.add(_fork(work, control))
+        os.close(handle)
+
     while True:
         ready, _, _ = select.select([control], [], [], _QUIET if steps else _REAP)
         if compiler in _reap(children):
@@ -65,18 +80,31 @@ def serve(control: socket.socket) -> None:
                 # A part that cannot be loaded is met again, and told, by the job that needs it.
                 with suppress(Exception):
                     steps.pop(0)()
-                if not compiler:
-                    compiler = _fork(_load_numeric)
+                # What is loaded stays: the collector need not look at it in every fork.
+                gc.collect()
+                gc.freeze()
+                if compiler:
+                    with suppress(OSError):
+                        control.send(b"l")
+                else:
+                    compiler = _fork(_load_numeric, control)
                     children.add(compiler)
+                while ahead:
+                    hire(ahead.pop())
             continue
-        data, handles, _, _ = socket.recv_fds(control, 1, 1)
-        if not data:
+        when, handles = b"", list[int]()
+        # Who leaves a word unheard ends with a reset.
+        with suppress(ConnectionError):
+            when, handles, _, _ = socket.recv_fds(control, 1, 1)
+        if not when:
             for pid in children:
                 _kill(pid)
             return
         for handle in handles:
-            children.add(_fork(lambda: _work(handle), control))  # noqa: B023
-            os.close(handle)
+            if when == LOADED and not compiler:
+                ahead.append(handle)
+            else:
+                hire(handle)
 
 
 def _fork(work: Callable[[], None], *closed: socket.socket) -> int:
@@ -88,7 +116,6 @@ def _fork(work: Callable[[], None], *closed: socket.socket) -> int:
     try:
         with suppress(OSError):
             os.setpgid(0, 0)
-        os.nice(5)
         for one in closed:
             one.close()
         work()
@@ -100,13 +127,27 @@ def _fork(work: Callable[[], None], *closed: socket.socket) -> int:
 
 
 def _work(handle: int) -> None:
-    """One job, in the fork."""
-    import matchprob.page.jobs as jobs
-
+    """One job after the other, in the fork, until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     connection = socket.socket(fileno=handle)
     stream: Any = connection.makefile("rwb")
-    ask: dict[str, Any] = receive(stream)
+    is_first = True
+    while True:
+        try:
+            ask: dict[str, Any] = receive(stream)
+        except (EOFError, OSError, KeyboardInterrupt):
+            return
+        # Somebody waits for a verdict; the rest leaves the machine to who works at it.
+        if is_first and ask["job"] != "verdict":
+            os.nice(5)
+        is_first = False
+        _do(ask, stream)
+
+
+def _do(ask: dict[str, Any], stream: Any) -> None:
+    """One job; whatever becomes of it is told."""
+    import matchprob.page.jobs as jobs
+
     send(stream, {"event": "started", "pid": os.getpid()})
 
     def tell(event: dict[str, Any], found: Any = None) -> None:

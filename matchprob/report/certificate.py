@@ -47,7 +47,9 @@ def certainty(found: Certificate) -> str:
         return "proved"
     else:
         text = f"rank proved modulo {found.prime}"
-    roots = found.evidence.get("root_count")
+    # Of single cells within reach of updates the evidence lies in their own certificate.
+    evidence = found.evidence.get("part", {}).get("evidence", found.evidence)
+    roots = evidence.get("root_count")
     if roots and roots["rule"] == "trace test":
         text += f"; N by monodromy, trace test residual {roots['trace']['residual']}: no proof"
     elif roots and roots["rule"] != "linear":

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.text import Text
@@ -16,11 +17,16 @@ from algebra.networks.limits import plural
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import FormReport, Inspection
-from algebra.systems.symbolic import Elimination
-from matchprob.api.equations.export import Export
 from matchprob.report.tables import WIDEST, mask_text, names_of, table
 
+if TYPE_CHECKING:
+    from algebra.systems.symbolic import Elimination
+    from matchprob.api.equations.export import Export
+
 _MOST_EQUATIONS = 60
+_MOST_VIOLATIONS = 10
+# Rows whose counts are told one by one.
+_MOST_COUNTS = 64
 
 
 def print_inspection(out: Console, found: Inspection, problem: Problem, seed: int) -> None:
@@ -39,10 +45,8 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
         out.print(f"  {update}", markup=False)
     for name in allocation.matrices:
         rows, columns = network.shapes[name]
-        counts = f"{name} ({rows}×{columns}), learnable weights a row: " + " ".join(
-            map(str, allocation.row_counts(name))
-        )
-        out.print(f"\n{counts}")
+        counts = _counts(allocation.row_counts(name))
+        out.print(f"\n{name} ({rows}×{columns}), learnable weights a row: {counts}")
         if max(rows, columns) <= WIDEST:
             out.print(Text(mask_text(allocation, name, names_of(out)), style="cyan"))
     for form in found.forms:
@@ -53,10 +57,32 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
     out.print()
     if found.violations:
         out.print(Text("Too many weights for too few equations", style="bold red"))
-        for violation in found.violations:
+        for violation in found.violations[:_MOST_VIOLATIONS]:
             out.print(f"  {violation}")
+        left = len(found.violations) - _MOST_VIOLATIONS
+        if left > 0:
+            out.print(f"  … and {left} more (all of them: --json)")
     elif network.has_limits and not found.labels and not found.updates:
         out.print("No row, column or cross holds more weights than it has equations.")
+
+
+def _counts(numbers: list[int]) -> str:
+    """Counts one by one; of very many how often each of them occurs.
+
+    Examples
+    --------
+    >>> _counts([2, 0, 2])
+    '2 0 2'
+    >>> _counts([5] * 99 + [3])
+    '99 × 5, 1 × 3'
+    """
+    if len(numbers) <= _MOST_COUNTS:
+        return " ".join(map(str, numbers))
+    common = Counter(numbers).most_common()
+    told = [f"{many} × {number}" for number, many in common[:_MOST_VIOLATIONS]]
+    if len(common) > _MOST_VIOLATIONS:
+        told.append(f"… (from {min(numbers)} to {max(numbers)})")
+    return ", ".join(told)
 
 
 def _print_form(out: Console, form: FormReport) -> None:

@@ -87,12 +87,9 @@ class BallSystem:
         factors = self.network.tangents(
             self._student(x), self.X, self.network.phi, self.names, ball_product
         )
-        size = len(self.cells)
-        out = np.empty((len(self.labels), size), dtype=object)
-        for k, (name, i, j) in enumerate(self.cells):
-            L, R = factors[name]
-            out[:, k] = (L[:, :, :, i] * R[:, None, j, :]).sum(axis=0).ravel()
-        return arb_mat(len(self.labels), size, list(out.ravel()))
+        found = self.network.columns_of(factors, self.cells)
+        rows, columns = found.shape
+        return arb_mat(rows, columns, list(found.ravel()))
 
 
 def enclose(instance: Instance, start: np.ndarray) -> Enclosure | None:

@@ -8,11 +8,14 @@ digits; what they cannot tell, either, is undetermined, as is a solution that is
 not told from another one.  So a count stays complete only where every real solution is certainly
 on one side.  An instance with one complex solution that elimination finds is decided over Q,
 bounds that are met exactly included.
+
+Solutions of networks with activations are certified in ball arithmetic from the start
+(`numeric.activations`), or lie in the rational boxes that the exact engine gives with them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -22,9 +25,11 @@ from flint import arb, fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
+from algebra.polynomials.parametrization import Box as RationalBox
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.systems.instances import rational_core
+from numeric.activations.pool import enclosed_pool
 from numeric.certification.krawczyk_balls import ask_real_root
 from numeric.certification.pool import certified_pool
 from numeric.chains.chain import Chain, make_chain
@@ -98,9 +103,10 @@ class ConstrainedCounts:
                 count, real=None, status=UNDETERMINED, note=note, solutions=(), boxes=(),
                 reason=Reason.SEARCHED,
             )  # fmt: skip
-        inside, unclear, solutions = self._exactly(count, instance, box) or self._by_discs(
-            count, instance, box
-        )
+        found = self._exactly(count, instance, box)
+        if found is None and self.allocation.network.equations_are:
+            found = self._by_boxes(count, instance, box)
+        inside, unclear, solutions = found or self._by_discs(count, instance, box)
         note = f"{inside} of {count.real} real solutions obey the constraints"
         if count.status == COMPLETE and not unclear:
             note = "; ".join(part for part in (note, count.note) if part)
@@ -132,6 +138,8 @@ class ConstrainedCounts:
         """A single solution that elimination gives over Q; None where it does not."""
         if count.status != COMPLETE or count.complex != 1:
             return None
+        if self.allocation.network.equations_are == "analytic":
+            return None
         core = rational_core(self.allocation, *instance.exact)
         if not core.consistent or core.equations or core.unknowns:
             return None
@@ -140,6 +148,31 @@ class ConstrainedCounts:
             return None
         good = all(w in box[cell] for cell, w in zip(self.allocation.cells, weights, strict=True))
         return (1, 0, count.solutions) if good else (0, 0, ())
+
+    def _by_boxes(
+        self, count: InstanceCount, instance: Instance, box: Box
+    ) -> tuple[int, int, tuple[tuple[float, ...], ...]]:
+        """Of networks with activations: rational boxes where the engine gives them, else balls."""
+        assert count.real is not None
+        solutions = np.array(count.solutions)
+        intervals = [box[cell] for cell in self.allocation.cells]
+        kept: list[tuple[float, ...]] = []
+        decided = 0
+        if len(count.boxes) == len(count.solutions):
+            for row, ends in zip(count.solutions, count.boxes, strict=True):
+                verdict = _compare_rationals(ends, intervals)
+                decided += verdict != UNCLEAR
+                if verdict == INSIDE:
+                    kept.append(tuple(row))
+        if decided < count.real and len(solutions):
+            pool = enclosed_pool(instance, solutions)
+            verdicts = [_compare_balls(e.balls, intervals) for e in pool.enclosures] if pool else []
+            told = sum(verdict is not None for verdict in verdicts)
+            if pool and told > decided:
+                decided = told
+                good = [e for e, v in zip(pool.enclosures, verdicts, strict=True) if v]
+                kept = sorted(tuple(float(x) for x in e.middle) for e in good)
+        return len(kept), max(0, count.real - decided), tuple(kept)
 
     def _by_discs(
         self, count: InstanceCount, instance: Instance, box: Box
@@ -198,6 +231,36 @@ def end_as_double(value: fmpq | None, otherwise: float) -> float:
         return otherwise
 
 
+def _compare_rationals(ends: RationalBox, intervals: Sequence[Interval]) -> int:
+    """The same for a closed box with rational ends."""
+    inside = True
+    for ends_of_one, interval in zip(ends, intervals, strict=True):
+        low, high = (fmpq(x.numerator, x.denominator) for x in ends_of_one)
+        if interval.low is not None:
+            if high < interval.low:
+                return OUTSIDE
+            inside = inside and low >= interval.low
+        if interval.high is not None:
+            if low > interval.high:
+                return OUTSIDE
+            inside = inside and high <= interval.high
+    return INSIDE if inside else UNCLEAR
+
+
+def _compare_balls(balls: Sequence[arb], intervals: Sequence[Interval]) -> bool | None:
+    """Whether what the balls hold is in the box; None where they do not tell."""
+    inside = True
+    for ball, interval in zip(balls, intervals, strict=True):
+        for end, sign in ((interval.low, -1), (interval.high, 1)):
+            if end is None:
+                continue
+            room = sign * (arb(end) - ball)
+            if room < 0:
+                return False
+            inside = inside and bool(room >= 0)
+    return True if inside else None
+
+
 class _Question:
     """Whether the root in a polydisc obeys, asked of balls about it."""
 
@@ -209,13 +272,4 @@ class _Question:
         for ball, x, radius in zip(balls, self.middle, self.radii, strict=True):
             if not abs(ball - float(x)) <= float(radius):
                 return None
-        inside = True
-        for ball, interval in zip(balls, self.intervals, strict=True):
-            for end, sign in ((interval.low, -1), (interval.high, 1)):
-                if end is None:
-                    continue
-                room = sign * (arb(end) - ball)
-                if room < 0:
-                    return False
-                inside = inside and bool(room >= 0)
-        return True if inside else None
+        return _compare_balls(balls, self.intervals)

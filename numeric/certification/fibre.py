@@ -27,7 +27,7 @@ from algebra.linalg.rational import nearest_double
 from algebra.linalg.rational_lp import GIVEN_UP, INFEASIBLE, maximize
 from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.constraints import Interval
+from algebra.problems.constraints import BoxColumns, Interval
 from algebra.time_limits import check_time
 from numeric.certification.constraints import ConstrainedCounts, end_as_double
 from numeric.conditions import jacobian
@@ -121,39 +121,17 @@ def _linear(instance: Instance) -> _Linear | None:
         still[name][i, j] = _ZERO
     right = list((Y - instance.problem.network.forward(still, X)).ravel())
     entries = J.table()
-    # Each weight is an end of its interval and a distance from it, or a difference.
-    parts: list[tuple[fmpq, list[tuple[int, int]]]] = []
-    ranges: list[tuple[int, fmpq]] = []
-    at = 0
-    for cell in cells:
-        low, high = instance.box[cell].low, instance.box[cell].high
-        if low is None and high is None:
-            parts.append((_ZERO, [(at, 1), (at + 1, -1)]))
-            at += 2
-        elif low is not None and high is not None:
-            parts.append((low, [(at, 1)]))
-            ranges.append((at, high - low))
-            at += 2
-        else:
-            end, sign = (low, 1) if low is not None else (high, -1)
-            assert end is not None
-            parts.append((end, [(at, sign)]))
-            at += 1
+    box = BoxColumns(instance.box[cell] for cell in cells)
+    at = box.end
     rows, values = [], []
     for row, value in zip(entries, right, strict=True):
-        new = [_ZERO] * at
-        for factor, (constant, columns) in zip(row, parts, strict=True):
-            value = value - factor * constant
-            for c, sign in columns:
-                new[c] = sign * factor
+        new = box.blank()
+        values.append(box.enter(new, value, enumerate(row)))
         rows.append(new)
-        values.append(value)
-    for c, length in ranges:
-        new = [_ZERO] * at
-        new[c] = new[c + 1] = fmpq(1)
+    for new, width in box.equations():
         rows.append(new)
-        values.append(length)
-    zero = [_ZERO] * at
+        values.append(width)
+    zero = box.blank()
     basis = guesses(rows)(range(at), values, zero)
     most = 10 + _MOST_WORK // max(1, len(rows) * at)
     found = maximize(rows, values, zero, basis=basis, most_pivots=most)
@@ -161,10 +139,7 @@ def _linear(instance: Instance) -> _Linear | None:
         return None
     if found.status == INFEASIBLE:
         return _Linear(None)
-    point = [
-        constant + sum((sign * found.x[c] for c, sign in columns), _ZERO)
-        for constant, columns in parts
-    ]
+    point = box.values(found.x)
     student = {name: value.copy() for name, value in still.items()}
     for (name, i, j), x in zip(cells, point, strict=True):
         student[name][i, j] = x

@@ -14,6 +14,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
+from numeric.activations.pool import EnclosedPool, enclosed_pool
 from numeric.certification.krawczyk import FAILED, REAL, Certified, RootPool, certify, make_target
 from numeric.certification.krawczyk_balls import certify_exact
 from numeric.chains.chain import Chain, make_chain
@@ -100,13 +101,15 @@ class CertifiedPools:
         self._support = support
         self._chains: dict[Allocation, Chain | None] = {}
 
-    def of(self, instance: Instance, solutions: np.ndarray) -> RootPool | None:
+    def of(self, instance: Instance, solutions: np.ndarray) -> RootPool | EnclosedPool | None:
         """Those of some solutions (·, r) that are certified, real and distinct.
 
         None where there is no square system to certify them of, or the instance is special: its
         samples are dependent.
         """
         allocation = instance.allocation
+        if allocation.network.equations_are:
+            return enclosed_pool(instance, solutions)
         try:
             if allocation not in self._chains:
                 self._chains[allocation] = None

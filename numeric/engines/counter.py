@@ -9,8 +9,8 @@ What is solved may be another problem (`algebra.problems.reduction`): that of a 
 kind, or, with more weights than equations, of a sub-allocation of full rank, the surplus weights
 kept at their random values.  Then a real solution proves a match, none leaves the trial
 undetermined.  Engines see the reduced problem; solutions come back in the original's order.  Under
-constraints surplus weights are not kept: a match inside the box is looked for on the whole fibre
-(`numeric.certification.fibre`).
+constraints surplus weights of a chain are not kept: a match inside the box is looked for on the
+whole fibre (`numeric.certification.fibre`).
 """
 
 from __future__ import annotations
@@ -97,9 +97,6 @@ class InstanceCounter:
         # The one solution that comes first may not obey; other engines see to it themselves.
         self.constrained = bool(problem.constraints)
         self.complete = complete or (self.constrained and self.info.plans)
-        if self.constrained and self.problem.network.chain() is None and self.info.plans:
-            title = self.problem.network.title
-            raise InputError(f"[constraints] are not known of a {title} network with activations")
         if self.constrained and not (self.info.plans or self.info.constraints):
             raise InputError(f"engine {engine!r} does not know [constraints]: take another")
         self.root_timeout = positive_seconds(root_timeout, "root_timeout")
@@ -251,7 +248,8 @@ class InstanceCounter:
         return found
 
     def _solve(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
-        if self.constrained and plan.reduction is not None:
+        is_chain = self.problem.network.chain() is not None
+        if self.constrained and plan.reduction is not None and is_chain:
             return self._in_boxes(plan, instances)
         engine = self._engine(plan, self.problem.with_allocation(plan.allocation))
         if plan.reduction is None:

@@ -3,19 +3,24 @@
 The core of each instance (exact elimination first) goes to PHCpack's blackbox solver in
 a worker process.  Its answer is believed only where it is whole: exactly as many
 distinct regular roots as the generic root count, each clearly real or clearly not, each
-real one confirmed by putting its weights through the network.  Everything else is tried
+real one confirmed by putting its weights through the network.  Where there are more equations
+than unknowns (labels that are not independent) it solves random combinations of them, and roots
+that miss an equation are sorted out.  Everything else is tried
 again in higher precision and, failing that, reported as undetermined.
 """
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from flint import fmpq
 
 from algebra.problems.problem import Problem
+from algebra.systems.core import CoreSystem
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, Resources, engine
@@ -24,6 +29,7 @@ from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore
 from numeric.phcpy.process import PhcpyCrashed, PhcpyError, PhcpyProcess
 from numeric.phcpy.solutions import PhcpyResult
+from numeric.phcpy.systems import Terms, backward_errors
 
 # Relative size of imaginary parts: below the first real, above the second not.
 REAL_BELOW, NONREAL_ABOVE = 1e-9, 1e-6
@@ -31,6 +37,9 @@ REAL_BELOW, NONREAL_ABOVE = 1e-9, 1e-6
 _ATTEMPTS = ("d", "d", "d", "dd")
 # Workers tried where one after another dies at the same system.
 _MOST_DEATHS = 3
+# Backward error in equations that PHCpack has not seen: below the first a solution, above the
+# second none.
+SOLVES_BELOW, MISSES_ABOVE = 1e-9, 1e-5
 # Residual of a real solution in the network, relative to the largest label.
 RESIDUAL = 1e-6
 
@@ -87,14 +96,16 @@ class PhcpyEngine:
         if not core.equations:
             note = "a linear block is singular in this instance (ask the exact engine)"
             return InstanceCount(instance.index, None, None, UNDETERMINED, note)
-        if not core.is_square:
+        extra = len(core.equations) - len(core.unknowns)
+        if extra < 0 or (extra > 0 and not self.root_count):
             note = f"{len(core.equations)} equations in {len(core.unknowns)} unknowns: not square"
             return InstanceCount(instance.index, None, None, UNDETERMINED, note)
         expected = self.root_count if self.root_count is not None else core.bezout
         rounded = FloatingCore(core)
+        asked = FloatingCore(squared_up(core, instance.index)) if extra else rounded
         best = InstanceCount(instance.index, None, None, UNDETERMINED)
         for attempt, precision in enumerate(_ATTEMPTS):
-            found = self._attempt(instance, rounded, expected, precision, attempt)
+            found = self._attempt(instance, asked, expected, precision, attempt, rounded.terms)
             found = replace(found, retried=attempt, seconds=time.perf_counter() - start)
             if found.status == COMPLETE:
                 return found
@@ -109,7 +120,13 @@ class PhcpyEngine:
         return [self.count(instance) for instance in instances]
 
     def _attempt(
-        self, instance: Instance, core: FloatingCore, expected: int, precision: str, seed: int
+        self,
+        instance: Instance,
+        core: FloatingCore,
+        expected: int,
+        precision: str,
+        seed: int,
+        equations: Sequence[Terms],
     ) -> InstanceCount:
         for death in range(1, _MOST_DEATHS + 1):
             check_time()
@@ -135,7 +152,33 @@ class PhcpyEngine:
                 note = f"phcpy: {error}"
                 return InstanceCount(instance.index, None, None, UNDETERMINED, note)
         what = "generic root count" if self.root_count is not None else "Bézout bound"
-        return audited_count(instance, result, core.weights, expected, what)
+        return audited_count(instance, result, core.weights, expected, what, equations)
+
+
+def squared_up(core: CoreSystem, seed: int) -> CoreSystem:
+    """As many equations as unknowns: the surplus ones times random numbers, added to the others.
+
+    Simple solutions of all equations stay simple roots of generic combinations [1]_; other
+    roots join them, which miss the surplus equations.
+
+    References
+    ----------
+    .. [1] A. J. Sommese, C. W. Wampler, "The Numerical Solution of Systems of Polynomials", World
+       Scientific 2005, section 13.5.
+    """
+    # Those of least degree are kept as they are, as far as that goes.
+    order = sorted(range(len(core.equations)), key=lambda k: core.degrees[k])
+    scaled = []
+    for k in order:
+        largest = max(abs(c) for c in core.equations[k].to_dict().values())
+        scaled.append(core.equations[k] * (1 / largest))
+    size, rng = len(core.unknowns), random.Random(f"squared/{seed}")
+    mixed = []
+    for e in scaled[:size]:
+        for other in scaled[size:]:
+            e = e + other * fmpq(rng.choice((-1, 1)) * rng.randint(64, 255), 128)
+        mixed.append(e)
+    return replace(core, equations=tuple(mixed))
 
 
 def audited_count(
@@ -144,6 +187,7 @@ def audited_count(
     weights_of: Callable[[np.ndarray], np.ndarray | None],
     expected: int,
     what: str = "generic root count",
+    equations: Sequence[Terms] = (),
 ) -> InstanceCount:
     """A count from PHCpack's answer; complete only where nothing is doubtful.
 
@@ -157,9 +201,16 @@ def audited_count(
         Number of distinct roots there must be.
     what : str, optional
         Where that number comes from.
+    equations : sequence of terms, optional
+        All equations, of which PHCpack may have solved combinations: roots that clearly miss one
+        are none.
     """
     index, roots = instance.index, result.roots
     real, unclear = [], 0
+    if len(equations) > roots.shape[1]:
+        missed = backward_errors(equations, roots)
+        unclear = int(((missed > SOLVES_BELOW) & (missed <= MISSES_ABOVE)).sum())
+        roots = roots[missed <= MISSES_ABOVE]
     for root in roots:
         size = max(1.0, float(np.abs(root).max()))
         imaginary = float(np.abs(root.imag).max()) / size
@@ -181,7 +232,9 @@ def audited_count(
     if len(roots) != expected:
         return replace(found, note=f"{len(roots)} of {expected} roots ({what})")
     if unclear:
-        return replace(found, note=f"{unclear} roots neither clearly real nor clearly not")
+        return replace(
+            found, note=f"{unclear} roots neither clearly real solutions nor clearly not"
+        )
     if (expected - len(real)) % 2:
         return replace(found, note="an odd number of non-real roots: some are misjudged")
     return replace(found, status=COMPLETE)
@@ -200,7 +253,7 @@ def _check(resources: Resources) -> None:
 @engine(
     EngineInfo(
         "phcpy",
-        {"linear"},
+        {"linear", "polynomial"},
         complete=True,
         needs=("phcpy",),
         summary="PHCpack's blackbox solver on the core system",

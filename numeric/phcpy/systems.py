@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 
@@ -151,15 +151,28 @@ class PhcSystem:
         W. Oettli and W. Prager, "Compatibility of approximate solution of linear equations
         with given error bounds for coefficients and right-hand sides", Numer. Math. 6 (1964).
         """
-        worst = np.zeros(len(points))
-        with np.errstate(all="ignore"):
-            for exponents, coefficients in zip(self.exponents, self.coefficients, strict=True):
-                powers = np.prod(points[:, None, :] ** exponents[None, :, :], axis=2)
-                terms = powers * coefficients
-                size = np.abs(terms).sum(axis=1)
-                ratio = np.abs(terms.sum(axis=1)) / np.where(size == 0, 1, size)
-                worst = np.maximum(worst, np.where(np.isfinite(ratio), ratio, np.inf))
-        return worst
+        return _backward_errors(zip(self.exponents, self.coefficients, strict=True), points)
+
+
+def backward_errors(polynomials: Sequence[Terms], points: np.ndarray) -> np.ndarray:
+    """`PhcSystem.backward_errors` of any polynomials, more of them than unknowns, say."""
+    points = np.asarray(points, complex)
+    rows = [_arrays(_checked(p, points.shape[1]), True) for p in polynomials]
+    return _backward_errors(rows, points)
+
+
+def _backward_errors(
+    polynomials: Iterable[tuple[np.ndarray, np.ndarray]], points: np.ndarray
+) -> np.ndarray:
+    worst = np.zeros(len(points))
+    with np.errstate(all="ignore"):
+        for exponents, coefficients in polynomials:
+            powers = np.prod(points[:, None, :] ** exponents[None, :, :], axis=2)
+            terms = powers * coefficients
+            size = np.abs(terms).sum(axis=1)
+            ratio = np.abs(terms.sum(axis=1)) / np.where(size == 0, 1, size)
+            worst = np.maximum(worst, np.where(np.isfinite(ratio), ratio, np.inf))
+    return worst
 
 
 def _checked(terms: Terms, size: int) -> dict[tuple[int, ...], complex]:

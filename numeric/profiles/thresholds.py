@@ -105,7 +105,8 @@ class Thresholds:
         self, instance: Instance, solutions: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray] | None:
         """Centres and radii of polydiscs with one solution each; None where there are none."""
-        if self.problem.network.chain() is None:
+        network = self.problem.network
+        if network.chain() is None and not network.equations_are:
             # Exact witnesses, rounded.
             return solutions, np.spacing(np.abs(solutions))
         pool = self._pools.of(instance, solutions)
@@ -145,11 +146,11 @@ def is_listed(problem: Problem) -> bool:
         For networks whose matches are not listed and cannot be bounded.
     """
     network = problem.network
-    if network.chain() is None:
+    if network.chain() is None and not network.equations_are:
         if family_of(network).name != "relu":
             raise InputError(
-                f"profile knows chains of matrices and shallow ReLU nets, not a {network.title} "
-                "network"
+                "profile knows chains of matrices, networks with activations and shallow ReLU "
+                f"nets, not a {network.title} network"
             )
         return True
     size = draw_instance(problem, 0, 0).allocation.size

@@ -11,7 +11,7 @@ Processes that work on one study at the same time tell each other which trials t
 and when nothing else is left to do claimed trials are computed all the same.
 
 Experiments that count nothing keep their results in the same file, by what was done and its number
-(`results`, `keep`): plain data, written once.
+(`results`, `keep`): plain data.
 
 A store that is only read needs no right to write: neither to the file nor to its folder.
 """
@@ -388,8 +388,10 @@ class Store:
             )
         return new
 
-    def keep(self, experiment: str, number: int, result: Mapping[str, Any]) -> None:
-        """Write the result of an experiment; one that is there is left.
+    def keep(
+        self, experiment: str, number: int, result: Mapping[str, Any], *, instead: bool = False
+    ) -> None:
+        """Write the result of an experiment; one that is there is left, or replaced.
 
         Parameters
         ----------
@@ -399,11 +401,14 @@ class Store:
             Of the repeat.
         result : mapping
             Plain data.
+        instead : bool, optional
+            Of one that is there.
         """
+        how = "REPLACE" if instead else "IGNORE"
         with self._transaction() as db:
             db.execute(_RESULTS)
             db.execute(
-                "INSERT OR IGNORE INTO results VALUES (?, ?, ?)",
+                f"INSERT OR {how} INTO results VALUES (?, ?, ?)",
                 (experiment, number, json.dumps(result)),
             )
 

@@ -35,6 +35,24 @@ FIRST_CHUNK, LARGEST_CHUNK = 8, 256
 # The running interval is looked at after so many trials, and again each tenth more.
 _FIRST_LOOK, _LOOKS = 50, 0.1
 MOST_TRIALS = 1_000_000
+
+
+def check_trials(trials: int) -> None:
+    """A number of trials that one study may have.
+
+    Parameters
+    ----------
+    trials : int
+
+    Raises
+    ------
+    InputError
+    """
+    whole_number(trials, "trials", 1)
+    if trials > MOST_TRIALS:
+        raise InputError(f"`trials` ({trials}) must not be greater than {MOST_TRIALS}")
+
+
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 Advance = Callable[[InstanceCount], None]
@@ -224,9 +242,7 @@ class Study:
         Estimate
             Of the first n trials without a gap.
         """
-        whole_number(trials, "trials", 1)
-        if trials > MOST_TRIALS:
-            raise InputError(f"`trials` ({trials}) must not be greater than {MOST_TRIALS}")
+        check_trials(trials)
         if half_width is not None and not 0 < half_width < 0.5:
             raise InputError(f"`half_width` ({half_width!r}) must lie between 0 and 0.5")
         positive_seconds(timeout, "timeout")
@@ -241,8 +257,8 @@ class Study:
                     self._fill(stop, told, advance)
             except KeyboardInterrupt:
                 interrupted = True
-            except OutOfTime:
-                interrupted = True
+            except OutOfTime as over:
+                interrupted, trouble = True, str(over)
                 self._give_up(stop)
             except StoreFull as error:
                 interrupted, trouble = True, str(error)

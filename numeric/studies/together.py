@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from numeric.counts import InstanceCount
 from numeric.statistics.estimate import Estimate
-from numeric.studies.study import Advance, Study
+from numeric.studies.study import Advance, Study, check_trials
 
 # The first stop, and by how much of itself each is less than the next.
 _FIRST, _GROWTH = 8, 0.25
@@ -41,7 +41,13 @@ def run_together(
     -------
     list of Estimate
         In the order of the studies.  One interrupt ends the work of all.
+
+    Raises
+    ------
+    InputError
+        Where there are too many trials.
     """
+    check_trials(trials)
     end = time.monotonic() + timeout
     tellers = [None if advance is None else _once(advance) for _ in studies]
     found: list[Estimate] = []

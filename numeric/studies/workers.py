@@ -108,11 +108,6 @@ class LocalWorkers:
         for worker in list(self._workers):
             self._dismiss(worker)
 
-    @property
-    def pids(self) -> list[int]:
-        """Process numbers of the workers."""
-        return [worker.process.pid for worker in self._workers]
-
     def _start(self) -> _Worker:
         # The packages may be importable only because of where this process runs.
         paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]

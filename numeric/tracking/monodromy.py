@@ -378,27 +378,3 @@ class _Graph:
 
     def _open(self, edge: _Edge, way: int) -> np.ndarray:
         return np.flatnonzero(self._images(edge, way) == _OPEN)
-
-
-def transport(
-    chain: Chain, start: StartSystem, rng: np.random.Generator, settings: Settings
-) -> tuple[np.ndarray, np.ndarray]:
-    """Another random complex instance and its roots, tracked from a start system.
-
-    Where some paths fail, another instance is drawn; after five the one with most distinct
-    roots is taken.
-    """
-    best = (start.parameters, start.roots[:0])
-    zero = np.zeros(start.root_count, np.int64)
-    for _ in range(5):
-        parameters = chain.random(rng)[0]
-        tracked = track(
-            chain, start.parameters[None], parameters[None], zero, zero, start.roots, settings
-        )
-        roots = tracked.roots[tracked.status == DONE]
-        kept = [k for k in range(len(roots)) if match(roots[k : k + 1], roots[:k])[0] < 0]
-        if len(kept) > len(best[1]):
-            best = (parameters, roots[kept])
-        if len(kept) == start.root_count:
-            break
-    return best

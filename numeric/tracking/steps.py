@@ -101,13 +101,22 @@ class Lines(NamedTuple):
 def make_lanes():
     """Idle lanes."""
     return Lanes(
-        np.full(LANES, -1),
-        np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.ones(LANES),
-        np.zeros(LANES), np.zeros(LANES), np.zeros(LANES), np.zeros(LANES),
-        np.zeros(LANES, np.int64), np.zeros(LANES, np.int64), np.zeros(LANES, np.int64),
-        np.zeros(LANES, np.int64), np.zeros(LANES, np.int64),
-        np.zeros((DEGREE + 1, LANES), np.complex128),
-    )  # fmt: skip
+        path=np.full(LANES, -1),
+        t=np.zeros(LANES),
+        aim=np.zeros(LANES),
+        h=np.zeros(LANES),
+        shrink=np.ones(LANES),
+        size=np.zeros(LANES),
+        rate=np.zeros(LANES),
+        first=np.zeros(LANES),
+        second=np.zeros(LANES),
+        fails=np.zeros(LANES, np.int64),
+        polished=np.zeros(LANES, np.int64),
+        fresh=np.zeros(LANES, np.int64),
+        accepted=np.zeros(LANES, np.int64),
+        finished=np.zeros(LANES, np.int64),
+        poles=np.zeros((DEGREE + 1, LANES), np.complex128),
+    )
 
 
 @numba.njit(**ONCE)

@@ -12,10 +12,12 @@ import time
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from algebra.errors import InputError, Unfinished
+from algebra.phases import add_spent
 from algebra.time_limits import (
     Limits,
     OutOfTime,
@@ -208,3 +210,29 @@ def test_the_alarm_is_gone_afterwards_and_others_keep_theirs() -> None:
         assert rung == [signal.SIGALRM]
     finally:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def test_the_alarm_waits_for_a_callback_that_has_just_begun() -> None:
+    """Before its first line the callback has not yet said that garbage is being collected."""
+    limits = importlib.import_module("algebra.time_limits")
+    for callback in (limits._collection_begins, limits._collection_ends):
+        frame = SimpleNamespace(f_code=callback.__code__, f_globals={}, f_back=None)
+        assert limits._is_fragile(frame)
+    free = SimpleNamespace(f_code=positive_seconds.__code__, f_globals={}, f_back=None)
+    assert not limits._is_fragile(free)
+
+
+def test_time_that_later_calls_are_spared_is_told() -> None:
+    """What went into compiling stands in the message, of this call alone."""
+
+    def over(compiled: float) -> str:
+        with within(0.01):
+            if compiled:
+                add_spent("compiling", compiled)
+            time.sleep(0.02)
+            with pytest.raises(Unfinished) as met:
+                check_time()
+        return str(met.value)
+
+    assert "12 s went into compiling" in over(12.3)
+    assert "compiling" not in over(0.0)

@@ -1,6 +1,5 @@
 """The process: interrupts at any time, SIGTERM, output that cannot be written."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -9,21 +8,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.matchprob.processes import ROOT, start, wait_until_it_listens
+
 DIAGONAL = str(ROOT / "examples" / "diagonal.toml")
-
-
-def start(*words, **options):
-    """The command line in a process of its own, interrupts not ignored."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "matchprob", *words],
-        stderr=subprocess.PIPE,
-        env=environment,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        **options,
-    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -31,24 +18,13 @@ def start(*words, **options):
 def test_interrupt_while_loading(number, wait):
     """One line and status 3, whenever it comes after the entry point is there."""
     process = start("certify", DIAGONAL, stdout=subprocess.PIPE)
-    _loaded(process.pid)
+    wait_until_it_listens(process.pid)
     time.sleep(wait)
     process.send_signal(number)
     _, said = process.communicate(timeout=120)
     assert "Traceback" not in said
     assert process.returncode in (0, 3)
     assert process.returncode == 0 or said.startswith("matchprob: interrupted")
-
-
-def _loaded(pid: int) -> None:
-    """Wait until a process handles SIGTERM itself: the entry point's first act."""
-    for _ in range(12000):
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-        caught = next(int(line.split()[1], 16) for line in lines if line.startswith("SigCgt"))
-        if caught >> (signal.SIGTERM - 1) & 1:
-            return
-        time.sleep(0.005)
-    raise AssertionError("the process never came to its entry point")
 
 
 def test_terminated_estimate_keeps_its_trials(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 
 import matchprob as mp
 from algebra.errors import Unfinished
+from algebra.time_limits import OutOfTime
 from matchprob.cli import app, run
 
 LIMIT, SLACK = 2.0, 20.0
@@ -191,3 +192,49 @@ def test_limits_beyond_all_clocks():
     row = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
     assert mp.certify(row, timeout=1e30).verdict == "maximal"
     assert mp.certify(row, timeout=5.0).verdict == "maximal"
+
+
+def test_certify_without_ranks_says_what_counting_knows(tmp_path, capsys):
+    """Status 3; the text and the JSON object tell weights, labels, and what was tried."""
+    path = tmp_path / "p.toml"
+    path.write_text(
+        '[network]\nkind = "lrnn"\nn = 2\nT = 1000000\nb = 1\nd = 1\nm = 2\n'
+        "[learnable]\nW = [[1, 1], [0, 0]]\n"
+    )
+    line = ["certify", str(path), "--timeout", "0.5"]
+    assert run(lambda: app(line, standalone_mode=False)) == 3
+    out = capsys.readouterr()
+    assert "2 weights of 8 learn, for 2 labels" in out.out
+    assert "at most 2 equations" in out.out
+    assert "before the ranks were known" in out.err
+    assert run(lambda: app([*line, "--json"], standalone_mode=False)) == 3
+    data = json.loads(capsys.readouterr().out)
+    assert (data["verdict"], data["equations"], data["rank"]) == ("undecided", None, None)
+    assert data["tried"]
+    assert any("--timeout" in text for text in data["explanation"])
+
+
+def test_a_lack_of_memory_is_told_in_words(capsys, monkeypatch):
+    """Status 3, and no bug."""
+
+    def greedy():
+        raise MemoryError
+
+    assert run(greedy) == 3
+    said = capsys.readouterr().err
+    assert "memory" in said
+    assert "bug" not in said
+
+
+def test_a_certificate_of_a_design_has_what_is_left_of_the_time(tmp_path, capsys, monkeypatch):
+    """The design is shown, and its certificate is what is missing."""
+
+    def slow(*_, **__):
+        raise OutOfTime("the time limit is over")
+
+    monkeypatch.setattr("matchprob.api.certify.certify", slow)
+    line = ["design", "examples/diagonal.toml", "--matrix", "W", "--out", str(tmp_path / "c.json")]
+    assert run(lambda: app([*line, "--timeout", "60"], standalone_mode=False)) == 3
+    out = capsys.readouterr()
+    assert "Not minimal" in out.out
+    assert "c.json is not written" in out.err

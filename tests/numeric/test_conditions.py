@@ -7,9 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.ffn import FeedForward
 from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
+from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
 from numeric.conditions import conditions, jacobian, smallest_singular_value
 from numeric.instances import draw_instance, to_rational
@@ -22,6 +24,11 @@ PROBLEMS = (
     Problem(LinearFeedForward(q=2, widths=(3,), d=2, m=3), {"W2": [[1, 0, 1], [0, 1, 0]]}),
     Problem(ShallowReLU(q=3, n=4, d=2, m=3), {"W1": [[1, 1, 0], [1, 0, 0], [0, 1, 1], [0, 0, 1]]}),
     Problem(ShallowReLU(q=3, n=4, d=2, m=3), {"W2": np.ones((2, 4), int)}),
+    Problem(
+        FeedForward(2, (3,), 1, 3, activation={"polynomial": [0, "1/3", 1]}, biases=True),
+        {"W1": [[1, 0], [1, 0], [0, 0]], "c1": [[1], [0], [0]]},
+    ),
+    Problem(RNN(2, 2, 1, 1, 2, activation={"polynomial": [0, 1, "1/4"]}), {"W": [[1, 0], [0, 1]]}),
     Problem(
         NormNet(widths=(2, 2), hidden=(3,), m=3, activation="linear"),
         {"g1": np.ones((3, 1), int), "b2": np.ones((2, 1), int)},
@@ -111,3 +118,25 @@ def test_labels_that_move_move_the_match_no_further():
         moved = np.linalg.solve(J, delta)
         worst = max(worst, np.linalg.norm(moved) / np.linalg.norm(delta))
     assert 0.9 / smallest.high < worst <= 1 / smallest.low
+
+
+@pytest.mark.parametrize("activation", ["tanh", "sigmoid", "softplus", "erf"])
+def test_analytic_labels_have_conditions(activation):
+    """Bounds from balls hold singular values of difference quotients."""
+    net = RNN(2, 2, 1, 1, 3, activation=activation, biases=True)
+    problem = Problem(net, {"W": [[1, 1], [0, 0]], "c": [[1], [0]]})
+    for k in range(3):
+        instance = draw_instance(problem, 0, k)
+        w = np.random.default_rng(k).standard_normal(3)
+
+        def labels(w, instance=instance):
+            return net.forward(instance.with_weights(w), instance.X).ravel()
+
+        h = 1e-5
+        J = np.array([(labels(w + h * e) - labels(w - h * e)) / (2 * h) for e in np.eye(3)]).T
+        least = np.linalg.svd(J, compute_uv=False)[-1]
+        smallest, condition = conditions(instance, w)
+        assert smallest.low * (1 - 1e-4) - 1e-8 <= least <= smallest.high * (1 + 1e-4) + 1e-8
+        ratio = np.linalg.norm(instance.labels) / np.linalg.norm(w) / smallest.low
+        assert condition.low <= ratio * 1.01
+        assert condition.high >= ratio / 1.02

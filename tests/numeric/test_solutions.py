@@ -2,11 +2,13 @@
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from algebra.errors import InputError
+from algebra.networks.ffn import FeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
@@ -14,7 +16,7 @@ from matchprob.api.estimate import count, estimate
 from matchprob.cli import app, run
 from numeric.counts import Solutions
 from numeric.instances import draw_instance
-from numeric.solutions import costs_of_counts, solution_costs
+from numeric.solutions import solution_costs
 
 DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
 
@@ -22,10 +24,11 @@ DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
 def test_costs_are_their_definitions():
     """Sizes, changes and signs of each solution; residuals shrink with the format's digits."""
     found = count(DIAGONAL, 8)
-    costs = costs_of_counts(found.instances, DIAGONAL, 0)
-    assert sum(map(len, costs)) == sum(c.real for c in found) > 0
-    for c, own in zip(found, costs, strict=True):
+    assert sum(c.real for c in found) > 0
+    for c in found:
         instance = draw_instance(DIAGONAL, 0, c.index)
+        own = solution_costs(instance, c.solutions)
+        assert len(own) == c.real
         v = np.diag(instance.weights["W"])
         for w, cost in zip(np.array(c.solutions), own, strict=True):
             assert cost.size == max(abs(w))
@@ -81,9 +84,10 @@ def test_relu_solutions_have_costs():
     problem = Problem(ShallowReLU(q=2, n=3, d=1, m=2), {"W1": [[1, 1], [0, 0], [0, 0]]})
     found = count(problem, 10)
     silent = 0
-    for c, own in zip(found, costs_of_counts(found.instances, problem, 0), strict=True):
-        labels = draw_instance(problem, 0, c.index).labels
-        for cost in own:
+    for c in found:
+        instance = draw_instance(problem, 0, c.index)
+        labels = instance.labels
+        for cost in solution_costs(instance, c.solutions):
             residual = cost.residuals["float64"]
             # Relative to a largest label of 0 an error is nothing or infinite.
             assert residual < 1e-8 if labels.any() else residual in (0.0, float("inf"))
@@ -102,3 +106,19 @@ def test_solutions_on_the_command_line(tmp_path, capsys):
     assert any(c["solutions"] for c in instances)
     assert run(lambda: app(words, standalone_mode=False)) == 0
     assert "float16" in capsys.readouterr().out
+
+
+def test_analytic_solutions_have_residuals_of_the_rounded_weights():
+    """The teacher's own weights: no error in doubles, that of the format in shorter ones."""
+    net = FeedForward(2, (2,), 1, 2, activation="tanh")
+    problem = Problem(net, {"W1": [[1, 0], [1, 0]]})
+    instance = draw_instance(problem, 0, 0)
+    own = [float(instance.weights[name][i, j]) for name, i, j in problem.allocation.cells]
+    [cost] = solution_costs(replace(instance, teacher=instance.weights), [own])
+    assert cost.residuals["float64"] < 1e-100
+    exact = net.forward(instance.weights, instance.X)
+    for name in ("float32", "float16"):
+        rounded = np.array(own).astype(name).astype(float)
+        error = net.forward(instance.with_weights(rounded), instance.X) - exact
+        relative = np.abs(error).max() / np.abs(exact).max()
+        assert cost.residuals[name] == pytest.approx(relative, rel=1e-6)

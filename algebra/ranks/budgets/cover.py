@@ -60,7 +60,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.crosses import CrossSearch, violated_crosses
+from algebra.ranks.budgets.crosses import MOST_CELLS, CrossSearch, violated_crosses
 from algebra.ranks.budgets.lines import (
     Budget,
     RankCover,
@@ -121,7 +121,8 @@ def rank_cover(allocation: Allocation) -> RankCover:
     -------
     RankCover
         The total, or the best cover by matrices, rows and columns, after crosses were taken
-        greedily.  Its limit is at most r and at most dm.
+        greedily; of more than `MOST_CELLS` cells the best that takes each matrix whole, or by its
+        rows, or by its columns.  Its limit is at most r and at most dm.
 
     Examples
     --------
@@ -131,6 +132,8 @@ def rank_cover(allocation: Allocation) -> RankCover:
     """
     total = budgets(allocation)[0]
     best = RankCover((total,), 0) if total.excess > 0 else RankCover((), allocation.size)
+    if allocation.size > MOST_CELLS:
+        return min(best, _matrix_by_matrix(allocation), key=lambda c: c.limit)
     chosen: list[Budget] = []
     rest = allocation
     while True:
@@ -146,6 +149,20 @@ def rank_cover(allocation: Allocation) -> RankCover:
     # What was found in the rest is stated of the whole allocation.
     stated = (replace(b, learnable=len(b.cells(allocation))) for b in best.budgets)
     return RankCover(tuple(stated), best.uncovered)
+
+
+def _matrix_by_matrix(allocation: Allocation) -> RankCover:
+    """The least cover in which the lines of a matrix all go one way: no flow is needed."""
+    chosen: list[Budget] = []
+    found = budgets(allocation)
+    for name in allocation.matrices:
+        own = [budget for budget in found if budget.matrices == (name,)]
+        ways = [
+            [b for b in own if b.kind == kind and b.excess > 0]
+            for kind in ("matrix", "row", "column")
+        ]
+        chosen += max(ways, key=lambda way: sum(b.excess for b in way))
+    return RankCover(tuple(chosen), allocation.size - sum(b.learnable for b in chosen))
 
 
 def rank_bound(allocation: Allocation) -> int:

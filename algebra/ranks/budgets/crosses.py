@@ -18,6 +18,8 @@ from algebra.ranks.budgets.lines import Line, Lines, Violation, budgets, line_co
 
 # The search for crosses goes through all sets of lines while (sets × lines) stays below this.
 _EXACT = 1_000_000
+# Of more cells than this no crosses are looked for: rows, columns and matrices bound well enough.
+MOST_CELLS = 200_000
 # Of the violated crosses only so many of each order are held against rows and columns.
 _TRIED = 16
 
@@ -33,7 +35,7 @@ class CrossSearch:
     exhaustive : bool
         True if all sets of rows and columns were considered.  False for larger allocations:
         then only single lines, pairs and the k fullest lines are completed to crosses, and
-        a violated one may be missed.
+        a violated one may be missed.  Of more than `MOST_CELLS` cells none is looked for.
     """
 
     crosses: tuple[Violation, ...]
@@ -66,6 +68,8 @@ def violated_crosses(allocation: Allocation) -> CrossSearch:
     ...     print(cross.subject, "->", cross.learnable, "weights,", cross.equations)
     row 0 of W1 and column 1 of W2 -> 4 weights, 2 + 2 − 1 = 3 equations
     """
+    if allocation.size > MOST_CELLS:
+        return CrossSearch((), False)
     found: dict[tuple[Lines, Lines], Violation] = {}
     exhaustive = True
     for family in _families(allocation.network, allocation.matrices):

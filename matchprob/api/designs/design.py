@@ -13,7 +13,6 @@ from algebra.design.demand import Demand, demand
 from algebra.design.proof import proof_of
 from algebra.design.result import Design
 from algebra.errors import InputError
-from algebra.networks.normalization import refuse
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.files import load_problem
 from algebra.problems.problem import Problem
@@ -151,7 +150,7 @@ class DemandOptions:
     def demand(self, problem: Problem, allowed: Sequence[Cell], seed: int, **more: Any) -> Demand:
         """The checked demand on a problem's network."""
         network = problem.network
-        refuse(network, "design")
+        network.check_verb("design")
         if not network.rank_decides:
             raise InputError(
                 f"a {network.title} network has no minimal allocations: every one is free of MP = 0"

@@ -14,13 +14,15 @@ from algebra.certificates.reading import network_size_within, read_json
 from algebra.design.proof import FORMAT as DESIGN_FORMAT
 from algebra.design.verify import verify_design
 from algebra.errors import InputError, Unfinished, one_line
+from algebra.record.result import FORMAT as RECORDING_FORMAT
+from algebra.record.verify import verify_recording
 from algebra.relu import decision
 from algebra.time_limits import within
 from numeric.tracking.root_count import monodromy_root_count
 
 
 def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verification:
-    """Check the text of a certificate, a ReLU decision or the proof of a design.
+    """Check the text of a certificate, a ReLU decision, the proof of a design or of a recording.
 
     Parameters
     ----------
@@ -60,6 +62,8 @@ def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verificat
 def _check(data: Mapping[str, object], seed: int, timeout: float) -> Verification:
     if data.get("format") == decision.FORMAT:
         return decision.verify_decision(data)
+    if data.get("format") == RECORDING_FORMAT:
+        return verify_recording(data, seed=seed)
     counter = partial(monodromy_root_count, timeout=timeout)
     if data.get("format") == DESIGN_FORMAT:
         return verify_design(data, seed=seed, timeout=timeout, fallback=counter)

@@ -13,6 +13,46 @@ const ACTIONS = [
 ];
 
 /**
+ * What an action asks for before it is run.
+ * @typedef {object} Field
+ * @property {string} key of its options
+ * @property {string} label
+ * @property {"number" | "check" | "choice"} form
+ * @property {number} [min]
+ * @property {string} [empty] what a number that is not given means
+ * @property {(host: any, mine: any) => [string, string][]} [entries] of a choice
+ */
+
+const TRIALS = /** @type {Field} */ ({ key: "trials", label: "Trials", form: "number", min: 1 });
+
+/** @type {Record<string, Field[]>} */
+const FORMS = {
+  estimate: [TRIALS, { key: "complete", label: "count every solution (root counts, sizes of weights)", form: "check" }],
+  compare: [TRIALS],
+  repair: [{
+    key: "goal", label: "So that", form: "choice",
+    entries: () => [["", "MP > 0, or MP = 1 where it is"], ["positive", "MP > 0"], ["maximal", "MP = 1"]],
+  }],
+  design: [
+    {
+      key: "goal", label: "Goal", form: "choice",
+      entries: (host) => Object.entries(host.goals()).map(([name, goal]) => [name, `${name}: ${goal.help}`]),
+    },
+    {
+      key: "line", label: "By", form: "choice",
+      entries: (host, mine) => (host.goals()[mine.goal]?.lines ?? []).map((/** @type {string} */ l) => [l, l]),
+    },
+    { key: "budget", label: "Weights", form: "number", min: 1, empty: "as needed" },
+    {
+      key: "matrix", label: "In", form: "choice",
+      entries: (host) => [["", "all matrices"], ...host.matrices().map((/** @type {string} */ n) => [n, n])],
+    },
+    { key: "row_cap", label: "At most in a row", form: "number", min: 0, empty: "any" },
+    { key: "column_cap", label: "At most in a column", form: "number", min: 0, empty: "any" },
+  ],
+};
+
+/**
  * The panel of actions.
  * @param {object} host
  * @param {(what: string, options: any) => void} host.run
@@ -32,7 +72,7 @@ export function makeActions(host) {
     estimate: { trials: 1000, complete: true },
     compare: { trials: 1000 },
     repair: { goal: "" },
-    design: { goal: "cheapest", budget: "", matrices: [], caps: {}, line: "row" },
+    design: { goal: "cheapest", line: "row", budget: "", matrix: "", row_cap: "", column_cap: "" },
   };
   const tabs = h("div", { class: "mp-tabs", role: "tablist", "aria-label": "What to do with the allocation" });
   const panel = h("div", { class: "mp-panel", role: "tabpanel", id: "mp-panel", tabindex: -1 });
@@ -71,42 +111,8 @@ export function makeActions(host) {
 
   function drawForm() {
     const mine = options[current] ?? {};
-    const fields = [];
     const isRunning = told[current]?.status === "running";
-    if (current === "estimate" || current === "compare") {
-      fields.push(field("Trials", h("input", {
-        type: "number", min: 1, max: 1000000, value: mine.trials, "data-option": "trials",
-        oninput: (/** @type {any} */ e) => change({ trials: Number(e.target.value) }),
-      })));
-    }
-    if (current === "estimate") {
-      fields.push(h("label", { class: "mp-check" }, h("input", {
-        type: "checkbox", checked: mine.complete,
-        onchange: (/** @type {any} */ e) => change({ complete: e.target.checked }),
-      }), "count every solution (root counts, sizes of weights)"));
-    }
-    if (current === "repair") {
-      fields.push(field("So that", select(
-        [["", "MP > 0, or MP = 1 where it is"], ["positive", "MP > 0"], ["maximal", "MP = 1"]],
-        mine.goal, (goal) => change({ goal }))));
-    }
-    if (current === "design") {
-      const goals = host.goals();
-      fields.push(
-        field("Goal", select(Object.entries(goals).map(([name, goal]) => [name, `${name}: ${goal.help}`]),
-          mine.goal, (goal) => change({ goal }))),
-        field("Weights", h("input", {
-          type: "number", min: 1, value: mine.budget, placeholder: "as needed", "data-option": "budget",
-          oninput: (/** @type {any} */ e) => change({ budget: e.target.value === "" ? "" : Number(e.target.value) }),
-        })),
-        field("In", select([["", "all matrices"], ...host.matrices().map((n) => [n, n])],
-          mine.matrices[0] ?? "", (name) => change({ matrices: name ? [name] : [] }))),
-        field("At most in a row", h("input", {
-          type: "number", min: 0, value: mine.caps.row ?? "", placeholder: "any",
-          oninput: (/** @type {any} */ e) => change({ caps: { ...mine.caps, row: e.target.value === "" ? "" : Number(e.target.value) } }),
-        })),
-      );
-    }
+    const fields = (FORMS[current] ?? []).map((field) => fieldOf(field, mine));
     const blocked = current === "compare" && !host.isPinned();
     if (blocked) fields.push(h("p", { class: "mp-none" }, "Pin an allocation as A first."));
     const command = h("code", { class: "mp-command" }, host.command(current, mine));
@@ -127,11 +133,30 @@ export function makeActions(host) {
         command));
   }
 
-  /** @param {any} some */
-  function change(some) {
-    Object.assign(options[current], some);
-    const command = form.querySelector(".mp-command");
-    if (command) command.textContent = host.command(current, options[current]);
+  /** @param {Field} asked @param {any} mine the options of the action */
+  function fieldOf(asked, mine) {
+    const { key, label, form: kind } = asked;
+    const change = (/** @type {any} */ value) => {
+      mine[key] = value;
+      // The lines of a goal depend on it; a field that is typed into stays.
+      if (key === "goal") drawForm();
+      const command = form.querySelector(".mp-command");
+      if (command) command.textContent = host.command(current, mine);
+    };
+    if (kind === "choice") {
+      const entries = asked.entries?.(host, mine) ?? [];
+      if (!entries.length) return null;
+      if (!entries.some(([value]) => value === mine[key])) mine[key] = entries[0][0];
+      return field(label, select(entries, mine[key], change, { "data-option": key }));
+    }
+    const isCheck = kind === "check";
+    const input = h("input", {
+      type: isCheck ? "checkbox" : "number", "data-option": key,
+      ...(isCheck ? { checked: mine[key] } : { min: asked.min, max: 1000000, value: mine[key], placeholder: asked.empty }),
+      oninput: (/** @type {any} */ e) =>
+        change(isCheck ? e.target.checked : e.target.value === "" ? "" : Number(e.target.value)),
+    });
+    return isCheck ? h("label", { class: "mp-check" }, input, label) : field(label, input);
   }
 
   function drawOutcome() {
@@ -187,9 +212,10 @@ function field(label, input) {
  * @param {any[][]} entries
  * @param {string} chosen
  * @param {(value: string) => void} change
+ * @param {Record<string, any>} [more] attributes
  */
-export function select(entries, chosen, change) {
-  return h("select", { onchange: (/** @type {any} */ e) => change(e.target.value) },
+export function select(entries, chosen, change, more = {}) {
+  return h("select", { ...more, onchange: (/** @type {any} */ e) => change(e.target.value) },
     entries.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
 }
 

@@ -62,6 +62,7 @@ class View {
     this.grids = [];
     this.marks = /** @type {any} */ ({});
     this.seq = 0;
+    this.asking = "";
     this.inFlight = false;
     this.isStale = false;
     this.bound = /** @type {number | null} */ (null);
@@ -189,6 +190,8 @@ class View {
     this.say(event.trouble ?? "", "warn");
     for (const study of event.studies) this.studies[study.study] = study;
     if (event.pinned) this.pinned = event.pinned;
+    // Whoever answers now may be another than the one that was asked before.
+    this.asking = "";
     this.take(event.state, event.shapes);
     if (this.pinned) this.judge();
   }
@@ -247,14 +250,19 @@ class View {
 
   /** Ask what is immediate; one question at a time, the last one counts. */
   look() {
+    const state = packState(this.state);
+    const asked = JSON.stringify(state);
     if (this.inFlight) {
-      this.isStale = true;
+      this.isStale = asked !== this.asking;
       return;
     }
+    // The end of a stroke asks nothing that its last weight has not asked.
+    if (asked === this.asking && this.looked?.seq === this.seq) return;
     this.inFlight = true;
     this.isStale = false;
+    this.asking = asked;
     this.root.dataset.asked = String(++this.seq);
-    this.send({ verb: "look", seq: this.seq, state: packState(this.state) });
+    this.send({ verb: "look", seq: this.seq, state });
   }
 
   /** @param {any} event */
@@ -523,8 +531,12 @@ class View {
         if (/** @type {Uint8Array} */ (mask).includes(1)) parts.push(`--${option} ${matrix}=${option}_${matrix}.csv`);
       }
     }
-    for (const matrix of options.matrices ?? []) parts.push(`--matrix ${matrix}`);
-    if (options.caps?.row) parts.push(`--row-cap ${options.caps.row}`);
+    if (options.matrix) parts.push(`--matrix ${options.matrix}`);
+    for (const line of ["row", "column"]) {
+      const cap = options[`${line}_cap`];
+      if (typeof cap === "number") parts.push(`--${line}-cap ${cap}`);
+    }
+    if (options.line && this.welcome.goals[options.goal]?.lines.length) parts.push(`--by ${options.line}`);
     if (options.trials) parts.push(`--trials ${options.trials}`);
     if (options.complete) parts.push("--complete --no-certify");
     if (this.welcome.store && options.trials) parts.push(`--store ${this.welcome.store}`);

@@ -62,6 +62,7 @@ class Grid {
     this.host = host;
     this.known = nothingKnown();
     this.at = 0;
+    this.pointing = -1;
     /** @type {{ brush: string, value: number } | null} */
     this.stroke = null;
     this.count = h("span", { class: "mp-count" });
@@ -227,6 +228,53 @@ class Grid {
     return classes.join(" ");
   }
 
+  /** What a pointer and keys do, to the element that holds the weights. */
+  handlers() {
+    return {
+      onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e),
+      onpointerdown: (/** @type {PointerEvent} */ e) => e.button === 0 && this.down(e),
+      onpointermove: (/** @type {PointerEvent} */ e) => this.moved(e),
+      onpointerup: () => this.end(),
+      onpointercancel: () => this.end(),
+      onpointerleave: () => this.host.pointed(this.name, null),
+      oncontextmenu: (/** @type {MouseEvent} */ e) => {
+        const k = this.cellOf(e);
+        if (k === null) return;
+        e.preventDefault();
+        this.cycleLock(k);
+      },
+    };
+  }
+
+  /**
+   * The weight under the pointer.
+   * @param {MouseEvent} event
+   * @returns {number | null}
+   */
+  cellOf(event) {
+    return null;
+  }
+
+  /** @param {PointerEvent} event */
+  down(event) {}
+
+  /** @param {PointerEvent} event */
+  moved(event) {
+    const k = this.cellOf(event);
+    if (k === null) return;
+    if (this.stroke && !(event.buttons & 1)) this.end();
+    if (this.stroke) this.along(k);
+    if (k !== this.pointing) {
+      this.pointing = k;
+      this.host.pointed(this.name, k);
+    }
+  }
+
+  /** @param {number} k where a stroke has come to */
+  along(k) {
+    this.touch(k);
+  }
+
   drawCount() {
     const { total } = lineCounts(this.host.state(), this.name);
     this.count.textContent = total ? `${total} learn${total === 1 ? "s" : ""}` : "";
@@ -257,18 +305,7 @@ class CellGrid extends Grid {
       class: `mp-grid${this.wide ? "" : " mp-dense"}`,
       role: "grid",
       "aria-label": `Matrix ${name}, ${this.rows} rows, ${this.columns} columns`,
-      onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e),
-      onpointerdown: (/** @type {PointerEvent} */ e) => this.down(e),
-      onpointermove: (/** @type {PointerEvent} */ e) => this.moved(e),
-      onpointerup: () => this.end(),
-      onpointercancel: () => this.end(),
-      onpointerleave: () => this.host.pointed(this.name, null),
-      oncontextmenu: (/** @type {MouseEvent} */ e) => {
-        const k = this.cellOf(e);
-        if (k === null) return;
-        e.preventDefault();
-        this.cycleLock(k);
-      },
+      ...this.handlers(),
     });
     if (this.wide) {
       this.body.style.gridTemplateColumns = `auto repeat(${this.columns}, ${size}px) minmax(2.4em, auto)`;
@@ -327,7 +364,8 @@ class CellGrid extends Grid {
     );
   }
 
-  /** @param {Event} event */
+  // Strokes do not capture the pointer: the event is told to the cell under it.
+  /** @param {MouseEvent} event */
   cellOf(event) {
     const cell = /** @type {Element} */ (event.target)?.closest?.("[data-k]");
     return cell ? Number(cell.getAttribute("data-k")) : null;
@@ -336,25 +374,13 @@ class CellGrid extends Grid {
   /** @param {PointerEvent} event */
   down(event) {
     const k = this.cellOf(event);
-    if (k === null || event.button !== 0) return;
+    if (k === null) return;
     // Touch captures the pointer for the first cell: then no other would be told of it.
     /** @type {Element} */ (event.target).releasePointerCapture?.(event.pointerId);
-    this.moveTo(k);
+    // Painted, and asked, before the focus moves: that lays out the page.
     this.begin(k);
+    this.moveTo(k);
     event.preventDefault();
-  }
-
-  /** @param {PointerEvent} event */
-  moved(event) {
-    // Strokes do not capture the pointer: the event is told to the cell under it.
-    const k = this.cellOf(event);
-    if (k === null) return;
-    if (this.stroke && !(event.buttons & 1)) this.end();
-    if (this.stroke) this.touch(k);
-    if (k !== this.pointing) {
-      this.pointing = k;
-      this.host.pointed(this.name, k);
-    }
   }
 
   /** @param {number} k */
@@ -442,17 +468,7 @@ class CanvasGrid extends Grid {
       tabindex: 0,
       role: "application",
       "aria-label": `Matrix ${name}, ${this.rows} rows, ${this.columns} columns: arrows move, space paints, l locks, r and c fill a row and a column`,
-      onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e),
-      onpointerdown: (/** @type {PointerEvent} */ e) => this.down(e),
-      onpointermove: (/** @type {PointerEvent} */ e) => this.moved(e),
-      onpointerup: () => this.end(),
-      onpointercancel: () => this.end(),
-      onpointerleave: () => this.host.pointed(this.name, null),
-      oncontextmenu: (/** @type {MouseEvent} */ e) => {
-        const k = this.cellAt(e);
-        e.preventDefault();
-        if (k !== null) this.cycleLock(k);
-      },
+      ...this.handlers(),
     });
     this.element.append(h("div", { class: "mp-scroll" }, this.canvas), this.words);
     this.draw();
@@ -467,7 +483,7 @@ class CanvasGrid extends Grid {
   }
 
   /** @param {MouseEvent} event */
-  cellAt(event) {
+  cellOf(event) {
     const [i, j] = this.lineAt(event);
     const inside = i >= 0 && j >= 0 && i < this.rows && j < this.columns;
     return inside ? i * this.columns + j : null;
@@ -475,14 +491,13 @@ class CanvasGrid extends Grid {
 
   /** @param {PointerEvent} event */
   down(event) {
-    if (event.button !== 0) return;
     const [i, j] = this.lineAt(event);
-    const k = this.cellAt(event);
+    const k = this.cellOf(event);
     this.canvas.focus({ preventScroll: true });
     if (k !== null) {
-      this.moveTo(k);
-      this.begin(k);
       this.last = k;
+      this.begin(k);
+      this.moveTo(k);
     } else if (j < 0 && i >= 0 && i < this.rows) this.fillLine(this.rowCells(i));
     else if (i < 0 && j >= 0 && j < this.columns) this.fillLine(this.columnCells(j));
     event.preventDefault();
@@ -490,28 +505,26 @@ class CanvasGrid extends Grid {
 
   /** @param {PointerEvent} event */
   moved(event) {
-    const k = this.cellAt(event);
-    if (k === null) return;
-    if (this.stroke && !(event.buttons & 1)) this.end();
-    if (this.stroke) {
-      // Fast strokes jump over cells: all on the straight line between are painted.
-      const [a, b] = [Math.floor((this.last ?? k) / this.columns), (this.last ?? k) % this.columns];
-      const [c, d] = [Math.floor(k / this.columns), k % this.columns];
-      const steps = Math.max(Math.abs(c - a), Math.abs(d - b), 1);
-      for (let s = 0; s <= steps; s++) {
-        const i = Math.round(a + ((c - a) * s) / steps);
-        const j = Math.round(b + ((d - b) * s) / steps);
-        paint(this.host.state(), this.name, i * this.columns + j, this.stroke.brush, this.stroke.value);
-      }
-      this.last = k;
-      this.draw();
-      this.host.painted(false);
+    const before = this.pointing;
+    super.moved(event);
+    if (this.pointing !== before) this.canvas.title = this.describe(this.pointing);
+  }
+
+  /** @param {number} k */
+  along(k) {
+    // Fast strokes jump over cells: all on the straight line between are painted.
+    const { brush, value } = /** @type {{ brush: string, value: number }} */ (this.stroke);
+    const [a, b] = [Math.floor((this.last ?? k) / this.columns), (this.last ?? k) % this.columns];
+    const [c, d] = [Math.floor(k / this.columns), k % this.columns];
+    const steps = Math.max(Math.abs(c - a), Math.abs(d - b), 1);
+    for (let s = 0; s <= steps; s++) {
+      const i = Math.round(a + ((c - a) * s) / steps);
+      const j = Math.round(b + ((d - b) * s) / steps);
+      paint(this.host.state(), this.name, i * this.columns + j, brush, value);
     }
-    if (k !== this.pointing) {
-      this.pointing = k;
-      this.canvas.title = this.describe(k);
-      this.host.pointed(this.name, k);
-    }
+    this.last = k;
+    this.draw();
+    this.host.painted(false);
   }
 
   /** @param {number} k */

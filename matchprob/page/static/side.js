@@ -117,15 +117,9 @@ export function makeSide(host) {
           const other = kinds.find((one) => one.kind === chosen);
           host.resize(sizesFor(other, network), "kind");
         })));
-      fill(sizes, (kind?.sizes ?? []).map((/** @type {any} */ size) => {
-        const value = network[size.name] ?? size.default ?? "";
-        return h("label", { class: `mp-size mp-size-${size.form}` }, h("span", {}, size.name), h("input", {
-          type: size.form === "number" ? "number" : "text", min: size.form === "number" ? 1 : null,
-          value: Array.isArray(value) ? value.join(", ") : value, "data-size": size.name,
-          "aria-describedby": "mp-size-error",
-          onchange: (/** @type {any} */ e) => host.resize({ ...network, [size.name]: read(e.target.value, size.form) }, size.name),
-        }));
-      }));
+      fill(sizes, (kind?.sizes ?? []).flatMap((/** @type {any} */ size) =>
+        sizeFields(size, network[size.name] ?? size.default, (value) =>
+          host.resize({ ...network, [size.name]: value }, size.name))));
       fill(trouble);
       name.value = host.state().name;
       undo.disabled = !history.has(-1);
@@ -137,7 +131,6 @@ export function makeSide(host) {
       fill(fault);
       editor.classList.remove("mp-bad");
     },
-    isOpen: () => details.open && document.activeElement !== editor,
     /**
      * A file that is wrong: the words below it, the line selected.
      * @param {string} text
@@ -161,19 +154,60 @@ export function makeSide(host) {
      */
     refuseSize(field, text) {
       fill(trouble, text);
-      for (const input of sizes.querySelectorAll("input")) {
+      for (const input of sizes.querySelectorAll("[data-size]")) {
         input.setAttribute("aria-invalid", String(input.dataset.size === field));
       }
     },
   };
 }
 
-/** @param {string} text @param {string} form */
-function read(text, form) {
-  if (form === "words") return text.trim();
-  if (form === "numbers") return text.split(/[\s,]+/).filter(Boolean).map(Number);
+/**
+ * What one size is asked by: a field, or a choice and the numbers that go with it.
+ * @param {any} size with its name, its form and, of a choice, its words
+ * @param {any} value
+ * @param {(value: any) => void} change
+ */
+function sizeFields(size, value, change) {
+  const named = (/** @type {any} */ input, /** @type {string} */ form, words = size.name) =>
+    h("label", { class: `mp-size mp-size-${form}` }, h("span", {}, words), input);
+  const shared = { "data-size": size.name, "aria-describedby": "mp-size-error" };
+  const list = (/** @type {any} */ numbers, /** @type {(value: any) => void} */ told) => h("input", {
+    ...shared, type: "text", value: (numbers ?? []).join(", "),
+    onchange: (/** @type {any} */ e) => told(readNumbers(e.target.value)),
+  });
+  if (size.form === "flag") {
+    return [named(h("input", {
+      ...shared, type: "checkbox", checked: value === true,
+      onchange: (/** @type {any} */ e) => change(e.target.checked),
+    }), size.form)];
+  }
+  if (size.form === "numbers") return [named(list(value, change), size.form)];
+  if (size.form === "choice") {
+    // A word, or a word and its numbers: "tanh", { polynomial: [0, 0, 1] }.
+    const word = typeof value === "object" ? Object.keys(value)[0] : value;
+    const take = (/** @type {string} */ chosen) =>
+      change(size.with_numbers.includes(chosen) ? { [chosen]: [0, 0, 1] } : chosen);
+    const out = [named(select(size.words.map((/** @type {string} */ w) => [w, w]), word, take, shared), size.form)];
+    if (typeof value === "object") {
+      out.push(named(list(value[word], (numbers) => change({ [word]: numbers })), "numbers", "c₀, c₁, …"));
+    }
+    return out;
+  }
+  return [named(h("input", {
+    ...shared, type: "number", min: 1, value: value ?? "",
+    onchange: (/** @type {any} */ e) => change(readNumber(e.target.value)),
+  }), size.form)];
+}
+
+/** @param {string} text @returns {number | string} as it is where it is none: it is refused, with words */
+function readNumber(text) {
   const value = Number(text);
   return text.trim() === "" || Number.isNaN(value) ? text : value;
+}
+
+/** @param {string} text */
+function readNumbers(text) {
+  return text.split(/[\s,]+/).filter(Boolean).map(readNumber);
 }
 
 /**
@@ -184,8 +218,10 @@ function read(text, form) {
 function sizesFor(kind, network) {
   const out = /** @type {any} */ ({ kind: kind.kind });
   for (const size of kind.sizes) {
-    if (size.form === "words") {
-      if (network[size.name] !== undefined) out[size.name] = network[size.name];
+    const known = network[size.name];
+    if (size.form === "flag" || size.form === "choice") {
+      const word = known && typeof known === "object" ? Object.keys(known)[0] : known;
+      if (known !== undefined && (size.words?.includes(word) ?? true)) out[size.name] = known;
     } else if (size.form === "numbers") {
       const count = size.name === "widths" && kind.sizes.some((/** @type {any} */ s) => s.name === "hidden") ? 2 : 1;
       out[size.name] = Array.isArray(network[size.name]) && network[size.name].length === count

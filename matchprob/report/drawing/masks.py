@@ -45,7 +45,11 @@ class Group:
 
 def mask_size(network: Network, matrices: Sequence[str]) -> tuple[float, float]:
     """Width and height in inches that fit the matrices; the height is cropped to what is drawn."""
-    shapes = [network.shapes[name] for name in matrices]
+    return grid_size([network.shapes[name] for name in matrices])
+
+
+def grid_size(shapes: Sequence[tuple[int, int]]) -> tuple[float, float]:
+    """The same for grids of these shapes."""
     columns = sum(c for _, c in shapes) + _GAP * (len(shapes) - 1)
     rows = max(r for r, _ in shapes)
     cell = min(_CELL / 72, 9.0 / max(rows, columns))
@@ -83,7 +87,47 @@ def draw_masks(
     dict of str to ndarray of int
         For each matrix, which group is seen at each cell.
     """
-    pictures = {name: np.zeros(network.shapes[name], int) for name in matrices}
+    shapes = {name: network.shapes[name] for name in matrices}
+    return draw_grids(
+        axes, shapes, groups, title=title, numbers=numbers,
+        rows={name: names.rows(name) for name in matrices} if names else {},
+        columns={name: names.columns(name) for name in matrices} if names else {},
+    )  # fmt: skip
+
+
+def draw_grids(
+    axes: Axes,
+    shapes: Mapping[str, tuple[int, int]],
+    groups: Sequence[Group],
+    *,
+    title: str = "",
+    numbers: Mapping[Cell, int] | None = None,
+    rows: Mapping[str, Sequence[str] | None] | None = None,
+    columns: Mapping[str, Sequence[str] | None] | None = None,
+    across: str = "from (column)",
+    down: str = "onto (row)",
+) -> dict[str, np.ndarray]:
+    """Draw grids of cells side by side.
+
+    Parameters
+    ----------
+    axes : matplotlib axes
+    shapes : mapping of str to (int, int)
+        Of each grid, by its name.
+    groups, title, numbers
+        As for `draw_masks`.
+    rows, columns : mapping of str to sequence of str, optional
+        Names in place of indices.
+    across, down : str, optional
+        Of the axes.
+
+    Returns
+    -------
+    dict of str to ndarray of int
+        For each grid, which group is seen at each cell.
+    """
+    row_names, column_names = rows or {}, columns or {}
+    pictures = {name: np.zeros(shape, int) for name, shape in shapes.items()}
     for k, group in enumerate(groups):
         for name, i, j in group.cells:
             if name in pictures:
@@ -95,28 +139,28 @@ def draw_masks(
     left, seen = 0.0, set()
     xticks: list[tuple[float, str]] = []
     for name, picture in pictures.items():
-        rows, columns = picture.shape
+        high, wide_here = picture.shape
         seen |= set(np.unique(picture).tolist())
         axes.imshow(
             colours[picture],
-            extent=(left, left + columns, rows, 0),
+            extent=(left, left + wide_here, high, 0),
             interpolation="nearest",
             aspect="equal",
         )
         if cell >= _GRID:
-            across = [((left, i), (left + columns, i)) for i in range(rows + 1)]
-            down = [((left + j, 0), (left + j, rows)) for j in range(columns + 1)]
-            axes.add_collection(LineCollection([*across, *down], colors="white", linewidths=0.8))
+            lines = [((left, i), (left + wide_here, i)) for i in range(high + 1)]
+            lines += [((left + j, 0), (left + j, high)) for j in range(wide_here + 1)]
+            axes.add_collection(LineCollection(lines, colors="white", linewidths=0.8))
         # A narrow matrix has its name all the same, as far as it does not meet the next one.
-        if text_width(name, TEXT) <= (columns + _GAP) * cell or len(pictures) == 1:
+        if text_width(name, TEXT) <= (wide_here + _GAP) * cell or len(pictures) == 1:
             axes.annotate(
-                name, (left + columns / 2, 0), (0, 3), textcoords="offset points", ha="center",
+                name, (left + wide_here / 2, 0), (0, 3), textcoords="offset points", ha="center",
                 fontsize=TEXT, style="italic", annotation_clip=False,
             )  # fmt: skip
-        across_names = names.columns(name) if names else None
+        across_names = column_names.get(name)
         xticks += [
             (left + j + 0.5, across_names[j] if across_names else str(j))
-            for j in _ticks(columns, cell)
+            for j in _ticks(wide_here, cell)
         ]
         if cell >= SMALL + 2:
             for (matrix, i, j), number in (numbers or {}).items():
@@ -125,7 +169,7 @@ def draw_masks(
                         left + j + 0.5, i + 0.5, str(number), ha="center", va="center",
                         fontsize=SMALL, color=_ink(colours[picture[i, j]]),
                     )  # fmt: skip
-        left += columns + _GAP
+        left += wide_here + _GAP
     # Few cells do not fill the width: they are no larger than elsewhere.
     axes.set_xlim(0, max(left - _GAP, room(axes) / _CELL))
     axes.set_ylim(tallest, 0)
@@ -136,11 +180,11 @@ def draw_masks(
         [x for x, _ in xticks], [text for _, text in xticks], rotation=90 if upright else 0
     )
     down_ticks = _ticks(tallest, cell)
-    down_names = {names.rows(name) for name in pictures} if names else set()
-    own = next(iter(down_names)) if len(down_names) == 1 else None
+    down_names = {tuple(row_names.get(name) or ()) for name in pictures}
+    own = next(iter(down_names)) if len(down_names) == 1 else ()
     axes.set_yticks([i + 0.5 for i in down_ticks], [own[i] if own else str(i) for i in down_ticks])
-    tidy(axes, "from (column)", "onto (row)")
-    axes.set_xlabel("from (column)", loc="left")
+    tidy(axes, across, down)
+    axes.set_xlabel(across, loc="left")
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     shown = [Patch(color=groups[k].colour, label=groups[k].label) for k in sorted(seen)]

@@ -45,6 +45,7 @@ from matchprob.report.drawing.palette import (
 from matchprob.report.drawing.style import SMALL, crop, grow, heading, name_ticks, new_figure, tidy
 from matchprob.report.identification import groups_of
 from matchprob.report.profile import draw_profile
+from matchprob.report.recording import draw_recording, recording_size
 from numeric.counts import CountResult
 from numeric.normalization.construct import Construction
 from numeric.relu.decide import ReluDecision
@@ -404,6 +405,7 @@ PICTURES: dict[str, Picture] = {
     "real solutions": Picture(_counts),
     "outcomes": Picture(_estimate),
     "comparison": Picture(_comparison, (5.5, 2.4)),
+    "recording": Picture(draw_recording, recording_size, is_cropped=True),
     "identification": _masks(_identification, lambda f: (f.problem.learning.moving, ())),
     "robustness": _masks(_robustness, lambda f: (f.allocation, ())),
     "audit": Picture(_audit, _audit_size),

@@ -43,8 +43,9 @@ _PAPER: ContextVar[float | None] = ContextVar("paper", default=None)
 _LEAST_HIGH = 0.55
 # Around a picture, inches; between heading and axes, points.
 _MARGIN, _GAP = 0.06, 4.0
-# Of a legend, in sizes of its type: a line, handle with its gap, gap between columns.
-_LINE, _HANDLE, _COLUMN = 1.55, 1.7, 1.2
+# Of a legend, in sizes of its type: lines from one to the next, what the last one has below it,
+# handle with its gap, gap between columns.
+_LINE, _LAST, _HANDLE, _COLUMN = 1.35, 0.2, 1.7, 1.2
 _TIED = "\u00a0=\u00a0"
 # Text stays text; fonts are embedded as TrueType; the same picture is the same file.
 _FILES: Any = {
@@ -246,7 +247,7 @@ def _legend(axes: Axes, handles: Sequence[Artist], width: float, above: float) -
         handles=list(handles), loc="lower left", bbox_to_anchor=(0.0, 1.0),
         bbox_transform=axes.transAxes + shift, borderaxespad=0.0, ncols=columns, **LEGEND,
     )  # fmt: skip
-    return above + -(-len(handles) // columns) * _LINE * SMALL
+    return above + (-(-len(handles) // columns) * _LINE + _LAST) * SMALL
 
 
 def shared_legend(figure: Figure, handles: Sequence[Artist]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import groupby
 
 import mpmath
 import numpy as np
@@ -11,6 +12,7 @@ import sympy
 from flint import arb, ctx
 
 from algebra.activations.formal import AX, why_exact
+from algebra.linalg.modular import matmul
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import ANALYTIC, Activation
 from algebra.networks.ffn import FeedForward
@@ -156,3 +158,114 @@ def test_which_ranks_rest_on_the_theorem():
     assert why_exact(Activation.read("tanh")) == AX
     assert why_exact(Activation.read("erf")) == ""
     assert why_exact(Activation.read({"polynomial": [0, 0, 1]})) not in ("", AX)
+
+
+def _structured(rng):
+    """Rings, paths and sparse graphs; few biases, few driven units, units that receive nothing."""
+    activation, biases = rng.choice(["tanh", "sigmoid", "softplus"]), rng.random() < 0.7
+    n, m, d = rng.randint(1, 4), rng.randint(1, 4), rng.randint(1, 3)
+    if rng.random() < 0.3:
+        widths = tuple(rng.randint(1, 3) for _ in range(rng.randint(2, 3)))
+        net = FeedForward(rng.randint(1, 2), widths, d, m, activation=activation, biases=biases)
+        return net, _support(net, rng)
+    b = rng.randint(1, 2)
+    net = RNN(n, rng.randint(2, 5), b, d, m, activation=activation, biases=biases)
+    W = np.zeros((n, n), int)
+    style = rng.randrange(3)
+    for i in range(n):
+        if style < 2 and (style == 0 or i + 1 < n):
+            W[(i + 1) % n, i] = 1
+        elif style == 2:
+            W[i] = [int(rng.random() < 0.4) for _ in range(n)]
+    support = {"W": W, "B": np.zeros((n, b), int)}
+    if rng.random() < 0.7:
+        support["B"][rng.randrange(n)] = 1
+    if biases:
+        support["c"] = np.zeros((n, 1), int)
+        for _ in range(rng.randint(0, 2)):
+            support["c"][rng.randrange(n)] = 1
+    return net, support
+
+
+def _structured_agreement(seeds):
+    deficient = 0
+    for seed in seeds:
+        rng = random.Random(f"structured/{seed}")
+        net, support = _structured(rng)
+        cells = all_cells(net, support)
+        if not cells:
+            continue
+        some = sorted(rng.sample(cells, rng.randint(1, min(len(cells), net.outputs + 2))))
+        for chosen in (cells, some):
+            found = allocation_rank(Allocation.from_cells(net, chosen), support).rank
+            with mpmath.workdps(60):
+                values = _singular_values(net, support, chosen, rng)
+                large = sum(v > mpmath.mpf(10) ** -30 for v in values)
+                assert sum(v > mpmath.mpf(10) ** -48 for v in values) == large
+            assert found == large, (net, support, chosen)
+            deficient += large < min(len(chosen), net.outputs)
+    return deficient
+
+
+def test_structured_nets_agree_with_singular_values():
+    """T up to 5, n or d = 1, more samples than weights, sums that none reaches; deficits abound."""
+    assert _structured_agreement(range(60)) > 30
+
+
+@pytest.mark.long
+def test_many_structured_nets_agree_with_singular_values():
+    """2,000 of them."""
+    assert _structured_agreement(range(1000, 3000)) > 1000
+
+
+@pytest.mark.parametrize("activation", ["tanh", "sigmoid", "softplus"])
+def test_a_unit_may_stay_the_same_and_change_again(activation):
+    """A ring of three with one bias: its unit hears of itself every third stage.
+
+    With tanh the sums are c, c, c, then another; with φ(0) ≠ 0 they change until every
+    unit has heard of a stage 0.
+    """
+    net = RNN(3, 7, 1, 1, 1, activation=activation, biases=True)
+    p, rng = 2147483629, random.Random(0)
+    weights = {name: np.zeros(shape, np.int64) for name, shape in net.shapes.items()}
+    for i in range(3):
+        weights["W"][(i + 1) % 3, i] = rng.randrange(1, p)
+    weights["c"][0, 0] = rng.randrange(1, p)
+    X = np.array([[rng.randrange(p)] for _ in range(7)])
+    found = net.run(
+        weights, X, net.modular_phi(p, 0), lambda a, b: matmul(a, b, p), lambda a: a % p
+    )
+    sums = [int(a[0, 0]) for a in found.sums]
+    groups = [len(list(group)) for _, group in groupby(sums)]
+    assert len(set(sums)) == len(groups)
+    assert groups == ([3, 3, 1] if activation == "tanh" else [1] * 7)
+
+
+def test_no_sum_is_opposite_to_another():
+    """Opposite weights would make tanh(−a) = −tanh(a) matter: a special point, of smaller rank.
+
+    The rank of a generic point is that of independent values; at the special one the columns of
+    two units coincide.
+    """
+    net = FeedForward(1, (2,), 1, 2, activation="tanh")
+    allocation = Allocation.from_cells(net, [("W2", 0, 0), ("W2", 0, 1)])
+    assert allocation_rank(allocation).rank == 2
+    X = np.array([[0.3, -1.1]])
+    at = {"W1": np.array([[0.7], [-0.7]]), "W2": np.array([[1.0, 2.0]])}
+    factors = net.tangents(at, X, net.phi)
+    assert np.linalg.matrix_rank(net.columns_of(factors, allocation.cells)) == 1
+
+
+def test_sums_meet_no_more_often_than_the_bound_says():
+    """Modulo a small prime, where it happens: how often different sums of a unit are equal or 0."""
+    net, p, met, runs = RNN(2, 2, 1, 1, 2, activation="tanh"), 499, 0, 3000
+    rng = np.random.default_rng(0)
+    for seed in range(runs):
+        weights = {name: rng.integers(0, p, shape) for name, shape in net.shapes.items()}
+        X = rng.integers(0, p, net.input_shape)
+        found = net.run(
+            weights, X, net.modular_phi(p, seed), lambda a, b: matmul(a, b, p), lambda a: a % p
+        )
+        sums = np.concatenate(found.sums, axis=1)
+        met += any(len(set(row) - {0}) < 4 for row in sums.tolist())
+    assert 0.2 * net.formal_collisions / p < met / runs < net.formal_collisions / p

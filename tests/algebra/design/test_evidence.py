@@ -6,8 +6,8 @@ import json
 import pytest
 
 from algebra.certificates.checks import CheckFailed
+from algebra.certificates.duals import dual_from_dict
 from algebra.design.demand import demand
-from algebra.design.evidence import dual_from_dict
 from algebra.design.goals import GOALS, SearchOptions
 from algebra.networks.recurrent import LinearRNN
 from algebra.ranks.jacobian import all_cells

@@ -11,6 +11,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.systems.root_count import generic_root_count
+from tests.algebra.residues import residue_matrix
 
 P = 32003
 
@@ -21,7 +22,9 @@ def eliminant_degrees(allocation, seed):
     network = allocation.network
 
     def integers(shape):
-        return np.array([[int(v) for v in row] for row in field.random_array(shape, rng)], object)
+        return np.array(
+            [[int(v) for v in row] for row in residue_matrix(field, shape, rng)], object
+        )
 
     weights = {name: integers(shape) for name, shape in network.shapes.items()}
     X = integers(network.input_shape)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from algebra.linalg.modular import (
     PRIME_COUNT,
     batched_rank,
+    drawn_residues,
     inverses,
     matmul,
     random_prime,
@@ -154,3 +155,12 @@ def test_the_number_of_primes():
     """π(2^31) − π(2^30) is near the logarithmic integral's difference (Riemann's estimate)."""
     estimate = float(sympy.li(2**31).evalf() - sympy.li(2**30).evalf())
     assert abs(PRIME_COUNT - estimate) < 3000
+
+
+@given(p=st.integers(2, 2**31 - 1), count=st.integers(0, 40), seed=st.integers(0, 2**32))
+def test_drawn_residues_are_those_of_randrange(p, count, seed):
+    """The same numbers from the same stream, which stands at the same place afterwards."""
+    one, other = random.Random(seed), random.Random(seed)
+    drawn = drawn_residues((count, 3), p, one)
+    assert drawn.ravel().tolist() == [other.randrange(p) for _ in range(3 * count)]
+    assert one.random() == other.random()

@@ -13,6 +13,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank, network_rank
+from tests.samples import many
 
 
 def integers(rng, shape):
@@ -83,7 +84,7 @@ def test_same_teacher(network, seed):
     assert {name: m.shape for name, m in made.items()} == lowering.network.shapes
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=many(12), deadline=None)
 @example(NormNet((1, 1, 1), (1, 1), 2, "linear"), 52)
 @given(nets(), st.integers(0, 10**6))
 def test_same_rank(network, seed):

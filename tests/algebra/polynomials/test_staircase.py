@@ -18,6 +18,7 @@ from algebra.polynomials.staircase import (
     multiplication_matrices,
     standard_monomials,
 )
+from tests.samples import many
 
 
 @st.composite
@@ -106,7 +107,7 @@ def test_matrices_commute_and_satisfy_the_equations(prime):
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40), deadline=None)
 def test_distinct_points_are_counted(points):
     """For the ideal of given points, doubled, the number of different points comes out."""
     prime = 65521

@@ -17,6 +17,11 @@ from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
 
 
+def orbit_size(group, allocation):
+    """Number of different allocations in the orbit."""
+    return len(group.orbit([group.cells.index(cell) for cell in allocation.cells]))
+
+
 def test_hidden_units_of_the_example_net():
     """B.1.1: six allocations fall into four orbits under swapping the two units."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -24,7 +29,7 @@ def test_hidden_units_of_the_example_net():
     assert group.order == 2
     cells = [("W", i, j) for i in range(2) for j in range(2)]
     allocations = [Allocation.from_cells(net, c) for c in combinations(cells, 2)]
-    sizes = {group.canonical(a): group.orbit_size(a) for a in allocations}
+    sizes = {group.canonical(a): orbit_size(group, a) for a in allocations}
     assert sorted(sizes.values()) == [1, 1, 2, 2]
 
 
@@ -102,7 +107,8 @@ def test_transposition():
             one = Allocation.from_cells(net, rng.sample(group.cells, net.T))
             other = transposed(net, one)
             assert group.canonical(one) == group.canonical(other)
-            assert group.orbit_size(one) in (plain.orbit_size(one), 2 * plain.orbit_size(one))
+            size = orbit_size(plain, one)
+            assert orbit_size(group, one) in (size, 2 * size)
             ranks = [allocation_rank(a).rank for a in (one, other)]
             assert ranks[0] == ranks[1]
             if ranks[0] == net.T:

@@ -45,3 +45,17 @@ def test_smallest_circuit():
         rest = [c for c in circuit if c != cell]
         assert allocation_rank(Allocation.from_cells(net, rest)).rank == len(rest)
     assert smallest_circuit(Allocation.from_cells(net, cells[:4])) == ()
+
+
+def test_bases_among_very_many_cells(monkeypatch):
+    """Where orders are cut, bases are bases all the same; the first are those of whole orders."""
+    net = LinearRNN(n=6, T=2, b=2, d=2, m=3)
+    everything = Allocation.from_masks(net, W=[[1] * 6] * 6)
+    whole = list(candidate_bases(everything, 6, {}, 0, 2))
+    monkeypatch.setattr("algebra.ranks.matroid._MOST_CELLS", 10)
+    monkeypatch.setattr("algebra.ranks.matroid._FIRST_CELLS", 4)
+    found = list(candidate_bases(everything, 6, {}, 0, 8))
+    assert found[:2] == whole
+    assert len(set(found)) == len(found) > 2
+    for cells in found:
+        assert allocation_rank(Allocation.from_cells(net, cells)).rank == len(cells) == 6

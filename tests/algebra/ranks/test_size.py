@@ -6,7 +6,7 @@ import matchprob as mp
 from algebra.errors import Unfinished
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.ranks.size import check_size
-from algebra.time_limits import within
+from algebra.time_limits import TooSlow, within
 
 
 def test_memory_and_time():
@@ -26,3 +26,11 @@ def test_before_anything_is_made():
     net = mp.LinearRNN(n=40, T=2, b=1, d=20, m=4_000_000)
     with pytest.raises(Unfinished, match="memory"):
         columns_at(net, random_point(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), 7, 0), all_cells(net))
+
+
+def test_many_steps():
+    """A million steps need a minute whatever the size: refused where there is less."""
+    net = mp.LinearRNN(n=2, T=1_000_000, b=1, d=1, m=2)
+    with within(2.0), pytest.raises(TooSlow, match="1000000 steps would take about 60 s"):
+        check_size(net, 8)
+    check_size(net, 8)

@@ -5,8 +5,10 @@ import random
 import numpy as np
 import pytest
 
+from algebra.networks.ffn import FeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
+from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import generic_rank
 from algebra.ranks.jacobian import all_cells
@@ -53,6 +55,21 @@ def test_structural_zeros():
     found = what_if(allocation, support)
     same(found, one_by_one(allocation, support))
     assert not (found.raises["W"] & (support["W"] == 0)).any()
+
+
+@pytest.mark.parametrize("activation", ["tanh", "softplus", {"polynomial": [0, 1, 2]}])
+@pytest.mark.parametrize("biases", [False, True])
+def test_networks_with_an_activation(activation, biases):
+    """Units that have slopes of their own for each sample: a rank for each weight all the same."""
+    rng = random.Random(f"{activation}/{biases}")
+    for net in (
+        RNN(n=3, T=2, b=1, d=1, m=4, activation=activation, biases=biases),
+        FeedForward(q=2, widths=(3,), d=2, m=3, activation=activation, biases=biases),
+    ):
+        cells = all_cells(net)
+        for size in (0, 2, 4, 6):
+            allocation = Allocation.from_cells(net, rng.sample(cells, size))
+            same(what_if(allocation), one_by_one(allocation, {}))
 
 
 @pytest.mark.parametrize("seed", range(4))

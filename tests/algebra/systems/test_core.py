@@ -12,6 +12,7 @@ from algebra.systems.core import affine_in, pattern_of, pivot_of
 from algebra.systems.elimination import eliminate
 from algebra.systems.instances import modular_core
 from algebra.systems.system import build_system
+from tests.algebra.residues import residue_matrix
 
 P = 2147483629
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -38,7 +39,7 @@ def test_a_linear_system_has_an_empty_core():
     assert str(core) == "core of the B form: empty (the system is linear)"
     rng = random.Random(f"instance/{P}/3")
     field = PrimeField(P)
-    weights = {n: field.random_array(s, rng) for n, s in B11.shapes.items()}
+    weights = {n: residue_matrix(field, s, rng) for n, s in B11.shapes.items()}
     assert core.back_substitute(()) == (weights["W"][0, 0], weights["W"][0, 1])
 
 
@@ -56,8 +57,8 @@ def test_contradictions_are_told():
     """Labels no student can have: elimination meets 1 = 0, and the core says so."""
     field, rng = PrimeField(P), random.Random(2)
     empty = Allocation.from_cells(B11, [])
-    student = {n: field.random_array(s, rng) for n, s in B11.shapes.items()}
-    X = field.random_array(B11.input_shape, rng)
+    student = {n: residue_matrix(field, s, rng) for n, s in B11.shapes.items()}
+    X = residue_matrix(field, B11.input_shape, rng)
     Y = B11.forward(student, X)
     Y[0, 0] = Y[0, 0] + 1
     core = eliminate(build_system(empty, student, X, Y, field, "direct"))

@@ -20,6 +20,8 @@ from algebra.systems.elimination import eliminate
 from algebra.systems.forms import forms
 from algebra.systems.instances import modular_core
 from algebra.systems.system import PolynomialSystem, build_system
+from tests.algebra.residues import residue_matrix
+from tests.samples import many
 
 P = 2147483629
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -33,9 +35,9 @@ def every_form(allocation):
 def system_of(allocation, seed, field, form, own_labels=True):
     """A random instance over GF(p), and the student whose labels they are."""
     network, rng = allocation.network, random.Random(seed)
-    student = {k: field.random_array(s, rng) for k, s in network.shapes.items()}
-    teacher = {k: field.random_array(s, rng) for k, s in network.shapes.items()}
-    X = field.random_array(network.input_shape, rng)
+    student = {k: residue_matrix(field, s, rng) for k, s in network.shapes.items()}
+    teacher = {k: residue_matrix(field, s, rng) for k, s in network.shapes.items()}
+    X = residue_matrix(field, network.input_shape, rng)
     Y = network.forward(student if own_labels else teacher, X)
     return build_system(allocation, student, X, Y, field, form), student, X, Y
 
@@ -51,7 +53,7 @@ def labels_of(allocation, student, X, values):
 def test_the_known_solution_comes_back(square_allocations):
     """The student that made the labels is a root of the core, and comes back from it."""
     deferred = 0
-    for k, allocation in enumerate(square_allocations(0, 80)):
+    for k, allocation in enumerate(square_allocations(0, many(80))):
         for form, defer in itertools.product(every_form(allocation), (True, False)):
             core, root = modular_core(allocation, P, k, form, defer=defer)
             assert core.consistent
@@ -59,11 +61,11 @@ def test_the_known_solution_comes_back(square_allocations):
             rng = random.Random(f"instance/{P}/{k}")
             field = PrimeField(P)
             shapes = allocation.network.shapes
-            weights = {n: field.random_array(s, rng) for n, s in shapes.items()}
+            weights = {n: residue_matrix(field, s, rng) for n, s in shapes.items()}
             found = core.back_substitute([nmod(v, P) for v in root])
             assert found == tuple(weights[n][i, j] for n, i, j in allocation.cells)
             deferred += len(core.deferred)
-    assert deferred > 20
+    assert deferred > many(20)
 
 
 def roots_by_force(equations, unknowns, p):
@@ -80,7 +82,7 @@ def test_roots_and_solutions_over_a_small_field(defer, small_allocations):
     weights that come back are compared, and they are all solutions.
     """
     p, field, compared, singular = 7, PrimeField(7), 0, 0
-    for k, allocation in enumerate(small_allocations(3, 150, largest=3)):
+    for k, allocation in enumerate(small_allocations(3, many(150), largest=3)):
         for form, own in itertools.product(every_form(allocation), (True, False)):
             system, student, X, Y = system_of(allocation, k, field, form, own)
             candidates = itertools.product([nmod(v, p) for v in range(p)], repeat=allocation.size)
@@ -103,7 +105,7 @@ def test_roots_and_solutions_over_a_small_field(defer, small_allocations):
             else:
                 assert sorted(found) == solutions
                 compared += 1
-    assert compared > 300
+    assert compared > many(300)
     assert singular < compared / 10
 
 
@@ -185,9 +187,9 @@ def number(core):
 
 
 def test_the_number_of_solutions_does_not_depend_on_form_or_deferral(msolve, square_allocations):
-    """N(core) = N(core without deferral) = N(direct) for 70 nets, each form, N from 1 up."""
+    """N(core) = N(core without deferral) = N(direct) for random nets, each form, N from 1 up."""
     values = []
-    for k, allocation in enumerate(square_allocations(11, 70)):
+    for k, allocation in enumerate(square_allocations(11, many(70))):
         if allocation.size > 7:
             continue
         counts = {
@@ -196,8 +198,8 @@ def test_the_number_of_solutions_does_not_depend_on_form_or_deferral(msolve, squ
         }
         assert len(set(counts.values())) == 1, (allocation, counts)
         values.append(counts["direct", True])
-    assert len(values) >= 60
-    assert len(set(values)) > 3
+    assert len(values) >= many(60)
+    assert len(set(values)) > 2
 
 
 MINIMAL_LINEAR = [

@@ -18,6 +18,7 @@ from algebra.systems.incidence import (
     dulmage_mendelsohn,
     maximum_matching,
 )
+from tests.samples import many
 
 
 @st.composite
@@ -71,7 +72,7 @@ def parts_as_sets(parts, equation_name=None, unknown_name=None):
 
 
 @given(systems(largest=9))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 def test_matching_is_a_matching_of_maximum_size(system):
     """Pairs are distinct and occur in the patterns; the size is that of flow and of SciPy."""
     patterns, unknowns = system
@@ -88,7 +89,7 @@ def test_matching_is_a_matching_of_maximum_size(system):
 
 
 @given(systems())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 def test_size_is_the_generic_rank_by_koenig(system):
     """The matching leaves out as many equations as the worst subset has too many."""
     patterns, unknowns = system
@@ -97,7 +98,7 @@ def test_size_is_the_generic_rank_by_koenig(system):
 
 
 @given(systems())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 def test_over_and_under_parts_are_those_missed_by_some_maximum_matching(system):
     """Spare are those without which the largest matching (by maximum flow) stays as large."""
     patterns, unknowns = system
@@ -122,7 +123,7 @@ def test_over_and_under_parts_are_those_missed_by_some_maximum_matching(system):
 
 
 @given(systems(largest=8))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 def test_parts_partition_the_system_and_have_the_promised_shapes(system):
     """Every equation and unknown is in one part; over is tall, square square, under wide."""
     patterns, unknowns = system
@@ -141,7 +142,7 @@ def test_parts_partition_the_system_and_have_the_promised_shapes(system):
 
 
 @given(systems(largest=8), st.randoms(use_true_random=False))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 def test_decompositions_do_not_depend_on_the_order(system, rng):
     """Shuffled equations and renamed unknowns give the same parts and the same blocks."""
     patterns, unknowns = system
@@ -162,7 +163,7 @@ def test_decompositions_do_not_depend_on_the_order(system, rng):
 
 
 @given(systems(largest=8))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 def test_form_is_block_triangular_and_its_blocks_are_irreducible(system):
     """Each block uses only known unknowns, and no subset of a block can be solved before it."""
     patterns, unknowns = system
@@ -193,7 +194,7 @@ def test_form_is_block_triangular_and_its_blocks_are_irreducible(system):
 
 
 @given(systems(largest=9))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 def test_few_equations_are_ordered_like_many(system):
     """Matching and components without SciPy lead to the same form as SciPy's."""
     short = block_triangular_form(*system)
@@ -203,7 +204,7 @@ def test_few_equations_are_ordered_like_many(system):
 
 
 @given(systems(largest=7))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 def test_hall_violators_violate_and_are_minimal(system):
     """Violators exist iff something is unmatched, lack exactly one, and no subset does it."""
     patterns, unknowns = system

@@ -16,6 +16,7 @@ from algebra.systems.forms import forms
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.modular_elimination import ModularCore, eliminate_modular
 from algebra.systems.system import build_system
+from tests.samples import many
 
 P = 2147483629
 
@@ -47,7 +48,7 @@ def same(one, other):
 
 
 def test_both_eliminations_find_the_same_core(small_allocations, monkeypatch):
-    """Of 150 allocations, each form, own labels and others, with deferral and without."""
+    """Of random allocations each form, own labels and others, with deferral and without."""
     seen = {"hidden": 0, "deferred": 0, "inconsistent": 0}
     replaced = modular_elimination._replaced
 
@@ -56,14 +57,14 @@ def test_both_eliminations_find_the_same_core(small_allocations, monkeypatch):
         return replaced(composed)
 
     monkeypatch.setattr(modular_elimination, "_replaced", counted)
-    for k, allocation in enumerate(small_allocations(21, 150, largest=9)):
+    for k, allocation in enumerate(small_allocations(21, many(150), largest=9)):
         for form in forms(allocation.network, allocation):
             for teacher, defer in itertools.product((False, True), repeat=2):
                 one, other = both(allocation, k, form, defer=defer, teacher=teacher)
                 same(one, other)
                 seen["deferred"] += bool(other.blocks)
                 seen["inconsistent"] += not other.consistent
-    assert min(seen.values()) > 20
+    assert min(seen.values()) > many(20)
 
 
 @pytest.mark.parametrize("columns", [False, True])

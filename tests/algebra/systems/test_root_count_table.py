@@ -21,6 +21,8 @@ from algebra.problems.problem import Problem
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
 from algebra.systems.system import build_system
+from tests.algebra.residues import residue_matrix
+from tests.samples import many
 
 TABLE = json.loads(
     (Path(__file__).parents[2] / "data" / "rnn_root_counts.json").read_text(encoding="utf-8")
@@ -42,10 +44,10 @@ def sympy_count(net, allocation, seed):
     rng = random.Random(seed)
     field = PrimeField(random_prime(rng))
     weights, teacher = (
-        {name: field.random_array(shape, rng) for name, shape in net.shapes.items()}
+        {name: residue_matrix(field, shape, rng) for name, shape in net.shapes.items()}
         for _ in range(2)
     )
-    X = field.random_array(net.input_shape, rng)
+    X = residue_matrix(field, net.input_shape, rng)
     system = build_system(allocation, weights, X, net.forward(teacher, X), field, "direct")
     unknowns = sympy.symbols(system.unknowns)
     polynomials = [
@@ -107,8 +109,8 @@ def parity(instances):
 
 
 def test_odd_counts_always_match():
-    """N odd never meets an instance without a real solution: 150 instances."""
-    parity(150)
+    """N odd never meets an instance without a real solution."""
+    parity(many(150))
 
 
 @pytest.mark.long

@@ -16,6 +16,7 @@ from algebra.polynomials.rings import PrimeField, RationalField, SymbolicRing
 from algebra.problems.allocation import Allocation
 from algebra.systems.forms import forms, unknown_count
 from algebra.systems.system import build_system, symbolic_system
+from tests.algebra.residues import residue_matrix
 
 P = 2147483629
 
@@ -23,9 +24,9 @@ P = 2147483629
 def instance(network, seed, field=None):
     """Random student, teacher and samples over GF(p)."""
     field, rng = field or PrimeField(P), random.Random(seed)
-    student = {k: field.random_array(s, rng) for k, s in network.shapes.items()}
-    teacher = {k: field.random_array(s, rng) for k, s in network.shapes.items()}
-    return student, teacher, field.random_array(network.input_shape, rng)
+    student = {k: residue_matrix(field, s, rng) for k, s in network.shapes.items()}
+    teacher = {k: residue_matrix(field, s, rng) for k, s in network.shapes.items()}
+    return student, teacher, residue_matrix(field, network.input_shape, rng)
 
 
 def power(matrix, exponent):

@@ -24,6 +24,7 @@ VERBS = {
     "profile": (lambda: mp.profile(DIAGONAL, DIAGONAL, bounds=[1, 2], trials=8), 4),
     "train": (lambda: mp.train(DIAGONAL, 8, steps=100), 8),
     "identify": (lambda: mp.identify(DIAGONAL), 2),
+    "record": (lambda: mp.record(DIAGONAL, ["outputs", "units"]), 3),
     "audit": (lambda: mp.audit(mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2)), None),
     "atlas": (lambda: mp.atlas(NET, 2), None),
     "design": (lambda: mp.design(DIAGONAL), 2),

@@ -58,6 +58,7 @@ HUGE = {
     "long.toml": _RNN.replace("T = 2", "T = 1000000") + "[learnable]\nW = [[1, 1], [0, 0]]\n",
     "samples.toml": _RNN.replace("m = 2", "m = 1000000") + "[learnable]\nW = [[1, 1], [0, 0]]\n",
     "units.toml": _RNN.replace("n = 2", "n = 2000") + '[learnable]\nW = "all"\n',
+    "outputs.toml": _RNN.replace("d = 1", "d = 100000") + "[learnable]\nW = [[1, 1], [0, 0]]\n",
     "wide.toml": '[network]\nkind = "lrnn"\nn = 2000\nT = 4\nb = 100\nd = 50\nm = 100\n'
     '[learnable]\nW = "all"\n',
 }
@@ -82,7 +83,19 @@ _PROBLEM_VERBS = {
     "repair": "repair {} --seconds 1",
     "robust": "robust {} --seconds 1",
     "identify": "identify {} --timeout 5",
+    "record": "record {} --seconds 1",
     "compare": "compare {} {} --trials 2 --timeout 10",
+    "profile": "profile {} --trials 2 --timeout 10",
+    "train": "train {} --trials 2 --steps 20 --timeout 10",
+}
+# With a limit that is short beside what these would take.
+_HUGE_VERBS = {
+    "estimate": "estimate {} --trials 2 --timeout 3",
+    "profile": "profile {} --trials 2 --timeout 3",
+    "train": "train {} --trials 2 --steps 5 --timeout 3",
+    "audit": "audit {} --count 2 --timeout 3",
+    "robust": "robust {} --timeout 3",
+    "identify": "identify {} --timeout 3",
 }
 _NUMBERS = ("-1", "0", "nan", "inf", "1e400", "abc", "''", "1_0", "9" * 30, "٣", "0x10", "1.5")
 _OPTIONS = {
@@ -94,6 +107,12 @@ _OPTIONS = {
     "design bare.toml --matrix W": ("--budget", "--seconds", "--row-cap"),
     "decide relu.toml": ("--index",),
     "verify object.json": ("--timeout",),
+    "profile row.toml --timeout 10": ("--trials",),
+    "profile row.toml --trials 2": ("--bounds",),
+    "train row.toml --steps 20 --timeout 10": ("--trials",),
+    "train row.toml --trials 2 --steps 20": ("--rate",),
+    "identify row.toml": ("--timeout",),
+    "construct missing.npz": ("--timeout", "--density"),
 }
 _PLACES = ("missing/x.png", ".", "x.bmp", "x", "/dev/full", "row.toml", "'a\nb.png'", "''")
 _ODD = """
@@ -114,6 +133,22 @@ design --help
 repair --help
 robust --help
 identify --help
+record --help
+record diagonal.toml --what nonsense
+record diagonal.toml --what units --what units
+record row.toml --what units --must 'unit 0' --forbid 'unit 0'
+record row.toml --what units --must 3
+record row.toml --costs costs.csv
+record row.toml --costs outputs=missing.csv
+record row.toml --costs outputs=letters.csv
+record row.toml --costs 'output 0=-1'
+record row.toml --costs 'output 0=x'
+record row.toml --row-cap 1
+record row.toml --matrix-cap 0
+record row.toml --what entries --row-cap 0
+record row.toml --out row.toml
+record row.toml --what entries --out rec.json
+verify rec.json
 construct --help
 reproduce --help
 study --help
@@ -131,6 +166,56 @@ inspect row.toml --plot p.png --dpi 1
 compare row.toml diagonal.toml --trials 2 --plot p.pdf --width 85mm
 reproduce warmup --trials 1 --width 85
 reproduce warmup --trials 1 --format gif
+profile row.toml --by nonsense
+profile row.toml --by norm --trials 2
+profile all.toml --by norm --trials 2
+profile row.toml --by condition --trials 2 --timeout 10
+profile row.toml --trials 2 --bounds 1,2,x
+profile row.toml --trials 2 --bounds 2,1
+profile row.toml diagonal.toml --trials 2 --json
+profile row.toml one.toml
+profile row.toml --trials 2 --engine nonsense
+profile row.toml --trials 2 --workers 0
+profile row.toml --trials 2 --store row.toml
+profile row.toml --trials 2 --plot x.bmp
+profile
+profile --help
+train row.toml --optimizer nonsense
+train row.toml --optimizer levenberg-marquardt --trials 2 --json
+train row.toml --optimizer levenberg-marquardt --rate 1
+train row.toml --trials 2 --steps 0
+train row.toml --trials 2 --restarts -1
+train row.toml --trials 2 --confidence 1
+train relu.toml --trials 1 --steps 5 --timeout 10
+train norm.toml --trials 1
+train
+train --help
+identify relu.toml
+identify row.toml --plot p.svg
+identify row.toml --index 1
+identify diagonal.toml diagonal.toml
+identify --json
+record row.toml
+record row.toml --what nonsense
+record row.toml --seconds 0
+record --help
+serve --no-open --port nonsense
+serve --no-open --port 99999999
+serve --no-open --port -1
+serve missing.toml --no-open
+serve empty.toml --no-open
+serve . --no-open
+serve --no-open --store row.toml
+serve --help
+decide relu.toml --timeout 0
+decide relu.toml --timeout nan
+decide relu.toml --index 3 --json
+decide relu.toml --seed -1
+decide relu.toml --out .
+decide relu.toml --instance missing.toml
+count row.toml --instance missing.toml
+inspect row.toml --instance row.toml
+count signs.toml --instance row.toml --json
 estimate row.toml --engine ''
 estimate row.toml --engine nonsense
 estimate row.toml --engine Homotopy
@@ -260,6 +345,10 @@ def _all_lines() -> Iterator[str]:
     yield _PROBLEM_VERBS["certify"].replace("{}", "samples.toml")
     yield _PROBLEM_VERBS["certify"].replace("{}", "wide.toml")
     yield _PROBLEM_VERBS["atlas"].replace("{}", "units.toml")
+    yield "inspect units.toml"
+    for file in ("units.toml", "long.toml", "samples.toml", "outputs.toml"):
+        for verb in ("estimate", "profile", "train", "audit", "robust", "identify"):
+            yield _HUGE_VERBS[verb].replace("{}", file)
     for (words, options), value in itertools.product(_OPTIONS.items(), _NUMBERS):
         for option in options:
             yield f"{words} {option} {value}"

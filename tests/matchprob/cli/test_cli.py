@@ -359,6 +359,7 @@ def test_a_bug_is_told_in_one_line(capsys):
 @pytest.mark.parametrize(
     "words",
     ["inspect", "certify", "count --instances 3", "estimate --trials 5", "compare", "identify",
+     "record --what units",
      "audit --count 3", "atlas --budget 2 --search 0", "design", "repair", "robust"],
 )  # fmt: skip
 def test_pictures_on_the_command_line(tmp_path, capsys, words):

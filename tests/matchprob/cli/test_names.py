@@ -55,6 +55,28 @@ def test_costs_by_name_and_a_written_file(circuit, capsys):
     assert ("W", 0, 0) not in best.allocation.cells
 
 
+def test_json_has_the_names(circuit, capsys):
+    """Of every matrix, so that indices can be read; a certificate so printed still verifies."""
+    data = json.loads(run("certify circuit.toml --json", capsys))
+    assert data["names"]["W"] == {"rows": ["PV", "SST", "E1"], "columns": ["PV", "SST", "E1"]}
+    assert data["names"]["B"]["columns"] == ["light"]
+    assert data["names"]["D"] == {"rows": None, "columns": ["PV", "SST", "E1"]}
+    held = mp.verify(data)
+    assert held.holds
+    assert any("names" in check.text for check in held.checks if check.status == "unchecked")
+    for line in (
+        "inspect circuit.toml",
+        "identify circuit.toml",
+        "count circuit.toml --instances 1 --engine exact",
+        "estimate circuit.toml --trials 2",
+        "train circuit.toml --trials 1 --steps 2",
+        "audit circuit.toml --matrix W --count 2",
+        "atlas circuit.toml --budget 1 --search 0 --matrix D",
+        "design circuit.toml --matrix W",
+    ):
+        assert json.loads(run(f"{line} --json", capsys))["names"] == data["names"], line
+
+
 def test_axes_have_the_names(circuit):
     """Ticks of masks are the units."""
     found = mp.certify("circuit.toml")

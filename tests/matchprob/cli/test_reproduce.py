@@ -1,12 +1,13 @@
 """The papers' figures made again, with few trials."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from algebra.errors import InputError
 from matchprob.cli import app, run
-from matchprob.figures import FIGURES, figures, find_figure, register_figure
+from matchprob.figures import FIGURES, Run, figures, find_figure, register_figure
 from matchprob.figures.panels import Picture
 from matchprob.figures.paper1_linear import _layer_points, _lrnn_points
 from matchprob.figures.points import Measured, Point, increases
@@ -74,6 +75,12 @@ def test_points_are_the_papers():
     cells = points[1].problem.learnable["W"]
     assert (cells.budget, cells.rows, cells.max_per_row) == (16, 5, 4)
     assert [p.x * 12 for p in _lrnn_points(12, 3)] == list(range(3, 13))
+    # Complete counts for n = 8, and where six unknowns are left; larger nets have fewer trials.
+    assert {p.engine for p in points} == {"homotopy"}
+    assert [p.engine for p in _lrnn_points(12, 4)[:3]] == ["homotopy", "homotopy", "multistart"]
+    run = Run(40, 0, Path("s.sqlite"), 1, 0, print)
+    assert [_lrnn_points(n, 4)[0].trials(run) for n in (8, 12, 16)] == [40, 10, 10]
+    assert Point(0, points[0].problem, share=0.001).trials(run) == 1
     for point in _layer_points(8):
         assert all(c.budget == 8 for c in point.problem.learnable.values())
         assert point.problem.learnable["W1"].columns == min(point.x, 4)

@@ -11,6 +11,7 @@ import sys
 import urllib.request
 
 from matchprob.cli import app, run
+from matchprob.cli.serve import _open
 
 
 def test_it_is_served_until_interrupted(tmp_path):
@@ -47,3 +48,19 @@ def test_wrong_input_is_one_line(capsys, tmp_path):
     lines = capsys.readouterr().err.strip().splitlines()
     assert len(lines) == 2
     assert "0 takes a free one" in lines[1]
+
+
+def test_without_a_display_no_browser_is_tried(monkeypatch, capsys):
+    """No browser of the terminal takes it over: the address is there to be opened."""
+    tried = []
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr("webbrowser.open", lambda address: tried.append(address) or True)
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    _open("http://127.0.0.1:1/x/")
+    assert tried == []
+    assert "open the address yourself" in capsys.readouterr().err
+    monkeypatch.setenv("DISPLAY", ":0")
+    _open("http://127.0.0.1:1/x/")
+    assert tried == ["http://127.0.0.1:1/x/"]
+    assert capsys.readouterr().err == ""

@@ -45,8 +45,8 @@ def test_the_contract_of_the_json_keys(diagonal, capsys):
     assert json.loads(capsys.readouterr().out)["matched"] == data["exists"]
 
 
-def test_text_picture_and_store(diagonal, capsys, tmp_path):
-    """The picture is written; counts are kept, and training from them says the same again."""
+def test_text_picture_and_store(diagonal, capsys, tmp_path, monkeypatch):
+    """The picture is written; counts and what training came to are kept, and say the same again."""
     store, out = tmp_path / "s.sqlite", tmp_path / "t.svg"
     words = ("train", diagonal, "--trials", 12, "--steps", 300, "--store", store)
     assert call(*words, "--plot", out) == 0
@@ -57,8 +57,21 @@ def test_text_picture_and_store(diagonal, capsys, tmp_path):
     with Store(store, write=False) as kept:
         [study] = kept.studies()
         assert study.trials == 12
+    whole, again = Experiment._trial, []
+
+    def told(self, count, instance, runs):
+        again.append(count.index)
+        return whole(self, count, instance, runs)
+
+    monkeypatch.setattr(Experiment, "_trial", told)
     assert call(*words) == 0
     assert capsys.readouterr().out == first
+    assert again == []
+    words = [14 if word == 12 else word for word in words]
+    assert call(*words) == 0
+    assert again == [12, 13]
+    assert call(*words, "--restarts", 1) == 0
+    assert again[2:] == list(range(14))
 
 
 def test_relu_networks_train(capsys):
@@ -120,3 +133,14 @@ def test_normalization_networks_are_refused(capsys):
     """No loss is written for them."""
     assert call("train", f"{EXAMPLES}/normnet.toml", "--trials", 3) == 2
     assert "normalization" in capsys.readouterr().err
+
+
+def test_nothing_to_train(tmp_path, capsys):
+    """Without a weight that learns it is refused in words."""
+    path = tmp_path / "none.toml"
+    path.write_text(
+        '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+        "[learnable]\nW = [[0, 0], [0, 0]]\n"
+    )
+    assert run(lambda: app(["train", str(path)], standalone_mode=False)) == 2
+    assert "no weight learns" in capsys.readouterr().err

@@ -2,13 +2,18 @@
 
 import json
 import shlex
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import matchprob as mp
+from algebra.certificates.checks import FAILED, UNFINISHED, Check, Verification
+from algebra.normalization.scales import Unreachable
 from algebra.results import Explanation, Result
 from matchprob.cli import app
 from matchprob.explain import explain
+from matchprob.explain.construction import explain_unreachable
 from matchprob.explain.decision import explain_decision
 from matchprob.explain.structure import explain_structure
 from matchprob.explain.trials import explain_comparison
@@ -65,6 +70,17 @@ def test_open_trials_name_the_reason_and_an_engine():
     failed = estimate_of(counted(0), open_count(1, Reason.FAILED)).explain()
     assert any("--trial-timeout" in c for c, _ in failed.commands)
     assert "complete count" in failed.decided_by
+
+
+def test_analytic_networks_are_sent_to_no_engine():
+    """No engine counts them completely, so none is named, and no number of solutions."""
+    net = mp.FeedForward(q=1, widths=(1,), d=1, m=1, activation="tanh")
+    found = mp.count(mp.Problem(net, {"W1": [[1]]}), instances=4)
+    assert any(c.status == UNDETERMINED for c in found.instances)
+    for result in (found, mp.estimate(found.problem, 4)):
+        why = result.explain()
+        assert "no finite number" in why.decided_by
+        assert not any("--engine" in command for command, _ in why.commands)
 
 
 def test_more_weights_than_labels_are_never_ruled_out():
@@ -183,6 +199,14 @@ def test_a_result_without_a_verdict_has_nothing_to_explain():
         "design net.toml",
         "robust net.toml",
         "decide relu.toml",
+        "profile net.toml --trials 4",
+        "train net.toml --trials 4 --steps 20",
+        "audit net.toml --count 3",
+        "atlas net.toml --budget 1 --search 0",
+        "verify net.json",
+        "repair net.toml --goal maximal --seconds 1",
+        "construct net.npz",
+        "construct net.npz --skip 1",
     ],
 )
 def test_json_holds_the_sentences(line, tmp_path, monkeypatch, capsys):
@@ -190,12 +214,75 @@ def test_json_holds_the_sentences(line, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "net.toml").write_text(DIAGONAL.to_toml())
     (tmp_path / "relu.toml").write_text(RELU.to_toml())
+    if "net.json" in line:
+        (tmp_path / "net.json").write_text(mp.certify(DIAGONAL).to_json())
+    np.savez(tmp_path / "net.npz", W1=np.eye(2), b1=np.zeros(2))
     app([*line.split(), "--json"], standalone_mode=False)
     sentences = json.loads(capsys.readouterr().out)["explanation"]
     assert sentences
     assert all(isinstance(text, str) for text in sentences)
     tries = [text for text in sentences if text.startswith("Try: ")]
     assert not tries or any(line.split()[1] in text for text in tries)
+
+
+def test_audits_tell_where_a_theorem_is_wrong():
+    """Theorem 4.1 as stated; of an audit without a fault the rest of the allocations is open."""
+    wrong = mp.audit(mp.LinearFeedForward(q=3, widths=(3,), d=2, m=2)).explain("e.toml")
+    assert any("called maximal and are minimal" in text for text in wrong.known)
+    assert wrong.commands[-1][0] == "matchprob audit e.toml --corrected"
+    assert not wrong.open
+    part = mp.audit(NET, matrices=["W"], count=2).explain()
+    assert any("No theorem is wrong of the 2 allocations" in text for text in part.known)
+    assert "the other 4 allocations" in part.open
+
+
+def test_an_atlas_counts_verdicts_in_words():
+    """Of six allocations four are maximal; an undecided one names a longer search."""
+    found = mp.atlas(NET, 2, search=0.0)
+    assert found.explain().known[0] == "4 of 6 allocations are maximal: MP = 1."
+    cut = replace(found, entries=found.entries[:1])
+    assert "3 orbits of 4 that were not begun" in cut.explain().open
+    vague = replace(found, entries=(replace(found.entries[0], verdict="undecided"),) * 4)
+    assert "atlas" in verbs(vague.explain())
+    assert "--search 60" in vague.explain().commands[0][0]
+
+
+def test_proofs_that_fail_and_proofs_cut_short():
+    """A fault is named with its place; at a limit nothing follows."""
+    held = mp.verify(mp.certify(DIAGONAL))
+    assert "checked anew" in held.explain().known[0]
+    bad = Verification("minimal", (Check("rank", FAILED, "it is 3"),))
+    assert "rank: it is 3" in bad.explain().known[0]
+    assert "certify" in verbs(bad.explain())
+    cut = Verification("minimal", (Check("rank", UNFINISHED, "the time limit is over"),))
+    assert "nothing follows" in cut.explain("c.json").open
+    assert cut.explain("c.json").commands[0][0] == "matchprob verify c.json --timeout 3600"
+
+
+def test_constructions():
+    """Exactly, within a bound, or impossible with a proof."""
+    target = [[[1, 2], [3, 4]]]
+    assert "for every input" in mp.construct(target, exact=True).explain().known[0]
+    near = mp.construct(target).explain("t.npz")
+    assert "proved" in near.known[0]
+    assert near.commands[0][0] == "matchprob construct t.npz --exact"
+    with pytest.raises(Unreachable) as met:
+        mp.construct(target, width=2, exact=True)
+    why = explain_unreachable(met.value.obstruction)
+    assert "layer 1 of the target" in why.known[0]
+
+
+def test_profiles_and_training():
+    """What matches cost, which are found; chance is what is left open where all is counted."""
+    profile = mp.profile(DIAGONAL, trials=20).explain("d.toml")
+    assert any("at most" in text and "half have a match" in text for text in profile.known)
+    assert "chance" in profile.open
+    two = mp.profile(DIAGONAL, DIAGONAL, trials=8).explain("d.toml d.toml")
+    assert any("not shown" in text for text in two.known)
+    trained = mp.train(DIAGONAL, 8, steps=2)
+    why = trained.explain("d.toml")
+    assert "counted, not trained" in why.known[0]
+    assert any("--restarts" in command for command, _ in why.commands)
 
 
 def test_a_surplus_is_no_proof():
@@ -210,3 +297,21 @@ def test_a_surplus_is_no_proof():
     wide = mp.LinearEstimator(q=3, d=2, m=2)
     short = mp.inspect(mp.Problem(wide, {"W": [[0, 0, 1], [1, 1, 1]]}))
     assert "at most 3 independent directions" in " ".join(explain_structure(short).lines())
+
+
+def test_recordings():
+    """Unique, free whatever is recorded, and stopped early."""
+    net = mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
+    problem = mp.Problem(net, {"W": [[1, 0, 1], [0, 1, 1], [0, 1, 0]]})
+    why = mp.record(problem, "units").explain("p.toml")
+    assert "no other match lies near the truth" in why.known[0]
+    assert "Nothing cheaper does" in why.known[-1]
+    few = mp.record(problem).explain("p.toml")
+    assert "5 weights stay free" in few.known[0]
+    assert [command for command, _ in few.commands] == [
+        "matchprob record p.toml --what outputs --what units",
+        "matchprob record p.toml --what outputs --what times",
+    ]
+    stopped = replace(mp.record(problem, "units"), bound=0).explain("p.toml")
+    assert "between 0 and" in stopped.open
+    assert stopped.commands[0][0].endswith("--what units --seconds 600")

@@ -119,3 +119,33 @@ def test_every_kind_can_be_chosen():
         if "hidden" in sizes:
             sizes["hidden"] = [2]
         assert read_network({"kind": kind["kind"], **sizes}).kind == kind["kind"]
+
+
+def test_each_size_says_how_it_is_asked_for():
+    """Numbers, lists of numbers, yes or no, and words: every default is one of its form."""
+    forms = {(kind["kind"], size["name"]): size for kind in kinds() for size in kind["sizes"]}
+    assert forms["rnn", "biases"]["form"] == "flag"
+    assert forms["ffn", "widths"]["form"] == "numbers"
+    assert forms["lrnn", "n"]["form"] == "number"
+    assert "linear" in forms["normnet", "activation"]["words"]
+    assert "polynomial" in forms["rnn", "activation"]["with_numbers"]
+    of = {"number": int, "flag": bool, "numbers": list, "choice": str}
+    for size in forms.values():
+        assert size["default"] is None or type(size["default"]) is of[size["form"]]
+        if size["form"] == "choice":
+            assert size["default"] in size["words"]
+
+
+@pytest.mark.parametrize("word", ["tanh", "sigmoid", "softplus", "erf", "linear", "polynomial"])
+def test_every_word_of_a_choice_is_taken(word):
+    """What the page offers as an activation, the network takes."""
+    activation = {word: [0, "1/2", 1]} if word == "polynomial" else word
+    data = {"kind": "rnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2, "activation": activation}
+    assert read_network(data).sizes["activation"] == activation
+    [offered] = [
+        size["words"]
+        for kind in kinds()
+        for size in kind["sizes"]
+        if (kind["kind"], size["name"]) == ("rnn", "activation")
+    ]
+    assert word in offered

@@ -30,6 +30,14 @@ def work(workshop, **ask):
     return workshop.run(ask, events.append), events
 
 
+def eventually(is_true):
+    """Wait until something is true."""
+    end = time.monotonic() + 60
+    while not is_true() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert is_true()
+
+
 def kinds(events):
     return [event["event"] for event in events]
 
@@ -42,6 +50,44 @@ def test_a_verdict_with_its_certificate(workshop):
     assert told["verdict"] == "intermediate"
     assert told["found"].verdict == "intermediate"
     assert kinds(events)[-1] == "ended"
+
+
+def test_a_process_is_kept_for_the_next_verdict(workshop):
+    """The next verdict is begun by the same process, unless the last was killed or went wrong."""
+
+    def whose(**ask):
+        job, events = work(workshop, job="verdict", **ask)
+        assert job.wait(300)
+        return job._pid, kinds(events)
+
+    first, _ = whose()
+    eventually(lambda: workshop._idle["verdict"])
+    assert whose()[0] == first
+    eventually(lambda: workshop._idle["verdict"])
+    # One that was killed while it waited is not given work.
+    os.kill(first, signal.SIGKILL)
+    eventually(lambda: not workshop._idle["verdict"][0].is_there)
+    second, told = whose()
+    assert second != first
+    assert "verdict" in told
+    eventually(lambda: workshop._idle["verdict"])
+    _, told = whose(timeout="nonsense")
+    assert "failed" in told
+    third, told = whose()
+    assert third != second
+    assert "verdict" in told
+
+
+def test_a_killed_verdict_takes_its_process_along(workshop):
+    """A signal for a job never hits the next one: its process is not used again."""
+    for _ in range(5):
+        job, _ = work(workshop, job="verdict")
+        job.kill()
+        assert job.wait(10)
+        other, events = work(workshop, job="verdict")
+        assert other.wait(300)
+        assert "verdict" in kinds(events)
+        assert other._pid != job._pid
 
 
 def test_bad_input_and_bugs_are_words(workshop):

@@ -15,9 +15,12 @@ import pytest
 from algebra.errors import InputError
 from algebra.networks.base import Network
 from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.ffn import FeedForward
 from algebra.networks.recurrent import LinearRNN
+from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.systems.root_count import RootCountError, generic_root_count
 from numeric.engines.counter import InstanceCounter
@@ -75,6 +78,66 @@ def compare(problem: Problem, roots: int, instances: int, engines: list[str]) ->
         assert len({c.real for c in complete.values()}) <= 1, (str(problem.allocation), k, counts)
         assert all(c.complex == roots for c in complete.values()), (str(problem.allocation), k)
     return {name: sum(c.status != "complete" for c in counts) for name, counts in found.items()}
+
+
+def draw_polynomial_problems(wanted: int, most: int, seed: int) -> list[tuple[Problem, int]]:
+    """Nets with polynomial activations, biases or not, labels independent or not."""
+    rng, out = random.Random(seed), []
+    while len(out) < wanted:
+        coefficients = rng.choice([[0, 0, 1], [1, 1, 1], [0, 1, 0, "1/3"], ["1/2", -1, 1, 1]])
+        options = {"activation": {"polynomial": coefficients}, "biases": rng.random() < 0.4}
+        size = lambda most: rng.randint(1, most)  # noqa: E731
+        network: Network
+        if rng.random() < 0.5:
+            widths = tuple(size(3) for _ in range(size(2)))
+            network = FeedForward(size(3), widths, size(2), size(2), **options)
+        else:
+            network = RNN(size(3), size(2), size(2), size(2), size(3), **options)
+        cells, rank = all_cells(network), network_rank(network).rank
+        if not 2 <= rank <= min(4, len(cells)):
+            continue
+        allocation = Allocation.from_cells(network, sorted(rng.sample(cells, rank)))
+        if allocation_rank(allocation).rank < rank:
+            continue
+        try:
+            roots = generic_root_count(allocation, timeout=5).value
+        except RootCountError:
+            continue
+        if 1 <= roots <= most and sum(roots == other for _, other in out) < max(2, wanted // 4):
+            out.append((Problem.of(allocation), roots))
+    return out
+
+
+def compare_polynomial(wanted: int, most: int, instances: int) -> None:
+    need_phcpy()
+    missing = {"exact": 0, "phcpy": 0}
+    for problem, roots in draw_polynomial_problems(wanted, most, 1):
+        for name, number in compare(problem, roots, instances, ["exact", "phcpy"]).items():
+            missing[name] += number
+    # msolve may run into its limit of time where a machine is busy.
+    assert missing["exact"] <= wanted * instances // 10
+    assert missing["phcpy"] <= wanted * instances // 5
+
+
+def test_polynomial_activations_are_counted_alike():
+    """Six nets of up to 6 solutions, two instances each."""
+    compare_polynomial(6, 6, 2)
+
+
+@pytest.mark.long
+def test_many_polynomial_activations_are_counted_alike():
+    """36 nets of up to 12 solutions."""
+    compare_polynomial(36, 12, 3)
+
+
+def test_labels_that_are_not_independent():
+    """One hidden unit, labels of rank 1 for each sample: equations are combined, roots sorted."""
+    need_phcpy()
+    network = FeedForward(1, (1,), 2, 2, activation={"polynomial": [1, 1, 1]})
+    allocation = Allocation.from_cells(network, [("W1", 0, 0), ("W2", 0, 0), ("W2", 1, 0)])
+    assert network.outputs > network_rank(network).rank == 3
+    problem = Problem.of(allocation)
+    assert compare(problem, 2, 4, ["exact", "phcpy"]) == {"exact": 0, "phcpy": 0}
 
 
 def test_three_engines_agree_on_a_few_nets():

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
+from algebra.networks.ffn import FeedForward
 from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
@@ -29,6 +30,9 @@ NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
 ROW = Problem(NET, {"W": [[1, 1], [0, 0]]})
 OVER = Problem(NET, {"W": [[1, 1], [1, 0]]})
+SQUARE = Problem(
+    FeedForward(1, (1,), 1, 1, activation={"polynomial": [0, 1, "1/2"]}), {"W1": [[1]]}
+)
 RELU = Problem(ShallowReLU(q=3, n=4, d=2, m=3), {"W1": [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0] * 3]})
 WORDS = {True: "matched", False: "unmatched", None: "undetermined"}
 OPEN = InstanceCount(0, None, None, UNDETERMINED)
@@ -43,8 +47,9 @@ OPEN = InstanceCount(0, None, None, UNDETERMINED)
         Problem(NET, {"W": RandomCells(budget=2, rows=2)}),
         Problem(NET, {"W": [[0, 1], [1, 0]]}, constraints=Constraints(sign="keep", max_abs=4.0)),
         RELU,
+        SQUARE,
     ],
-    ids=["two roots", "one root", "drawn", "constrained", "relu"],
+    ids=["two roots", "one root", "drawn", "constrained", "relu", "square"],
 )
 def test_a_profile_at_a_bound_is_the_estimate_with_it(problem, by):
     """Record by record, at round bounds and at the steps themselves."""

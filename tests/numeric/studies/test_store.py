@@ -52,13 +52,14 @@ def test_results_of_experiments(tmp_path):
         ours.keep("x", 3, {"error": 1e-28})
         ours.keep("x", 3, {"error": 2.0})
         ours.keep("y", 0, {"steps": 7})
+        ours.keep("y", 0, {"steps": 8}, instead=True)
         theirs.keep("x", 3, {"error": 5.0})
         theirs.keep("x", 1, {"error": 0.5})
         assert ours.merge(theirs) == {"studies": 0, "trials": 0}
         assert ours.results("x") == {1: {"error": 0.5}, 3: {"error": 1e-28}}
         assert ours.studies() == []
     with Store(tmp_path / "a.sqlite", write=False) as store:
-        assert store.results("y") == {0: {"steps": 7}}
+        assert store.results("y") == {0: {"steps": 8}}
         assert store.results("z") == {}
 
 

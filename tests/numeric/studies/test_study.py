@@ -61,8 +61,9 @@ def test_a_worker_that_dies_is_replaced():
         killed = []
 
         def kill_sometimes(count):
-            if count.index in (9, 40, 90) and study.workers.pids:
-                pid = study.workers.pids[0]
+            workers = study.workers._workers
+            if count.index in (9, 40, 90) and workers:
+                pid = workers[0].process.pid
                 os.kill(pid, signal.SIGKILL)
                 killed.append(pid)
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from algebra.errors import InputError
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from numeric.studies.store import Store
@@ -98,3 +99,9 @@ def test_names_and_what_tells_apart(tmp_path):
         with Store(tmp_path / "t.sqlite") as other:
             other.merge(store)
             assert [s.name for s in other.studies()] == ["one", "two"]
+
+
+def test_too_many_trials_are_refused_at_once():
+    """Not after the first million."""
+    with pytest.raises(InputError, match="must not be greater than 1000000"):
+        run_together(studies(), 10**30)

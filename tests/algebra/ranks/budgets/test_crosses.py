@@ -19,6 +19,7 @@ from tests.algebra.ranks.budgets.cases import (
     random_allocation,
     random_network,
 )
+from tests.samples import many
 
 
 def strongest_by_brute_force(allocation, D, M):
@@ -39,7 +40,7 @@ def strongest_by_brute_force(allocation, D, M):
 
 
 @given(layers())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200), deadline=None)
 def test_small_search_misses_no_cross(allocation):
     """An exceeded cross that beats rows and columns is found with its greatest excess."""
     network = allocation.network

@@ -10,6 +10,7 @@ import matchprob as mp
 from algebra.errors import InputError
 from algebra.problems.instance_files import GivenNumbers
 from algebra.systems.instances import rational_instance
+from tests.samples import many
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
@@ -39,7 +40,7 @@ def test_the_discriminant_of_b11_is_the_closed_form():
     assert len(found.symbols) == 12
     rng = random.Random("discriminant")
     signs = set()
-    for _ in range(40):
+    for _ in range(many(40)):
         data = {name: Fraction(rng.randint(-24, 24) or 1, 8) for name in found.symbols}
         if data["X_0_0"] * data["X_1_1"] == data["X_0_1"] * data["X_1_0"]:
             continue

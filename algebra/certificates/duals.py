@@ -1,0 +1,97 @@
+"""What proves bounds of matroid problems, as plain data: written to a file and read from it.
+
+Reading refuses whatever is not of the form written here, with its place
+(`algebra.certificates.fields`).  What is read is well formed, no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.fields import Fields, items, whole
+from algebra.errors import shown
+from algebra.matroids.branch_and_bound import Tree
+from algebra.matroids.capped import Dual
+from algebra.matroids.groups import GroupLeaf
+from algebra.matroids.intersection import Shortage, Splitting
+from algebra.matroids.lagrangian import Leaf
+
+
+def wholes(value: object, place: str, least: int | None = None) -> tuple[int, ...]:
+    """A list of whole numbers."""
+    return tuple(whole(v, f"{place}[{k}]", least) for k, v in enumerate(items(value, place)))
+
+
+def parts(value: object, place: str, form: str) -> list[Any]:
+    """A list of as many entries as its form has."""
+    found = items(value, place)
+    if len(found) != len(form.split(",")):
+        raise CheckFailed(place, f"must be {form}, not {shown(value)}")
+    return found
+
+
+def dual_to_dict(dual: Dual) -> dict[str, Any]:
+    """A dual solution as plain data."""
+    if isinstance(dual, Splitting):
+        return {"kind": "splitting", "first": list(dual.first), "scale": dual.scale}
+    if isinstance(dual, Shortage):
+        return {"kind": "shortage", "elements": list(dual.elements)}
+    assert isinstance(dual, Tree)
+    leaves = [
+        [list(a.inside), list(a.outside), [list(lines) for lines in a.multipliers]]
+        for a in dual.leaves
+    ]
+    return {"kind": "tree", "leaves": leaves}
+
+
+def dual_from_dict(data: object, place: str) -> Dual:
+    """A dual solution read."""
+    fields = Fields(data, place)
+    kind = fields.text("kind")
+    dual: Dual
+    if kind == "splitting":
+        dual = Splitting(fields.wholes("first"), fields.whole("scale", 1))
+    elif kind == "shortage":
+        dual = Shortage(0, fields.wholes("elements", 0), 0, 0)
+    elif kind == "tree":
+        leaves = []
+        for k, entry in enumerate(fields.items("leaves")):
+            here = f"{fields.at('leaves')}[{k}]"
+            inside, outside, lines = parts(entry, here, "[inside, outside, multipliers]")
+            multipliers = tuple(wholes(line, here, 0) for line in items(lines, here))
+            leaves.append(Leaf(wholes(inside, here, 0), wholes(outside, here, 0), multipliers))
+        dual = Tree(tuple(leaves))
+    else:
+        raise CheckFailed(fields.at("kind"), f"{shown(kind)} is none of splitting, shortage, tree")
+    fields.finish()
+    return dual
+
+
+def leaves_to_list(leaves: Sequence[GroupLeaf]) -> list[list[Any]]:
+    """The leaves of a search over sets of groups as plain data."""
+    return [
+        [
+            list(leaf.chosen),
+            list(leaf.banned),
+            None if leaf.dual is None else dual_to_dict(leaf.dual),
+        ]
+        for leaf in leaves
+    ]
+
+
+def leaves_from_list(data: object, place: str) -> tuple[GroupLeaf, ...]:
+    """The leaves of a search read."""
+    leaves = []
+    for k, entry in enumerate(items(data, place)):
+        here = f"{place}[{k}]"
+        chosen, banned, dual = parts(entry, here, "[chosen, banned, dual]")
+        leaves.append(
+            GroupLeaf(
+                wholes(chosen, here, 0),
+                wholes(banned, here, 0),
+                None if dual is None else dual_from_dict(dual, here),
+            )
+        )
+    return tuple(leaves)

@@ -1,0 +1,371 @@
+r"""The cheapest groups of columns that span, under caps on how many of a class: exact.
+
+With f the rank of the columns of a set of groups, a set U of least cost with f(U) ≥ wanted is
+looked for: a *submodular cover* [1]_, NP-hard in general, and greedy choices lose a factor of
+log(largest rank of a group) at most.  It is solved by branch and bound
+(`algebra.matroids.groups.branch`).  Three bounds hold for the sets U ⊇ C of a leaf, C chosen, E the
+chosen and the open groups:
+
+- *Nothing left*: f(E) < wanted, or more of C in a class than its cap.
+- *Essential groups*: an open g with f(E - g) < wanted is in every U.  All are found at once: let
+  [I A] be the reduced echelon form of the open columns after projecting C away, k = f(E) - f(C)
+  its rows.  By duality (r*(g) = |g| + r(E - g) - r(E)) removing g lowers the rank by
+  :math:`|g ∩ P| - rank A[g ∩ P, N - g]`, P the pivots and N the others.
+- *Knapsack*: with C and the essential groups chosen, and g_k what the open group k would add to
+  them, f(U) ≤ f(C) + Σ g_k over the others of U (what a group adds never grows), so that U costs at
+  least what the cheapest groups cost whose g_k sum up to wanted - f(C) (Wolsey's inequality for
+  C [1]_, and the knapsack problem over it solved exactly).
+
+References
+----------
+.. [1] L. A. Wolsey, "An analysis of the greedy algorithm for the submodular set covering
+   problem", Combinatorica 2 (1982) 385-393.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from algebra.linalg.modular import echelon, rank
+from algebra.matroids.capped import System
+from algebra.matroids.groups import GroupLeaf, Groups, branch, least_rating
+from algebra.time_limits import check_time, has_passed
+
+# Costs whose sums are below this are added up in 64 bits, larger ones in Python's integers.
+_WORD = 1 << 61
+# Nodes whose closure is kept: a leaf is asked for its bound, then branched on.
+_KEPT = 256
+
+
+class _Node(NamedTuple):
+    """What follows from a leaf.
+
+    Attributes
+    ----------
+    chosen : frozenset of int
+        With the essential groups.
+    found : int
+        Their f.
+    gains : dict of int to int
+        What each open group would add; only those that add something.
+    """
+
+    chosen: frozenset[int]
+    found: int
+    gains: dict[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class SpanningProblem:
+    """Groups to choose among.
+
+    Attributes
+    ----------
+    groups : Groups
+        Of columns of a matroid.
+    costs : sequence of int
+        Of the groups; none is negative.
+    wanted : int
+        The rank to be reached.
+    start : frozenset of int
+        Groups that are chosen in any case.
+    systems : sequence of (classes, caps)
+        At most so many groups of each class.
+
+    Examples
+    --------
+    >>> from algebra.matroids.linear import LinearMatroid
+    >>> matroid = LinearMatroid(np.array([[1, 0, 1, 2], [0, 1, 1, 0]]), 101)
+    >>> problem = SpanningProblem(Groups(matroid, [[0, 3], [1], [2]]), (1, 1, 3), 2)
+    >>> found = cheapest_groups(problem)
+    >>> found.chosen, found.cost, found.bound
+    ((0, 1), 2, 2)
+    """
+
+    groups: Groups
+    costs: Sequence[int]
+    wanted: int
+    start: frozenset[int] = frozenset()
+    systems: Sequence[System] = ()
+    _nodes: dict[tuple[frozenset[int], frozenset[int]], _Node | None] = field(
+        default_factory=dict, repr=False
+    )
+
+    @cached_property
+    def far(self) -> int:
+        """More than all groups cost together."""
+        return sum(self.costs) + 1
+
+    def cost(self, chosen: Iterable[int]) -> int:
+        """Of some groups."""
+        return sum(self.costs[k] for k in chosen)
+
+    def room(self, chosen: Iterable[int]) -> list[list[int]]:
+        """What the caps leave."""
+        left = [list(caps) for _, caps in self.systems]
+        for k in chosen:
+            for (classes, _), caps in zip(self.systems, left, strict=True):
+                caps[classes[k]] -= 1
+        return left
+
+    def keeps_caps(self, chosen: Iterable[int]) -> bool:
+        """Whether no class has more than its cap."""
+        return all(n >= 0 for caps in self.room(chosen) for n in caps)
+
+    def spans(self, chosen: Iterable[int]) -> bool:
+        """Whether some groups have the rank that is wanted."""
+        return self.groups.rank(chosen) >= self.wanted
+
+    def node(self, leaf: GroupLeaf) -> _Node | None:
+        """What follows from a leaf; None where nothing is in it."""
+        key = frozenset(leaf.chosen), frozenset(leaf.banned)
+        if key not in self._nodes:
+            if len(self._nodes) >= _KEPT:
+                self._nodes.pop(next(iter(self._nodes)))
+            self._nodes[key] = self._make_node(leaf)
+        return self._nodes[key]
+
+    def _make_node(self, leaf: GroupLeaf) -> _Node | None:
+        check_time()
+        chosen = frozenset(leaf.chosen)
+        room = self.room(chosen)
+        if any(n < 0 for caps in room for n in caps):
+            return None
+        others = [
+            k
+            for k in self.groups.open(leaf)
+            if all(caps[of[k]] > 0 for (of, _), caps in zip(self.systems, room, strict=True))
+        ]
+        essential = self._essential(chosen, others)
+        if essential is None or not self.keeps_caps(chosen | essential):
+            return None
+        chosen |= essential
+        found, gains = self.groups.gains(chosen, [k for k in others if k not in essential])
+        return _Node(chosen, found, {k: gain for k, gain in gains.items() if gain})
+
+    def _essential(self, chosen: frozenset[int], others: list[int]) -> frozenset[int] | None:
+        """Groups without which the others do not reach the rank; None where all do not."""
+        matroid, found = self.groups.quotient(chosen)
+        need = self.wanted - found
+        if need <= 0:
+            return frozenset()
+        columns = self.groups.columns(others)
+        table, pivots = echelon(matroid.columns[:, columns], matroid.p)
+        spare = len(pivots) - need
+        if spare < 0:
+            return None
+        basis = np.zeros(len(columns), bool)
+        basis[pivots] = True
+        row_of = np.cumsum(basis) - 1
+        out = []
+        for k in others:
+            inside = np.zeros(len(columns), bool)
+            inside[np.searchsorted(columns, self.groups.members[k])] = True
+            rows = row_of[inside & basis]
+            if len(rows) > spare:
+                left = rank(table[np.ix_(rows, ~inside & ~basis)], matroid.p)
+                if len(rows) - left > spare:
+                    out.append(k)
+        return frozenset(out)
+
+    def bound(self, leaf: GroupLeaf) -> int | None:
+        """The cost that no set of the leaf falls below; None where none is in it."""
+        node = self.node(leaf)
+        if node is None:
+            return None
+        more = self.knapsack(node.gains, self.wanted - node.found)
+        return None if more is None else self.cost(node.chosen) + more[0]
+
+    def knapsack(self, gains: dict[int, int], need: int) -> tuple[int, list[int]] | None:
+        """The least cost of groups whose gains sum up to what is needed, and such groups."""
+        if need <= 0:
+            return 0, []
+        word = np.int64 if self.far < _WORD else object
+        table = np.full(need + 1, self.far, word)
+        table[0] = 0
+        used = []
+        for k, gain in gains.items():
+            before = np.concatenate(
+                [np.full(min(gain, need + 1), table[0]), table[: -gain or None]]
+            )
+            other = before[: need + 1] + self.costs[k]
+            better = other < table
+            used.append((k, gain, better))
+            table = np.where(better, other, table)
+        if table[need] >= self.far:
+            return None
+        at, chosen = need, []
+        for k, gain, better in reversed(used):
+            if better[at]:
+                chosen.append(k)
+                at = max(0, at - gain)
+        return int(table[need]), chosen
+
+
+@dataclass(frozen=True)
+class CheapestGroups:
+    """Groups that span, and how good they are.
+
+    Attributes
+    ----------
+    chosen : tuple of int or None
+        None where none was found.
+    cost : int or None
+    bound : int or None
+        No groups that span cost less; None where none do.
+    leaves : tuple of GroupLeaf
+        They prove the bound: `spanning_bound`.
+    interrupt : KeyboardInterrupt, OutOfTime or None
+        What ended the search.
+    """
+
+    chosen: tuple[int, ...] | None
+    cost: int | None
+    bound: int | None
+    leaves: tuple[GroupLeaf, ...] = field(repr=False)
+    interrupt: BaseException | None = None
+
+
+class _Search:
+    """The search of one problem: see `algebra.matroids.groups.Space`."""
+
+    def __init__(self, problem: SpanningProblem, known: frozenset[int] | None, ends: float) -> None:
+        self.problem, self.start, self.ends = problem, problem.start, ends
+        self.chosen: frozenset[int] | None = None
+        self.best: int = problem.far
+        # Nothing costs less: a set of this cost needs not be mended.
+        self.floor = problem.bound(GroupLeaf(tuple(sorted(self.start)), ()))
+        if known is not None:
+            self.keep(known)
+
+    def keep(self, chosen: frozenset[int]) -> None:
+        """Keep groups that span and keep the caps, where they are the cheapest so far."""
+        problem = self.problem
+        if not problem.keeps_caps(chosen) or not problem.spans(chosen):
+            return
+        for k in sorted(chosen - self.start, key=lambda k: (-problem.costs[k], k)):
+            if problem.cost(chosen) == self.floor or has_passed(self.ends):
+                break
+            if problem.spans(chosen - {k}):
+                chosen -= {k}
+        if (cost := problem.cost(chosen)) < self.best:
+            self.best, self.chosen = cost, chosen
+
+    def grow(self, chosen: frozenset[int], by_cost: bool) -> None:
+        """Keep what a greedy choice makes of some groups.
+
+        What a group adds never grows, so that a group that is still the best one when it is
+        asked again is the best of all.
+        """
+        problem, groups = self.problem, self.problem.groups
+        node = problem.node(GroupLeaf(tuple(sorted(chosen)), ()))
+        if node is None:
+            return
+        chosen, found, gains = node.chosen, node.found, dict(node.gains)
+        while found < problem.wanted:
+            if has_passed(self.ends):
+                return
+            room = problem.room(chosen)
+            able = [
+                k
+                for k in gains
+                if all(caps[of[k]] > 0 for (of, _), caps in zip(problem.systems, room, strict=True))
+            ]
+            asked: set[int] = set()
+            while able:
+                k = max(able, key=lambda k: (self._worth(k, gains[k], by_cost), -k))
+                if k in asked:
+                    break
+                asked.add(k)
+                gains[k] = groups.gains(chosen, [k])[1][k]
+                if not gains[k]:
+                    able.remove(k)
+            else:
+                return
+            chosen |= {k}
+            found += gains.pop(k)
+        self.keep(chosen)
+
+    def _worth(self, k: int, gain: int, by_cost: bool) -> tuple[int, int]:
+        cost = self.problem.costs[k]
+        return (gain * self.problem.far // max(1, cost) if by_cost else gain, -cost)
+
+    def bound(self, leaf: GroupLeaf) -> int | None:
+        """See `SpanningProblem.bound`."""
+        return self.problem.bound(leaf)
+
+    def is_late(self, bound: int) -> bool:
+        """Whether time is up."""
+        return has_passed(self.ends)
+
+    def settle(self, leaf: GroupLeaf) -> GroupLeaf | None:
+        """The leaf where its groups, with the essential ones, span."""
+        node = self.problem.node(leaf)
+        assert node is not None
+        more = self.problem.knapsack(node.gains, self.problem.wanted - node.found)
+        assert more is not None
+        # The set that the bound would like best may span, and then is the best of the leaf.
+        self.keep(node.chosen.union(more[1]))
+        return leaf if node.found >= self.problem.wanted else None
+
+    def next_group(self, leaf: GroupLeaf) -> int:
+        """Of those that the bound would like the one that adds most."""
+        node = self.problem.node(leaf)
+        assert node is not None
+        more = self.problem.knapsack(node.gains, self.problem.wanted - node.found)
+        assert more is not None
+        return max(more[1], key=lambda k: (node.gains[k], -self.problem.costs[k], -k))
+
+
+def cheapest_groups(
+    problem: SpanningProblem, known: frozenset[int] | None = None, ends: float = math.inf
+) -> CheapestGroups:
+    """Groups that span, at least cost.
+
+    Parameters
+    ----------
+    problem : SpanningProblem
+    known : frozenset of int, optional
+        Groups that are known to span.
+    ends : float, optional
+        Moment of the monotonic clock at which the search ends with what it has.
+
+    Returns
+    -------
+    CheapestGroups
+    """
+    search = _Search(problem, known, ends)
+    if known is None:
+        search.grow(problem.start, by_cost=True)
+        if search.best != search.floor:
+            search.grow(problem.start, by_cost=False)
+        if search.chosen is None:
+            search.keep(frozenset(range(len(problem.groups))))
+    leaves, least, interrupt = branch(search)
+    cost = None if search.chosen is None else search.best
+    bounds = [b for b in (least, cost) if b is not None]
+    chosen = None if search.chosen is None else tuple(sorted(search.chosen))
+    return CheapestGroups(chosen, cost, min(bounds, default=None), tuple(leaves), interrupt)
+
+
+def spanning_bound(problem: SpanningProblem, leaves: Sequence[GroupLeaf]) -> int | None:
+    """The cost that no groups that span fall below, from the leaves of a search alone.
+
+    Returns
+    -------
+    int or None
+        None where no groups span.
+
+    Raises
+    ------
+    DualError
+        Where the leaves do not cover all sets of groups.
+    """
+    found: int | None = least_rating(problem.groups, problem.start, leaves, problem.bound)
+    return found

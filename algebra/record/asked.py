@@ -1,0 +1,365 @@
+r"""What is asked of a recording: which things, their costs, what must be there; and their rows.
+
+Let z be all numbers that may be recorded, as functions of the r learnable weights θ at generic
+fixed weights and samples, and J = ∂z/∂θ, one row a number.  The labels of a network are taken to
+come from a network of the allocation itself, as in `algebra.identify`.
+
+**Theorem.** For generic θ, the numbers of a set U of things determine θ locally (no other value
+nearby gives the same numbers) if and only if the rows of U have rank r.  They determine the same
+functions of θ as all things do, near θ, if and only if the rows of U have the generic rank ρ of
+all rows.
+
+*Proof.*  By the constant rank theorem the values θ' near a generic θ with z_U(θ') = z_U(θ) form a
+manifold of dimension r - rank J_U; it is a point if and only if the rank is r.  The manifold
+of all things lies in it and has dimension r - ρ; both are connected near θ, so they are equal if
+and only if their dimensions are. ∎
+
+So sets of things that determine as much as can be determined are the spanning sets of the
+*polymatroid* of the things' rows, and where each thing is one number, of a matroid: the least
+costly are its bases of least cost.  (Identifiability from the rank of the Jacobian of recorded
+quantities is the classical test of Rothenberg [1]_ and, in systems theory, of Walter and
+Lecourtier [2]_; what is chosen here is the set of rows.)
+
+References
+----------
+.. [1] T. J. Rothenberg, "Identification in parametric models", Econometrica 39 (1971) 577-591.
+.. [2] E. Walter and Y. Lecourtier, "Unidentifiable compartmental models: what to do?",
+   Math. Biosci. 56 (1981) 1-25.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
+from math import lcm
+
+import numpy as np
+
+from algebra.errors import InputError, shown, whole_number
+from algebra.linalg.modular import Residues, echelon, random_prime, rank
+from algebra.linalg.rational import exact_number
+from algebra.matroids.capped import CappedProblem, System
+from algebra.matroids.groups import Groups
+from algebra.matroids.linear import LinearMatroid
+from algebra.matroids.spanning import SpanningProblem
+from algebra.networks.limits import plural
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.ranks.generic_rank import GenericRank, deficit_error, rank_at_points
+from algebra.ranks.jacobian import Point, jacobian, random_point
+from algebra.ranks.size import check_size
+from algebra.record.things import WHATS, Thing, check_what, numbers_of, things_of
+
+# Kinds of caps: on the entries of one output, of one sample, on the things of one population.
+CAPS = ("row", "column", "matrix")
+_CAPPED = {"row": "output", "column": "sample", "matrix": "population"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A checked question; make it with `ask`.
+
+    Attributes
+    ----------
+    question : Problem
+    what : tuple of str
+    things : tuple of Thing
+        All of these kinds.
+    prices : tuple of Fraction
+        Of each thing.
+    must, forbidden : frozenset of int
+        Things that are recorded in any case, or never; by their number.
+    caps : tuple of (str, int)
+    stream : str
+        Random points follow from it.
+    """
+
+    question: Problem
+    what: tuple[str, ...]
+    things: tuple[Thing, ...]
+    prices: tuple[Fraction, ...]
+    must: frozenset[int]
+    forbidden: frozenset[int]
+    caps: tuple[tuple[str, int], ...]
+    stream: str
+    owners: list[tuple[str, list[np.ndarray]]] = field(repr=False, compare=False)
+
+    @property
+    def allocation(self) -> Allocation:
+        """What learns."""
+        return self.question.allocation
+
+    @cached_property
+    def allowed(self) -> tuple[int, ...]:
+        """The things that may be recorded."""
+        return tuple(k for k in range(len(self.things)) if k not in self.forbidden)
+
+    @cached_property
+    def free(self) -> tuple[int, ...]:
+        """The things to choose among."""
+        return tuple(k for k in self.allowed if k not in self.must)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether each thing is a single number: a matroid."""
+        return self.what == ("entries",)
+
+    @cached_property
+    def unit(self) -> int:
+        """Common denominator of the prices."""
+        return lcm(*(price.denominator for price in self.prices))
+
+    def cost(self, things: Sequence[int] | frozenset[int]) -> Fraction:
+        """Total price."""
+        return sum((self.prices[k] for k in things), Fraction(0))
+
+    def units(self, things: Sequence[int]) -> list[int]:
+        """Prices in units of 1/`unit`."""
+        return [int(self.prices[k] * self.unit) for k in things]
+
+    # -- the rows --------------------------------------------------------------------------
+
+    def rows(self, point: Point) -> tuple[Residues, np.ndarray]:
+        """The rows of all things that may be recorded, at a point over GF(p).
+
+        Returns
+        -------
+        ndarray of int64, shape (numbers, r)
+        owner : ndarray of int, shape (numbers,)
+            The thing of each row.
+        """
+        network, cells = self.question.network, self.allocation.cells
+        owner = np.concatenate([o.ravel() for _, inside in self.owners for o in inside])
+        kept = np.isin(owner, self.allowed)
+        check_size(network, len(cells), int(kept.sum()))
+        names = sorted(self.allocation.matrices)
+        sources = {source for source, _ in self.owners}
+        factors = {
+            source: network.modular_readings(
+                source, point.weights, point.X, names, point.p, point.seed
+            )
+            for source in sources
+        }
+        table = np.zeros((len(owner), len(cells)), np.int64)
+        at = 0
+        for source, inside in self.owners:
+            for part, of in zip(factors[source], inside, strict=True):
+                # A matrix that the reading does not depend on has zeros.
+                some = [k for k, cell in enumerate(cells) if cell[0] in part]
+                if some:
+                    block = jacobian(part, [cells[k] for k in some], point.p)
+                    table[at : at + of.size, some] = block
+                at += of.size
+        return table[kept], owner[kept]
+
+    def point(self, p: int, number: int) -> Point:
+        """A random point."""
+        return random_point(self.question.network, p, number, self.question.support)
+
+    def points(self) -> Iterator[tuple[int, int]]:
+        """Random primes and point numbers, without end."""
+        rng = random.Random(self.stream)
+        while True:
+            yield random_prime(rng), rng.randrange(1 << 32)
+
+    def rank_of(self, things: frozenset[int] | None = None) -> GenericRank:
+        """Generic rank of the rows of some things, or of all that may be recorded."""
+        size = self.allocation.size
+        count = Counter(int(k) for _, inside in self.owners for o in inside for k in o.ravel())
+        chosen = set(self.allowed if things is None else things)
+        bound = min(size, sum(count[k] for k in chosen))
+
+        def rank_of(point: Point) -> int:
+            table, owner = self.rows(point)
+            return rank(table[np.isin(owner, list(chosen))], point.p)
+
+        network = self.question.network
+        return rank_at_points(
+            network, bound, rank_of, once=deficit_error(network, bound),
+            support=self.question.support, seed=self.stream,
+        )  # fmt: skip
+
+    @cached_property
+    def rank(self) -> GenericRank:
+        """ρ, the generic rank of all rows."""
+        return self.rank_of()
+
+    @cached_property
+    def rank_of_must(self) -> int:
+        """Generic rank of what is recorded in any case."""
+        return self.rank_of(self.must).rank if self.must else 0
+
+    @cached_property
+    def point_error(self) -> Fraction:
+        """Bound on the probability that given things miss their generic rank at a point."""
+        return deficit_error(self.question.network, max(1, self.rank.rank))
+
+    # -- the problems ----------------------------------------------------------------------
+
+    def classes(self, kind: str) -> list[object]:
+        """The line or population that each thing lies in, for one kind of cap."""
+        if kind == "row":
+            return [thing.unit for thing in self.things]
+        if kind == "column":
+            return [(thing.step, thing.sample) for thing in self.things]
+        return [(thing.what, thing.axis) for thing in self.things]
+
+    def systems(self, things: Sequence[int], used: frozenset[int]) -> list[System]:
+        """The caps on some things, others being used already."""
+        found: list[System] = []
+        for kind, number in self.caps:
+            of = self.classes(kind)
+            index = {key: k for k, key in enumerate(dict.fromkeys(of[k] for k in things))}
+            taken = Counter(of[k] for k in used)
+            found.append(([index[of[k]] for k in things], [number - taken[key] for key in index]))
+        return found
+
+    def groups(self, p: int, number: int) -> SpanningProblem:
+        """The choice among groups of rows at a point; groups are numbered as `allowed`.
+
+        Each group is replaced by a basis of its span, and of the weights' columns as many are
+        kept as the rank is: these determine the others.
+        """
+        table, owner = self.rows(self.point(p, number))
+        parts = [echelon(table[owner == k], p)[0] for k in self.allowed]
+        ends = np.cumsum([0, *(len(part) for part in parts)])
+        members = [np.arange(a, b) for a, b in pairwise(ends)]
+        whole = np.concatenate([*parts, table[:0]])
+        found = rank(whole, p)
+        if found < whole.shape[1]:
+            _, pivots = echelon(whole, p)
+            whole = whole[:, pivots]
+        place = {k: i for i, k in enumerate(self.allowed)}
+        return SpanningProblem(
+            Groups(LinearMatroid(whole.T, p), members),
+            self.units(self.allowed),
+            self.rank.rank,
+            frozenset(place[k] for k in self.must),
+            self.systems(self.allowed, frozenset()),
+        )
+
+    def problem(self, p: int, number: int) -> CappedProblem:
+        """The choice among single rows at a point, what must be there projected away.
+
+        Elements are numbered as `free`.
+        """
+        table, owner = self.rows(self.point(p, number))
+        place = {int(k): i for i, k in enumerate(owner)}
+        order = [place[k] for k in (*self.free, *sorted(self.must))]
+        matroid, _ = LinearMatroid(table[order].T, p).contract(range(len(self.free), len(order)))
+        free = len(self.free)
+        return CappedProblem(
+            matroid.columns[:, :free], p,
+            self.systems(self.free, self.must) or [([0] * free, [free])],
+            self.units(self.free), self.rank.rank - self.rank_of_must,
+        )  # fmt: skip
+
+
+def ask(
+    problem: Problem,
+    what: str | Sequence[str] = "outputs",
+    *,
+    costs: Mapping[str, object] | None = None,
+    must: Sequence[str] = (),
+    forbidden: Sequence[str] = (),
+    caps: Mapping[str, int] | None = None,
+    seed: int = 0,
+    stream: str = "record",
+) -> Asked:
+    """Check a question.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a fixed allocation.
+    what : str or sequence of str
+        Kinds of things that may be recorded: see `algebra.record.things.WHATS`.
+    costs : mapping of str to number, optional
+        By name of a thing; exact (see `algebra.linalg.rational.exact_number`); 1 by default.
+    must, forbidden : sequence of str, optional
+        Names of things that are recorded in any case, or never.
+    caps : mapping, optional
+        At most so many things of a population ("matrix"); of entries also of one output ("row")
+        and of one sample ("column").
+    seed : int, optional
+    stream : str, optional
+        Random points follow from it and the seed.
+
+    Raises
+    ------
+    InputError
+        Where the question contradicts itself, or the network has no such things.
+    """
+    kinds = check_what(what)
+    things, owners = things_of(problem.network, kinds)
+    known = numbers_of(things, problem.names)
+
+    def numbers(names: Sequence[str], option: str) -> list[int]:
+        if isinstance(names, str):
+            raise InputError(f"`{option}` ({shown(names)}) must be a list of names")
+        return [number_of(name, option) for name in names]
+
+    def number_of(name: object, option: str) -> int:
+        if name not in known:
+            first, last = things[0].name, things[-1].name
+            raise InputError(
+                f"`{option}` ({shown(name)}) is none of the {len(things)} things that can be "
+                f"recorded as {', '.join(kinds)}: {first} to {last}"
+            )
+        return known[str(name)]
+
+    wanted, never = numbers(must, "must"), numbers(forbidden, "forbidden")
+    for k in wanted:
+        if k in never:
+            raise InputError(f"{things[k].name} both must and must not be recorded")
+    if len(set(never)) == len(things):
+        raise InputError("`forbidden`: nothing is left that may be recorded")
+    prices = [Fraction(1)] * len(things)
+    for name, value in (costs or {}).items():
+        k = number_of(name, "costs")
+        try:
+            prices[k] = exact_number(value, "price")
+        except InputError as error:
+            raise InputError(f"`costs` ({name}): {error}") from None
+        if prices[k] < 0:
+            raise InputError(f"`costs` ({name}: {value}) must not be negative")
+    limits = _caps(caps or {}, kinds)
+    asked = Asked(
+        problem, kinds, things, tuple(prices), frozenset(wanted), frozenset(never), limits,
+        f"{stream}/{seed}", owners,
+    )  # fmt: skip
+    for kind, number in limits:
+        of = asked.classes(kind)
+        most, count = Counter(of[k] for k in wanted).most_common(1)[0] if wanted else (None, 0)
+        if count > number:
+            first = next(things[k].name for k in wanted if of[k] == most)
+            what = plural(count, f"{count} thing")
+            raise InputError(
+                f"`must`: {what} of one {_CAPPED[kind]} ({first}, …) to be recorded, its cap is "
+                f"{number}"
+            )
+    return asked
+
+
+def _caps(caps: Mapping[str, int], kinds: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
+    for kind in caps:
+        if kind not in CAPS:
+            raise InputError(f"`caps`: {shown(kind)} must be one of " + ", ".join(CAPS))
+        if kind != "matrix" and kinds != ("entries",):
+            raise InputError(
+                f"`caps`: a cap on each {kind} is one on entries of an output or a sample; of "
+                f"{', '.join(kinds)} a population is capped ('matrix')"
+            )
+    return tuple(
+        (kind, whole_number(caps[kind], f"caps.{kind}", 0)) for kind in CAPS if kind in caps
+    )
+
+
+def what_text() -> str:
+    """All kinds of things in one line, for the command line's help."""
+    return "; ".join(f"{name}: {what.help}" for name, what in WHATS.items())

@@ -1,0 +1,119 @@
+"""The proof file of a recording, read: what it holds stands in `algebra.record.result`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.duals import dual_from_dict, leaves_from_list
+from algebra.certificates.fields import Fields
+from algebra.certificates.parts import read_caps, read_price, read_problem
+from algebra.errors import InputError, shown
+from algebra.problems.problem import Problem
+from algebra.record.asked import CAPS, Asked, ask
+from algebra.record.result import FORMAT, VERSION, EntryEvidence, Evidence, GroupEvidence
+from algebra.record.things import things_of
+
+
+@dataclass(frozen=True)
+class RecordingProof:
+    """A claim about a recording, and its evidence.
+
+    Attributes
+    ----------
+    problem : Problem
+    what : tuple of str
+    prices : tuple of Fraction
+        Of all things of these kinds, in their order.
+    must, forbidden, recorded : tuple of int
+        Things by their number.
+    caps : tuple of (str, int)
+    rank : int
+    cost, bound : Fraction
+    evidence : Evidence
+    """
+
+    problem: Problem
+    what: tuple[str, ...]
+    prices: tuple[Fraction, ...]
+    must: tuple[int, ...]
+    forbidden: tuple[int, ...]
+    recorded: tuple[int, ...]
+    caps: tuple[tuple[str, int], ...]
+    rank: int
+    cost: Fraction
+    bound: Fraction
+    evidence: Evidence
+
+    def ask(self, seed: int) -> Asked:
+        """The question.
+
+        Raises
+        ------
+        InputError
+            Where it is none.
+        """
+        things, _ = things_of(self.problem.network, self.what)
+        names = [thing.name for thing in things]
+        if len(self.prices) != len(names):
+            raise InputError(f"{len(self.prices)} prices for {len(names)} things")
+        for place, numbers in (
+            ("must", self.must), ("forbidden", self.forbidden), ("recorded", self.recorded),
+        ):  # fmt: skip
+            if any(k >= len(names) for k in numbers) or len(set(numbers)) < len(numbers):
+                raise InputError(f"{place}: not each number is that of a thing, and only once")
+        return ask(
+            self.problem, self.what, costs=dict(zip(names, self.prices, strict=True)),
+            must=[names[k] for k in self.must], forbidden=[names[k] for k in self.forbidden],
+            caps=dict(self.caps), seed=seed, stream="verify-record",
+        )  # fmt: skip
+
+
+def read_proof(data: object) -> RecordingProof:
+    """Read a proof.
+
+    Parameters
+    ----------
+    data : mapping
+        What `Recording.proof_file` makes.
+
+    Raises
+    ------
+    InputError
+        Where it is no proof of this format at all.
+    CheckFailed
+        Where a field is not of its form, with its place.
+    """
+    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+        raise InputError(f"this is not the proof of a recording: `format` is not {FORMAT!r}")
+    version = data.get("version")
+    if type(version) is not int or version != VERSION:
+        raise InputError(
+            f"recording proof version {shown(version)}; this program reads version {VERSION}"
+        )
+    fields = Fields(data)
+    for name in ("format", "version"):
+        fields.raw(name)
+    problem = read_problem(fields.table("problem"))
+    what = fields.texts("what")
+    prices = tuple(read_price(v, f"prices[{k}]") for k, v in enumerate(fields.items("prices")))
+    must, forbidden = fields.wholes("must", 0), fields.wholes("forbidden", 0)
+    recorded = fields.wholes("recorded", 0)
+    caps = read_caps(fields.table("caps"), CAPS)
+    if [kind for kind, _ in caps] != [kind for kind in CAPS if kind in dict(caps)]:
+        raise CheckFailed("caps", "are not in the order " + ", ".join(CAPS))
+    rank = fields.whole("rank", 0)
+    cost, bound = (read_price(fields.raw(name), name) for name in ("cost", "bound"))
+    inner = fields.table("evidence")
+    evidence: Evidence
+    if what == ("entries",):
+        evidence = EntryEvidence(dual_from_dict(inner.raw("dual"), inner.at("dual")))
+    else:
+        evidence = GroupEvidence(leaves_from_list(inner.raw("leaves"), inner.at("leaves")))
+    inner.finish()
+    fields.finish()
+    return RecordingProof(
+        problem, what, prices, must, forbidden, recorded, caps, rank, cost, bound, evidence
+    )

@@ -1,0 +1,207 @@
+"""The cheapest things to record that determine the weights as far as all things do.
+
+Single entries are elements of a matroid: a least-cost basis is found by matroid intersection (a
+greedy choice, where nothing is capped), and proved by a weight splitting
+(`algebra.matroids.optimum`).  Whole outputs, samples, steps or units are groups of rows: a branch
+and bound (`algebra.matroids.spanning`), proved by its leaves.
+
+What is proved.  That the things recorded have the rank ρ follows from one point: a rank at a point
+is a lower bound.  That nothing cheaper has: let B be a cheapest set of things generically, which
+does not depend on the random point.  Unless B misses its rank there, which has a probability below
+`Asked.point_error`, the bound found at the point is at most its cost.  Independent points multiply
+these probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from algebra.errors import InputError, Unfinished
+from algebra.identify.fibre import Fibre, fibre_of_rows
+from algebra.linalg.modular import Residues
+from algebra.matroids.groups import GroupLeaf
+from algebra.matroids.optimum import RelaxationMaker, optimum_over_points
+from algebra.matroids.spanning import cheapest_groups, spanning_bound
+from algebra.networks.limits import plural
+from algebra.phases import phase
+from algebra.problems.problem import Problem
+from algebra.ranks.generic_rank import GenericRank
+from algebra.record.asked import Asked, ask
+from algebra.record.result import EntryEvidence, Evidence, GroupEvidence, Recording
+from algebra.time_limits import OutOfTime, end_of_part, has_passed
+
+# Points are added until the error bound of an optimum is below this.
+TARGET = Fraction(1, 1 << 30)
+
+
+class NoRecording(InputError):
+    """Nothing that keeps the caps determines as much as everything does."""
+
+
+def record(
+    question: Problem,
+    what: str | Sequence[str] = "outputs",
+    *,
+    seconds: float = 60.0,
+    relaxation: RelaxationMaker | None = None,
+    seed: int = 0,
+    **options: Any,
+) -> Recording:
+    """The cheapest things to record that determine as much as all of them.
+
+    Parameters
+    ----------
+    question : Problem
+        With a fixed allocation.
+    what : str or sequence of str
+        Kinds of things.
+    seconds : float, optional
+        For the search; the bound of the result says what was reached.
+    relaxation : callable, optional
+        As for `algebra.matroids.optimum.optimum`.
+    seed : int, optional
+    **options
+        Of `algebra.record.asked.ask`: costs, must, forbidden, caps.
+
+    Raises
+    ------
+    NoRecording
+        Where the caps leave too little.
+    Unfinished
+        Where nothing that keeps the caps was found in time, nor shown not to be there.
+
+    Examples
+    --------
+    >>> from algebra.networks.feedforward import LinearFeedForward
+    >>> net = LinearFeedForward(q=2, widths=(3,), d=3, m=2)
+    >>> print(record(Problem(net, {"W1": [[1, 1], [1, 0], [0, 0]]})).lines()[0])
+    record 2 of 3 at cost 2: output 0, output 1
+    """
+    asked = ask(question, what, seed=seed, **options)
+    with phase("generic rank of all that may be recorded"):
+        rank = asked.rank
+    return _entries(asked, rank, seconds, relaxation) if asked.is_plain else _groups(
+        asked, rank, seconds
+    )  # fmt: skip
+
+
+def fibre_of(asked: Asked, rank: GenericRank) -> Fibre:
+    """What all things together, or things of the same rank, leave undetermined."""
+
+    def rows_at(p: int, number: int) -> Residues:
+        return asked.rows(asked.point(p, number))[0]
+
+    network, cells = asked.question.network, asked.allocation.cells
+    return fibre_of_rows(network, cells, rank, rows_at, f"fibre/{asked.stream}")
+
+
+def _entries(
+    asked: Asked, rank: GenericRank, seconds: float, relaxation: RelaxationMaker | None
+) -> Recording:
+    """Single rows: a least-cost basis."""
+    best, points, error = optimum_over_points(asked, TARGET, relaxation, seconds)
+    if best.elements is None:
+        if best.bound is not None:
+            raise Unfinished(_not_found(asked))
+        raise NoRecording(_impossible(asked))
+    assert best.bound is not None
+    chosen = frozenset(asked.free[e] for e in best.elements) | asked.must
+    bound = Fraction(best.bound, asked.unit) + asked.cost(asked.must)
+    cost = asked.cost(chosen)
+    splits = len(asked.caps) < 2
+    what = "a weight splitting" if splits else "a tree with multipliers at its leaves"
+    proof = f"{what} checks at {len(points)} random points"
+    if bound < cost:
+        proof = "the search was stopped by its time limit"
+    return _result(asked, rank, chosen, bound, error, points, proof, EntryEvidence(best.dual))
+
+
+def _groups(asked: Asked, rank: GenericRank, seconds: float) -> Recording:
+    """Groups of rows: a search."""
+    ends = end_of_part(seconds)
+    chosen: frozenset[int] | None = None
+    leaves: tuple[GroupLeaf, ...] = ()
+    proved: int | None = None
+    points: list[tuple[int, int]] = []
+    error, interrupt = Fraction(1), None
+    try:
+        for p, number in asked.points():
+            if error < TARGET or interrupt or (points and has_passed(ends)):
+                break
+            with phase(f"search at random point {len(points) + 1}"):
+                problem = asked.groups(p, number)
+                if points:
+                    now = spanning_bound(problem, leaves)
+                    if now is None or (proved is not None and now >= proved):
+                        points.append((p, number))
+                        error *= asked.point_error
+                        continue
+                found = cheapest_groups(problem, chosen, ends)
+            points.append((p, number))
+            error *= asked.point_error
+            interrupt = found.interrupt
+            if found.chosen is not None:
+                chosen = frozenset(found.chosen)
+            lower = found.bound is not None and (proved is None or found.bound < proved)
+            if lower or len(points) == 1:
+                proved, leaves = found.bound, found.leaves
+    except (KeyboardInterrupt, OutOfTime) as end:
+        # What the points so far showed stands.
+        if not points:
+            raise
+        interrupt = end
+    if chosen is None:
+        if interrupt or proved is not None:
+            raise Unfinished(_not_found(asked))
+        raise NoRecording(_impossible(asked))
+    assert proved is not None
+    things = frozenset(asked.allowed[k] for k in chosen)
+    bound = Fraction(proved, asked.unit)
+    count, where = len(leaves), plural(len(points), f"{len(points)} random point")
+    proof = f"a search of {plural(count, f'{count} part')}, checked at {where}"
+    if bound < asked.cost(things):
+        stopped = "interrupted" if isinstance(interrupt, KeyboardInterrupt) else "out of time"
+        proof = f"the search was {stopped} with {len(leaves)} parts left"
+    return _result(
+        asked, rank, things, bound, error, points, proof, GroupEvidence(leaves),
+        isinstance(interrupt, KeyboardInterrupt),
+    )  # fmt: skip
+
+
+def _result(
+    asked: Asked,
+    rank: GenericRank,
+    chosen: frozenset[int],
+    bound: Fraction,
+    error: Fraction,
+    points: Sequence[tuple[int, int]],
+    proof: str,
+    evidence: Evidence,
+    interrupted: bool = False,
+) -> Recording:
+    return Recording(
+        asked, tuple(asked.things[k] for k in sorted(chosen)), asked.cost(chosen), bound, rank,
+        fibre_of(asked, rank), min(error, Fraction(1)), tuple(points), proof, evidence,
+        interrupted,
+    )  # fmt: skip
+
+
+def _caps_text(asked: Asked) -> str:
+    one = {"row": "each output", "column": "each sample", "matrix": "each population"}
+    return " and ".join(f"at most {number} of {one[kind]}" for kind, number in asked.caps)
+
+
+def _not_found(asked: Asked) -> str:
+    return (
+        f"no recording with {_caps_text(asked) or 'these things'} was found in the time given, nor "
+        "was it shown that there is none: allow more time, or loosen a cap"
+    )
+
+
+def _impossible(asked: Asked) -> str:
+    return (
+        f"no recording with {_caps_text(asked)} determines as much as everything that may be "
+        f"recorded (rank {asked.rank.rank}): loosen a cap"
+    )

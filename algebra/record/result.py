@@ -1,0 +1,230 @@
+"""What to record, how good it is, and how far that is proved; its proof as plain data.
+
+The proof file (format ``matchprob-recording``) holds the question, what is recorded, what is
+claimed, and the evidence from which `algebra.record.verify` proves the claim: the rows of what is
+recorded have the rank ρ of the rows of all that may be recorded; and nothing that keeps the caps,
+holds what must be there and has this rank costs less than `bound`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from algebra.certificates.duals import dual_to_dict, leaves_to_list
+from algebra.identify.fibre import Fibre
+from algebra.matroids.capped import Dual
+from algebra.matroids.groups import GroupLeaf
+from algebra.problems.allocation import Cell
+from algebra.problems.problem import Problem
+from algebra.ranks.generic_rank import GenericRank
+from algebra.record.asked import Asked
+from algebra.record.things import Thing, title
+from algebra.results import Result
+
+FORMAT, VERSION = "matchprob-recording", 1
+# Free weights that are listed in a text.
+_MOST = 24
+
+
+@dataclass(frozen=True)
+class GroupEvidence:
+    """What proves the bound where things are groups of rows: the leaves of a search."""
+
+    leaves: tuple[GroupLeaf, ...] = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"leaves": leaves_to_list(self.leaves)}
+
+
+@dataclass(frozen=True)
+class EntryEvidence:
+    """What proves the bound where things are single rows."""
+
+    dual: Dual = field(repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"dual": dual_to_dict(self.dual)}
+
+
+Evidence = GroupEvidence | EntryEvidence
+
+
+@dataclass(frozen=True, repr=False)
+class Recording(Result):
+    """What to record.
+
+    Attributes
+    ----------
+    asked : Asked
+    recorded : tuple of Thing
+    cost : Fraction
+        Of all of them.
+    bound : Fraction
+        Nothing that determines as much costs less.
+    rank : GenericRank
+        ρ, of the rows of everything that may be recorded, and of what is.
+    fibre : Fibre
+        Which weights what is recorded (or everything that may be) determines.
+    error : Fraction
+        Bound on the probability that `bound` is wrong.
+    points : tuple of (int, int)
+        Prime and number of each random point used.
+    proof : str
+        Why nothing is cheaper, or how far that is known.
+    evidence : Evidence
+    interrupted : bool
+        Whether somebody ended the search.
+    """
+
+    asked: Asked = field(compare=False)
+    recorded: tuple[Thing, ...]
+    cost: Fraction
+    bound: Fraction
+    rank: GenericRank
+    fibre: Fibre = field(repr=False)
+    error: Fraction
+    points: tuple[tuple[int, int], ...]
+    proof: str
+    evidence: Evidence = field(repr=False)
+    interrupted: bool = False
+
+    picture = "recording"
+
+    @property
+    def problem(self) -> Problem:
+        """What was asked of."""
+        return self.asked.question
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether cost and bound meet."""
+        return self.cost == self.bound
+
+    @property
+    def learnable(self) -> int:
+        """r, the number of learnable weights."""
+        return self.asked.allocation.size
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether the match is locally unique: all learnable weights are determined."""
+        return self.rank.rank == self.learnable
+
+    @property
+    def free(self) -> tuple[Cell, ...]:
+        """Weights that even everything leaves undetermined."""
+        return self.fibre.free
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of what is recorded, with the names of units."""
+        return tuple(title(thing, self.problem.names) for thing in self.recorded)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of ``matchprob record``."""
+        return {
+            "what": list(self.asked.what),
+            "recorded": [thing.name for thing in self.recorded],
+            "cost": str(self.cost),
+            "bound": str(self.bound),
+            "optimal": self.is_optimal,
+            "of": len(self.asked.allowed),
+            "rank": self.rank.rank,
+            "learnable": self.learnable,
+            "locally_unique": self.is_unique,
+            "free": [list(cell) for cell in self.free],
+            "caps": dict(self.asked.caps),
+            "proof": self.proof,
+            "error_bound": bound_text(self.error),
+            "rank_error_bound": bound_text(self.rank.error),
+            "points": [list(point) for point in self.points],
+        }
+
+    def proof_file(self) -> dict[str, Any]:
+        """The content of a proof file, which `matchprob.verify` checks.
+
+        Where the search was not finished it claims `bound`, and no more.
+        """
+        asked, chosen = self.asked, set(self.recorded)
+        problem = Problem.of(asked.allocation, support=asked.question.support)
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "problem": problem.to_dict(),
+            "what": list(asked.what),
+            "prices": [str(price) for price in asked.prices],
+            "must": sorted(asked.must),
+            "forbidden": sorted(asked.forbidden),
+            "caps": dict(asked.caps),
+            "recorded": [k for k, thing in enumerate(asked.things) if thing in chosen],
+            "rank": self.rank.rank,
+            "cost": str(self.cost),
+            "bound": str(self.bound),
+            "evidence": self.evidence.to_dict(),
+        }
+
+    def facts(self) -> dict[str, Any]:
+        """How much is recorded, and how sure it is the least."""
+        return {
+            "what": ", ".join(self.asked.what),
+            "recorded": f"{len(self.recorded)} of {len(self.asked.allowed)}",
+            "cost": self.cost,
+            "bound": self.bound,
+            "rank": self.rank.rank,
+            "learnable": self.learnable,
+            "things": ", ".join(self.names),
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each thing."""
+        asked, recorded = self.asked, set(self.recorded)
+        return {
+            "name": [title(thing, self.problem.names) for thing in asked.things],
+            "recorded": [thing in recorded for thing in asked.things],
+            "allowed": [k not in asked.forbidden for k in range(len(asked.things))],
+            "cost": [str(price) for price in asked.prices],
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self) -> list[str]:
+        """The answer in words."""
+        of, names = len(self.asked.allowed), list(self.names)
+        out = [f"record {len(names)} of {of} at cost {self.cost}: {', '.join(names) or 'nothing'}"]
+        if self.is_unique:
+            out.append(f"  the match is locally unique: rank {self.rank.rank} = r")
+        else:
+            free = ", ".join(f"{n}[{i},{j}]" for n, i, j in self.free[:_MOST])
+            free += f", … ({len(self.free)})" if len(self.free) > _MOST else ""
+            out.append(
+                f"  rank {self.rank.rank} of r = {self.learnable}, and nothing that may be "
+                f"recorded adds to it; free all the same: {free}"
+            )
+        if not self.problem.network.ranks_are_exact:
+            out.append(
+                "  for this activation the rank is an upper bound: that of a function whose values "
+                "and slopes are independent"
+            )
+        if self.is_optimal:
+            out.append(f"  optimal: {self.proof}; wrong with probability {bound_text(self.error)}")
+        else:
+            out.append(f"  cost {self.cost}, at least {self.bound} for any: {self.proof}")
+        return out
+
+
+def bound_text(error: Fraction) -> str:
+    """An error bound as a short text, rounded up to a power of two.
+
+    Examples
+    --------
+    >>> bound_text(Fraction(0)), bound_text(Fraction(3, 1 << 32))
+    ('0', '2^-30')
+    """
+    if not error:
+        return "0"
+    return f"2^-{(error.denominator // error.numerator).bit_length() - 1}"

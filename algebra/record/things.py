@@ -1,0 +1,187 @@
+"""What may be recorded: outputs, entries, samples, steps, hidden units.
+
+A *thing* is recorded as a whole: all its numbers, or none.  Its name is what a user says and what
+files hold: "output 0", "entry 0,3" (of output 0 for sample 3), "sample 3", "step 1", "unit 5",
+"layer 2 unit 5".  Indices are from 0; in a network whose units have names these may stand in
+place of indices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.errors import InputError, shown
+from algebra.networks.base import Network
+from algebra.networks.readings import LABELS, STATES, TRACES
+from algebra.problems.names import Names
+
+
+@dataclass(frozen=True)
+class What:
+    """A kind of thing.
+
+    Attributes
+    ----------
+    help : str
+    source : str
+        What is read: see `Network.readings`.
+    by : tuple of str
+        What its things differ in: "unit", "sample", "step".
+    """
+
+    help: str
+    source: str
+    by: tuple[str, ...]
+
+
+WHATS: dict[str, What] = {
+    "outputs": What("outputs, each for all samples", LABELS, ("unit",)),
+    "entries": What("single labels: one output for one sample", LABELS, ("unit", "sample", "step")),
+    "samples": What("samples, each with all its outputs", LABELS, ("sample",)),
+    "times": What("steps, the outputs read at each", TRACES, ("step",)),
+    "units": What("hidden units, each at all steps for all samples", STATES, ("unit",)),
+}
+
+
+@dataclass(frozen=True)
+class Thing:
+    """Something that may be recorded.
+
+    Attributes
+    ----------
+    what : str
+        Its kind, one of `WHATS`.
+    axis : str
+        The population of its units; "" where it has all.
+    unit, sample, step : int or None
+        None where it has all.
+    """
+
+    what: str
+    axis: str
+    unit: int | None = None
+    sample: int | None = None
+    step: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name, by indices."""
+        return self.title("" if self.unit is None else str(self.unit))
+
+    def title(self, unit: str) -> str:
+        """Its name, with the unit's name or index as given."""
+        if self.what == "times":
+            return f"step {self.step}"
+        if self.what == "samples":
+            return f"sample {self.sample}"
+        if self.what == "entries":
+            step = "" if self.step is None else f" step {self.step}"
+            return f"entry {unit},{self.sample}{step}"
+        return f"{_WORDS.get(self.axis) or self.axis.removeprefix('hidden ') + ' unit'} {unit}"
+
+
+_WORDS = {"outputs": "output", "hidden units": "unit"}
+
+
+def things_of(
+    network: Network, what: Sequence[str]
+) -> tuple[tuple[Thing, ...], list[tuple[str, list[np.ndarray]]]]:
+    """All things of some kinds, and the thing that each number belongs to.
+
+    Parameters
+    ----------
+    network : Network
+    what : sequence of str
+        Of `WHATS`.
+
+    Returns
+    -------
+    things : tuple of Thing
+    owners : list of (str, list of ndarray of int)
+        For each kind its source, and for each reading of it an array (units × samples).
+
+    Raises
+    ------
+    InputError
+        Where the network has no such things.
+    """
+    numbers: dict[Thing, int] = {}
+    owners = []
+    for kind in check_what(what):
+        read = WHATS[kind]
+        readings = network.readings(read.source)
+        inside = []
+        for reading in readings:
+            with_step = "step" in read.by and (read.source != LABELS or len(readings) > 1)
+            step = reading.step if with_step else None
+            axis = reading.axis if "unit" in read.by else ""
+            units = range(reading.size) if "unit" in read.by else (None,)
+            samples = range(network.m) if "sample" in read.by else (None,)
+            owner = [
+                [
+                    numbers.setdefault(Thing(kind, axis, unit, sample, step), len(numbers))
+                    for sample in samples
+                ]
+                for unit in units
+            ]
+            inside.append(np.broadcast_to(np.array(owner), (reading.size, network.m)))
+        owners.append((read.source, inside))
+    return tuple(numbers), owners
+
+
+def kinds_of(network: Network) -> tuple[str, ...]:
+    """The kinds of things that a network has."""
+    found = []
+    for kind, what in WHATS.items():
+        try:
+            network.readings(what.source)
+        except InputError:
+            continue
+        found.append(kind)
+    return tuple(found)
+
+
+def check_what(what: str | Sequence[str]) -> tuple[str, ...]:
+    """Kinds of things, checked.
+
+    Raises
+    ------
+    InputError
+    """
+    kinds = (what,) if isinstance(what, str) else tuple(what)
+    for kind in kinds:
+        if kind not in WHATS:
+            raise InputError(f"`what` ({shown(kind)}) must be one of " + ", ".join(WHATS))
+    if not kinds or len(set(kinds)) < len(kinds):
+        raise InputError(f"`what` ({shown(what)}) must name kinds of things, each once")
+    return kinds
+
+
+def title(thing: Thing, names: Names) -> str:
+    """A thing's name, with the names of units."""
+    if thing.unit is None:
+        return thing.name
+    units = unit_names(thing.axis, names)
+    return thing.title(units[thing.unit] if units else str(thing.unit))
+
+
+def unit_names(axis: str, names: Names) -> tuple[str, ...] | None:
+    """The names of a population's units; None where they have none."""
+    if not names:
+        return None
+    for known in names.network.axes():
+        if known.name == axis:
+            matrix, side = known.places[0]
+            return names.rows(matrix) if side == 0 else names.columns(matrix)
+    return None
+
+
+def numbers_of(things: Sequence[Thing], names: Names) -> dict[str, int]:
+    """The number of each thing by its name, by indices or with names of units."""
+    found = {thing.name: k for k, thing in enumerate(things)}
+    if names:
+        found |= {title(thing, names): k for k, thing in enumerate(things)}
+    return found

@@ -1,0 +1,222 @@
+"""The proof of a recording checked, from the file alone.
+
+What is claimed stands in `algebra.record.result`.  Checked are, in this order:
+
+*question*
+    It is one: things, prices, caps; what is recorded has what must be there and nothing that must
+    not, keeps the caps and costs what the file says.
+*derivatives*
+    At points of the check's own, the rows are the derivatives of what is recorded: along a random
+    direction they are held against dual numbers, which come from the network's own forward pass.
+    A row that is wrong at a point is found there with a probability of 1 - 1/p.
+*rank*
+    The rows of what is recorded have the rank that is claimed at one of these points (proved), and
+    all rows have no larger one (proved where it is the number of weights, or of rows).
+*evidence*
+    At points of the check's own, the dual solution, or the leaves of the search, give a bound that
+    is not below the one that is claimed.  Any numbers whatever give a true bound of what spans at
+    that point, so forged evidence proves less, never more.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from algebra.certificates.checks import (
+    PROBABLE,
+    PROVED,
+    TRUSTED,
+    CheckFailed,
+    Checklist,
+    Verification,
+    unfinished,
+)
+from algebra.errors import InputError, Unfinished
+from algebra.linalg.modular import matmul, random_residues
+from algebra.linear.derivatives import Dual as DualNumbers
+from algebra.matroids.capped import DualError
+from algebra.matroids.spanning import spanning_bound
+from algebra.ranks.jacobian import Point
+from algebra.record.asked import Asked
+from algebra.record.proof import RecordingProof, read_proof
+from algebra.record.recording import TARGET
+from algebra.record.result import GroupEvidence, bound_text
+from algebra.time_limits import check_time
+
+# What the check calls the claim.
+VERDICT = "recording"
+
+
+def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
+    """Check the proof of a recording.
+
+    Parameters
+    ----------
+    data : mapping
+        What `Recording.proof_file` makes.
+    seed : int, optional
+        The points follow from it.
+
+    Returns
+    -------
+    Verification
+
+    Raises
+    ------
+    InputError
+        Where the data is no proof of this format at all.
+
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.problems.problem import Problem
+    >>> from algebra.record.recording import record
+    >>> problem = Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 0], [0, 0, 0]]})
+    >>> verify_recording(record(problem, "entries").proof_file()).holds
+    True
+    """
+    checklist = Checklist()
+
+    def check() -> None:
+        _check(read_proof(data), checklist, seed)
+
+    try:
+        return checklist.run(VERDICT, check)
+    except Unfinished as limit:
+        left = unfinished(VERDICT, str(limit))
+        return Verification(VERDICT, (*checklist.checks, *left.checks))
+
+
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """What is refused inside is refused at this place."""
+    try:
+        yield
+    except (InputError, DualError) as error:
+        raise CheckFailed(place, str(error)) from None
+
+
+def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:
+    with _at("question"):
+        asked = proof.ask(seed)
+    _meets(proof, asked)
+    rows = _derivatives_at(asked, *next(asked.points()))
+    checklist.say(
+        "derivatives", PROBABLE,
+        f"the {len(rows)} numbers' derivatives agree with dual numbers along a random direction",
+    )  # fmt: skip
+    _ranks(proof, asked, checklist)
+    _bound(proof, asked, checklist)
+
+
+def _meets(proof: RecordingProof, asked: Asked) -> None:
+    """What is recorded meets the question, and costs what the file says."""
+    chosen = frozenset(proof.recorded)
+    for k in sorted(asked.must - chosen):
+        raise CheckFailed("recorded", f"{asked.things[k].name} must be recorded and is not")
+    for k in sorted(asked.forbidden & chosen):
+        raise CheckFailed("recorded", f"{asked.things[k].name} must not be recorded")
+    everything = tuple(range(len(asked.things)))
+    for (kind, number), (of, caps) in zip(
+        asked.caps, asked.systems(everything, frozenset()), strict=True
+    ):
+        used = np.bincount([of[k] for k in chosen], minlength=len(caps))
+        if used.max() > number:
+            raise CheckFailed("caps", f"{used.max()} things under one cap ({kind}: {number})")
+    cost = asked.cost(chosen)
+    if cost != proof.cost:
+        raise CheckFailed("cost", f"says {proof.cost}, the prices add up to {cost}")
+    if proof.bound > cost:
+        raise CheckFailed("bound", f"says {proof.bound}, what is recorded costs {cost}")
+
+
+def _derivatives_at(asked: Asked, p: int, number: int) -> np.ndarray:
+    """The rows at a point, held against dual numbers along a random direction."""
+    point = asked.point(p, number)
+    table, _ = asked.rows(point)
+    cells, network = asked.allocation.cells, asked.question.network
+    step = random_residues((len(cells), 1), p, random.Random(f"direction/{p}/{number}"))
+    along = matmul(table, step, p)[:, 0]
+    whole = np.concatenate(
+        [
+            value.tangent.ravel() % p
+            for source, _ in asked.owners
+            for value in _dual_values(asked, point, source, step[:, 0])
+        ]
+    )
+    all_owners = np.concatenate([o.ravel() for _, inside in asked.owners for o in inside])
+    if not np.array_equal(whole[np.isin(all_owners, asked.allowed)], along):
+        raise ArithmeticError(f"the derivatives of a {network.title} are wrong: a bug")
+    return table
+
+
+def _dual_values(asked: Asked, point: Point, source: str, step: np.ndarray) -> list[Any]:
+    """What is read, in dual numbers."""
+    p, network = point.p, asked.question.network
+    tangents = {name: np.zeros(shape, np.int64) for name, shape in network.shapes.items()}
+    for (name, i, j), value in zip(asked.allocation.cells, step, strict=True):
+        tangents[name][i, j] = value
+    weights = {
+        name: DualNumbers(point.weights[name] % p, tangents[name], p) for name in network.shapes
+    }
+    X = DualNumbers(point.X % p, np.zeros_like(point.X), p)
+    return network.modular_values(source, weights, X, p, point.seed)
+
+
+def _ranks(proof: RecordingProof, asked: Asked, checklist: Checklist) -> None:
+    """What is recorded has the rank of everything."""
+    chosen, everything = frozenset(proof.recorded), asked.rank
+    if proof.rank != everything.rank:
+        text = f"says {proof.rank}; all that may be recorded has {everything.rank}"
+        raise CheckFailed("rank", text)
+    own = asked.rank_of(chosen).rank
+    if own < proof.rank:
+        raise CheckFailed("recorded", f"has rank {own}, not {proof.rank}")
+    size = asked.allocation.size
+    what = (
+        "the match is locally unique"
+        if proof.rank == size
+        else f"of {size} weights: no more is determined by everything"
+    )
+    status = PROVED if everything.is_proved else PROBABLE
+    if not asked.question.network.ranks_are_exact:
+        status, what = TRUSTED, f"{what}, if the activation is as generic as a function can be"
+    checklist.say(
+        "rank",
+        status,
+        f"what is recorded has rank {proof.rank}, as all that may be; {what}"
+        + ("" if everything.is_proved else f" (error at most {bound_text(everything.error)})"),
+    )
+
+
+def _bound(proof: RecordingProof, asked: Asked, checklist: Checklist) -> None:
+    """Nothing that has this rank costs less than is claimed."""
+    error, count = Fraction(1), 0
+    for p, number in asked.points():
+        if error < TARGET:
+            break
+        check_time()
+        with _at("evidence"):
+            bound = _bound_at(proof, asked, p, number)
+        if bound is None or bound < proof.bound:
+            raise CheckFailed("evidence", f"does not bound the cost by {proof.bound}")
+        error *= asked.point_error
+        count += 1
+    best = "nothing costs less" + ("" if proof.bound == proof.cost else f" than {proof.bound}")
+    checklist.say(
+        "evidence", PROBABLE, f"{best}: {count} new points, error at most {bound_text(error)}"
+    )
+
+
+def _bound_at(proof: RecordingProof, asked: Asked, p: int, number: int) -> Fraction | None:
+    if isinstance(proof.evidence, GroupEvidence):
+        found = spanning_bound(asked.groups(p, number), proof.evidence.leaves)
+        return None if found is None else Fraction(found, asked.unit)
+    units = proof.evidence.dual.bound(asked.problem(p, number))
+    return None if units is None else Fraction(units, asked.unit) + asked.cost(asked.must)

@@ -1,0 +1,497 @@
+r"""Problems from torch modules, and what learns as masks for their gradients.
+
+Torch is neither needed nor imported: modules are known by the name of their class and by what they
+have (`children`, `named_parameters`).  Read are
+
+* a ``Sequential`` of ``Linear`` with ``Tanh``, ``Sigmoid``, ``Softplus`` or nothing between them:
+  kinds ``linear``, ``lffn`` or ``ffn``;
+* ``Linear``, ``ReLU``, ``Linear`` without biases: kind ``relu``;
+* a tanh ``RNN`` of one layer and the ``Linear`` that reads its last state: kind ``rnn``.
+
+**RNN.**  Torch's h_t = tanh(V x_t + W h_{t−1} + c) has the inputs behind the recurrent matrix, kind
+``rnn`` before it: h_t = tanh(W (h_{t−1} + B x_t) + c).  The first is the second with b more units:
+W' = (W V; 0 0), B' = (0; I), c' = (c; 0), D' = (D 0).  The added units are always tanh(0) = 0 and
+hand on x_t.  As structural zeros these are kept in student and teacher; where B' has a diagonal of
+any numbers β ≠ 0 instead of ones, V diag(β) stands for V, for the student as for the teacher.
+Verdicts and ranks, which hold for all laws with positive densities, are those of torch's network;
+the match probability between 0 and 1 is that of a slightly different law of V.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, one_line, shown, whole_number
+from algebra.networks.base import Network
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.ffn import FeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.relu import ShallowReLU
+from algebra.networks.rnn import RNN
+from algebra.problems.allocation import Allocation, as_mask
+from algebra.problems.problem import Problem
+from algebra.problems.updates import Gain, LowRank, Tied, Update, read_update
+from matchprob.api.layers import PASSIVE, leaves
+from matchprob.api.question import Question, as_problem
+
+# Activations of torch by the names of their classes.
+ACTIVATIONS = {"Tanh": "tanh", "Sigmoid": "sigmoid", "Softplus": "softplus", "ReLU": "relu"}
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where a parameter of a module stands in a matrix of the network.
+
+    Attributes
+    ----------
+    parameter : object
+        The tensor.
+    name : str
+        As in `named_parameters`.
+    matrix : str
+    row, column : int
+        Of its first entry.
+    shape : (int, int)
+        A bias is a column.
+    """
+
+    parameter: Any
+    name: str
+    matrix: str
+    row: int
+    column: int
+    shape: tuple[int, int]
+
+    @property
+    def block(self) -> tuple[slice, slice]:
+        """Its part of the matrix."""
+        rows, columns = self.shape
+        return slice(self.row, self.row + rows), slice(self.column, self.column + columns)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A module as a network.
+
+    Attributes
+    ----------
+    network : Network
+    places : tuple of Place
+    support : mapping of str to ndarray
+        Structural zeros that the module's form has.
+    """
+
+    network: Network
+    places: tuple[Place, ...]
+    support: Mapping[str, np.ndarray]
+
+
+def from_torch(
+    module: Any,
+    m: int,
+    *,
+    masks: Mapping[str, Any] | None = None,
+    support: Mapping[str, Any] | None = None,
+    T: int | None = None,
+) -> Problem:
+    """The problem of a torch module: its sizes, and what learns.
+
+    Parameters
+    ----------
+    module : torch.nn.Module or (RNN, Linear)
+        See the module `matchprob.api.modules`.
+    m : int
+        Number of samples.
+    masks : mapping of str to array or mapping, optional
+        For some parameters, by their names in ``module.named_parameters()``, 0/1 arrays of their
+        shape, or updates such as ``{"lora": 2}`` (`algebra.problems.updates`).  Others learn wholly
+        where they require gradients, and not at all else.
+    support : mapping of str to array, optional
+        Structural zeros, named and shaped likewise (what pruning keeps).
+    T : int, optional
+        Time steps, for an RNN.
+
+    Returns
+    -------
+    Problem
+
+    Raises
+    ------
+    InputError
+        For modules of another form, with what was found.
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> from torch import nn  # doctest: +SKIP
+    >>> net = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 2))  # doctest: +SKIP
+    >>> net[0].weight.requires_grad_(False)  # doctest: +SKIP
+    >>> mp.certify(mp.from_torch(net, m=10)).verdict  # doctest: +SKIP
+    'minimal'
+    """
+    found = _read(module, whole_number(m, "m", 1), T)
+    network, given = found.network, dict(masks or {})
+    zeros = dict(support or {})
+    known = {place.name for place in found.places}
+    for what, table in (("masks", given), ("support", zeros)):
+        for name in table:
+            if name not in known:
+                raise InputError(
+                    f"`{what}` names `{one_line(name)}`, but the module's parameters are "
+                    + ", ".join(sorted(known))
+                )
+    learnable: dict[str, Any] = {}
+    exists = {name: np.array(mask) for name, mask in found.support.items()}
+    for place in found.places:
+        rows, columns = place.block
+        if place.name in zeros:
+            whole = exists.setdefault(place.matrix, np.ones(network.shapes[place.matrix], np.int8))
+            whole[rows, columns] = _mask(zeros[place.name], place, "support")
+    for place in found.places:
+        value = given.get(place.name)
+        if value is None and not getattr(place.parameter, "requires_grad", True):
+            continue
+        if isinstance(value, Mapping):
+            _put_update(learnable, place, read_update(value, f"masks.{place.name}"), network)
+            continue
+        if isinstance(learnable.get(place.matrix), Update):
+            raise _mixed(place)
+        whole = learnable.setdefault(place.matrix, np.zeros(network.shapes[place.matrix], np.int8))
+        rows, columns = place.block
+        mask = np.ones(place.shape, np.int8) if value is None else _mask(value, place, "masks")
+        if place.matrix in exists and value is None:
+            mask = mask * exists[place.matrix][rows, columns]
+        # The two biases of a recurrent layer are added: it learns where one of them does.
+        whole[rows, columns] |= mask
+    return Problem(network, learnable, exists)
+
+
+def _put_update(learnable: dict[str, Any], place: Place, update: Update, network: Network) -> None:
+    shape = network.shapes[place.matrix]
+    if place.matrix in learnable:
+        raise _mixed(place)
+    if place.shape != shape:
+        if not isinstance(update, Tied):
+            raise InputError(
+                f"masks.{place.name} ({shown(update.to_dict())}): the weights of a torch RNN are "
+                "parts of one matrix here; only masks and ties are known of them"
+            )
+        update.check(place.name, place.shape, None)
+        numbers = np.zeros(shape, int)
+        numbers[place.block] = np.array(update.numbers)
+        update = Tied(numbers)
+    learnable[place.matrix] = update
+
+
+def _mixed(place: Place) -> InputError:
+    return InputError(
+        f"masks.{place.name}: another parameter that is part of the same matrix {place.matrix} "
+        "learns, too; with an update freeze it (requires_grad_(False)) or write one tie for both"
+    )
+
+
+def _mask(value: Any, place: Place, table: str) -> np.ndarray:
+    """A mask in the shape of its block; that of a bias is a column here."""
+    for method in ("detach", "cpu", "numpy"):
+        if hasattr(value, method):
+            value = getattr(value, method)()
+    array = np.asarray(value)
+    if place.shape[1] == 1 and array.ndim == 1:
+        array = array[:, None]
+    return as_mask(array, place.shape, f"{table}.{place.name}")
+
+
+# -- reading --------------------------------------------------------------------------------
+
+
+def _read(module: Any, m: int, T: int | None) -> Reading:
+    """A module as a network, or a refusal."""
+    if isinstance(module, (tuple, list)):
+        parts, named = list(module), _named_of(module)
+    else:
+        if not hasattr(module, "named_parameters"):
+            raise InputError(f"`module` ({shown(module)}) must be a torch module")
+        named = {id(p): name for name, p in module.named_parameters()}
+        order = leaves(module)
+        children = list(module.children()) if hasattr(module, "children") else []
+        parts = children if order is None else list(order)
+    parts = [part for part in parts if type(part).__name__ not in PASSIVE]
+    kinds = [type(part).__name__ for part in parts]
+    if "RNN" in kinds:
+        return _read_rnn(parts, kinds, named, m, T)
+    if T is not None:
+        raise InputError(f"`T` ({shown(T)}) is for an RNN, and this module has none")
+    return _read_layers(parts, kinds, named, m)
+
+
+def _named_of(parts: Any) -> dict[int, str]:
+    return {
+        id(parameter): f"{k}.{name}"
+        for k, part in enumerate(parts)
+        if hasattr(part, "named_parameters")
+        for name, parameter in part.named_parameters()
+    }
+
+
+def _read_layers(parts: list[Any], kinds: list[str], named: dict[int, str], m: int) -> Reading:
+    listed = ", ".join(kinds) or "nothing"
+    linear = [part for part, kind in zip(parts, kinds, strict=True) if kind == "Linear"]
+    between: list[str] = []
+    for k, kind in enumerate(kinds):
+        if kind not in ("Linear", *ACTIVATIONS):
+            raise InputError(
+                f"`module` contains {kind} ({listed}): known are Linear with "
+                f"{', '.join(ACTIVATIONS)} between them, and RNN with a Linear behind it"
+            )
+        if kind == "Linear":
+            if k and kinds[k - 1] == "Linear":
+                between.append("linear")
+        elif k == 0 or k == len(kinds) - 1 or kinds[k - 1] != "Linear":
+            raise InputError(
+                f"`module` ({listed}): activations must stand between two Linear layers, one each"
+            )
+        else:
+            between.append(ACTIVATIONS[kind])
+            _check_softplus(parts[k])
+    if not linear:
+        raise InputError(f"`module` has no Linear layer ({listed})")
+    if len(set(between)) > 1:
+        raise InputError(
+            f"`module` has different activations ({listed}): one and the same is known"
+        )
+    sizes = [_shape(linear[0])[1], *(_shape(layer)[0] for layer in linear)]
+    for before, layer in zip(sizes, linear, strict=False):
+        if _shape(layer)[1] != before:
+            raise InputError(
+                f"`module`: a Linear layer takes {_shape(layer)[1]} inputs after {before} outputs"
+            )
+    activation = between[0] if between else "linear"
+    biased = [getattr(layer, "bias", None) is not None for layer in linear]
+    network = _layered(sizes, activation, any(biased), m, listed)
+    places, support = [], {}
+    names = ["W"] if "W" in network.shapes else [f"W{k}" for k in range(1, len(linear) + 1)]
+    for k, (layer, name) in enumerate(zip(linear, names, strict=True), 1):
+        places.append(Place(layer.weight, _name(named, layer.weight), name, 0, 0, _shape(layer)))
+        bias = "e" if k == len(linear) else f"c{k}"
+        if biased[k - 1]:
+            shape = (_shape(layer)[0], 1)
+            places.append(Place(layer.bias, _name(named, layer.bias), bias, 0, 0, shape))
+        elif any(biased):
+            support[bias] = np.zeros((_shape(layer)[0], 1), np.int8)
+    return _checked(Reading(network, tuple(places), support))
+
+
+def _layered(sizes: list[int], activation: str, biases: bool, m: int, listed: str) -> Network:
+    q, *widths, d = sizes
+    if activation == "relu":
+        if len(widths) != 1 or biases:
+            raise InputError(
+                f"`module` ({listed}): with ReLU one hidden layer without biases is known; "
+                "with tanh, sigmoid and softplus any number, with biases or without"
+            )
+        return ShallowReLU(q=q, n=widths[0], d=d, m=m)
+    if biases or activation != "linear":
+        return FeedForward(q=q, widths=tuple(widths), d=d, m=m,
+                           activation=activation, biases=biases)  # fmt: skip
+    if widths:
+        return LinearFeedForward(q=q, widths=tuple(widths), d=d, m=m)
+    return LinearEstimator(q=q, d=d, m=m)
+
+
+def _read_rnn(
+    parts: list[Any], kinds: list[str], named: dict[int, str], m: int, T: int | None
+) -> Reading:
+    listed = ", ".join(kinds)
+    if kinds != ["RNN", "Linear"]:
+        raise InputError(
+            f"`module` ({listed}) must be an RNN and the Linear layer that reads its last state, "
+            "as a module with these two or as a pair (rnn, readout)"
+        )
+    if T is None:
+        raise InputError("`T` is missing: the number of time steps, which an RNN does not say")
+    T = whole_number(T, "T", 1)
+    rnn, readout = parts
+    for key, good in (("num_layers", 1), ("bidirectional", False), ("nonlinearity", "tanh")):
+        value = getattr(rnn, key, good)
+        if value != good:
+            raise InputError(f"`module`: RNN with {key} = {shown(value)}; known is {good!r}")
+    W, V, D = rnn.weight_hh_l0, rnn.weight_ih_l0, readout.weight
+    (n, _), (_, b) = tuple(W.shape), tuple(V.shape)
+    d, reads = tuple(D.shape)
+    if reads != n:
+        raise InputError(f"`module`: the readout takes {reads} inputs, the RNN has {n} units")
+    inner = [getattr(rnn, key, None) for key in ("bias_ih_l0", "bias_hh_l0")]
+    biases = [bias for bias in inner if bias is not None]
+    outer = getattr(readout, "bias", None)
+    has_biases = bool(biases) or outer is not None
+    network = RNN(n=n + b, T=T, b=b, d=d, m=m, activation="tanh", biases=has_biases)
+    support = {
+        "W": np.vstack([np.ones((n, n + b), np.int8), np.zeros((b, n + b), np.int8)]),
+        "B": np.vstack([np.zeros((n, b), np.int8), np.eye(b, dtype=np.int8)]),
+        "D": np.hstack([np.ones((d, n), np.int8), np.zeros((d, b), np.int8)]),
+    }
+    places = [
+        Place(V, _name(named, V), "W", 0, n, (n, b)),
+        Place(W, _name(named, W), "W", 0, 0, (n, n)),
+        Place(D, _name(named, D), "D", 0, 0, (d, n)),
+    ]
+    if has_biases:
+        support["c"] = np.zeros((n + b, 1), np.int8)
+        support["c"][:n] = bool(biases)
+        support["e"] = np.full((d, 1), int(outer is not None), np.int8)
+        places += [Place(bias, _name(named, bias), "c", 0, 0, (n, 1)) for bias in biases]
+        if outer is not None:
+            places.append(Place(outer, _name(named, outer), "e", 0, 0, (d, 1)))
+    return _checked(Reading(network, tuple(places), support))
+
+
+def _shape(layer: Any) -> tuple[int, int]:
+    rows, columns = tuple(layer.weight.shape)
+    return int(rows), int(columns)
+
+
+def _name(named: Mapping[int, str], parameter: Any) -> str:
+    try:
+        return named[id(parameter)]
+    except KeyError:
+        raise InputError(
+            "`module` has a weight that is no parameter of it (a parametrization or pruning "
+            "stands before it): remove it, and say what learns by `masks`, what exists by `support`"
+        ) from None
+
+
+def _check_softplus(module: Any) -> None:
+    beta = getattr(module, "beta", 1)
+    if beta != 1:
+        raise InputError(f"`module`: Softplus with beta = {shown(beta)}; known is beta = 1")
+
+
+def _checked(found: Reading) -> Reading:
+    """Refuse a parameter that stands at two places."""
+    seen: dict[int, str] = {}
+    for place in found.places:
+        if id(place.parameter) in seen:
+            raise InputError(
+                f"`module`: {place.name} stands at two places; the weights of the networks here "
+                "are all different"
+            )
+        seen[id(place.parameter)] = place.name
+    return found
+
+
+# -- writing --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class GradientMask:
+    """What remains of a parameter's gradient.
+
+    Called with a gradient (and, for gains, the weights before learning) it gives the one that moves
+    what learns only: a step along it keeps fixed cells fixed, moves tied cells by the same amount,
+    and multiplies lines with gains by factors.
+
+    Attributes
+    ----------
+    parameter : str
+    mask : ndarray of int8
+        In the parameter's shape.
+    update : Update or None
+    """
+
+    parameter: str
+    mask: np.ndarray
+    update: Update | None = None
+
+    def __call__(self, gradient: Any, weight: Any = None) -> Any:
+        """The gradient projected onto what learns; of the type that it has."""
+        if isinstance(self.update, Tied):
+            total = gradient * 0
+            for places in self.update.groups.values():
+                own = np.zeros((len(self.update.numbers), len(self.update.numbers[0])))
+                own[tuple(np.array(places).T)] = 1
+                one = _like(gradient, own.reshape(self.mask.shape))
+                total = total + one * ((gradient * one).sum() / len(places))
+            return total
+        kept = gradient * _like(gradient, self.mask.astype(float))
+        if not isinstance(self.update, Gain):
+            return kept
+        if weight is None:
+            raise InputError(
+                f"`weight` of {self.parameter} is missing: a gain moves along the weights it had "
+                "before learning"
+            )
+        if self.mask.ndim == 1 and self.update.line == "rows":
+            return kept
+        axis = 1 if self.update.line == "rows" else 0
+        along = (kept * weight).sum(axis=axis, keepdims=True)
+        size = (weight * weight).sum(axis=axis, keepdims=True)
+        return weight * (along / (size + (size == 0)))
+
+
+def _like(tensor: Any, array: np.ndarray) -> Any:
+    """An array as what the tensor is."""
+    return tensor.new_tensor(array.tolist()) if hasattr(tensor, "new_tensor") else array
+
+
+def to_torch(
+    question: Question | Allocation, module: Any, *, attach: bool = False
+) -> dict[str, GradientMask]:
+    """What learns, as masks for the gradients of a module's parameters.
+
+    Parameters
+    ----------
+    question : Problem, Allocation, str or Path
+        Such as `from_torch` made of the module, or `design` of that.
+    module : torch.nn.Module or (RNN, Linear)
+    attach : bool, optional
+        Also give every parameter a hook that applies its mask in each backward pass, and let those
+        of which nothing learns require no gradient.  Weight decay moves weights without gradients:
+        switch it off.  Masks of cells go with every optimizer; ties and gains with plain gradient
+        descent, with or without momentum (Adam scales each cell by itself).
+
+    Returns
+    -------
+    dict of str to GradientMask
+        By the parameters' names.
+
+    Raises
+    ------
+    InputError
+        Where network and module differ, or a matrix learns by a low-rank update: its factors are
+        what is trained then.
+    """
+    problem = Problem.of(question) if isinstance(question, Allocation) else as_problem(question)
+    network = problem.network
+    found = _read(module, network.m, getattr(network, "T", None))
+    if found.network != network:
+        raise InputError(f"`module` is a {found.network}, `question` is about a {network}")
+    learning = problem.learning
+    out = {}
+    for place in found.places:
+        update = learning.updates.get(place.matrix)
+        if isinstance(update, LowRank):
+            raise InputError(
+                f"{place.name}: {update.words(place.matrix, place.shape)} is no mask of a "
+                "gradient; train the factors U and V instead, with this weight frozen"
+            )
+        mask = learning.moving.masks[place.matrix][place.block]
+        if isinstance(update, Tied):
+            update = Tied(np.array(update.numbers)[place.block])
+        mask = mask.reshape(tuple(place.parameter.shape)) if mask.shape[1] == 1 else mask
+        out[place.name] = GradientMask(place.name, mask, update)
+    if attach:
+        for place in found.places:
+            _attach(place.parameter, out[place.name])
+    return out
+
+
+def _attach(parameter: Any, mask: GradientMask) -> None:
+    learns = bool(mask.mask.any())
+    parameter.requires_grad_(learns)
+    if learns:
+        before = parameter.detach().clone()
+        parameter.register_hook(lambda gradient: mask(gradient, before))

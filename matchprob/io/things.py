@@ -1,0 +1,136 @@
+"""Costs and marks of things to record: by name, or a file for all of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+
+from algebra.errors import InputError, shown
+from algebra.linalg.rational import exact_number
+from algebra.problems.names import Names
+from algebra.problems.tables import Edges, read_rows
+from algebra.record.things import Thing, numbers_of, unit_names
+
+
+def _kind_of(thing: Thing) -> str:
+    """The name by which the things of a population are given: layer2, units, outputs, …."""
+    if thing.axis.startswith("hidden layer "):
+        return "layer" + thing.axis.removeprefix("hidden layer ")
+    return thing.what
+
+
+def kinds_of(things: Sequence[Thing]) -> dict[str, list[Thing]]:
+    """The things of each kind, in their order."""
+    found: dict[str, list[Thing]] = {}
+    for thing in things:
+        found.setdefault(_kind_of(thing), []).append(thing)
+    return found
+
+
+def _table(
+    path: Path, kind: str, things: Sequence[Thing], names: Names, option: str
+) -> Iterator[tuple[Thing, str, str]]:
+    """Each thing of a kind that a file speaks of, its text and its place."""
+    where = f"{option} {path}"
+    try:
+        rows = read_rows(path)
+    except (OSError, UnicodeDecodeError, InputError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise InputError(f"{where}: {reason}") from None
+    if isinstance(rows, Edges):
+        raise InputError(f"{where}: an edge list speaks of weights, not of {kind}")
+    texts = [text for row in rows for text in row]
+    chosen, given = list(things), list(rows.row_names)
+    if kind == "entries" or not all(len(row) == 1 for row in rows):
+        given = []
+    if kind != "entries" and len(rows.column_names) == 2 and all(len(r) == 2 for r in rows):
+        # Names that are numbers are no names of rows to a reader of matrices.
+        given, texts = [row[0] for row in rows], [row[1] for row in rows]
+    if given:
+        # One line a thing, by its name or number.
+        units = unit_names(things[0].axis, names) or ()
+        known = {str(k): thing for k, thing in enumerate(things)}
+        known |= dict(zip(units, things, strict=False))
+        for name in given:
+            if name not in known:
+                raise InputError(f"{where}: {shown(name)} is none of the {len(things)} {kind}")
+        chosen = [known[name] for name in given]
+        if len(set(chosen)) < len(chosen):
+            raise InputError(f"{where}: one of the {kind} is given twice")
+    if len(texts) != len(chosen):
+        raise InputError(
+            f"{where}: {len(texts)} numbers; one for each of the {kind} ({len(chosen)}) is needed"
+        )
+    for thing, text in zip(chosen, texts, strict=True):
+        yield thing, text, f"{where}: {thing.name}"
+
+
+def read_prices(
+    entries: Sequence[str], things: Sequence[Thing], names: Names
+) -> dict[str, Fraction]:
+    """Costs of things, of entries ``NAME=NUMBER`` or ``KIND=FILE``.
+
+    Parameters
+    ----------
+    entries : sequence of str
+    things : sequence of Thing
+        All that may be named.
+    names : Names
+        Of units.
+
+    Raises
+    ------
+    InputError
+    """
+    known, kinds = numbers_of(things, names), kinds_of(things)
+    costs: dict[str, Fraction] = {}
+    for entry in entries:
+        name, equals, given = entry.partition("=")
+        if not equals:
+            raise InputError(f"--costs {entry!r}: give NAME=NUMBER or KIND=FILE")
+        if name in known:
+            found = [(things[known[name]], given, f"--costs {name}")]
+        elif name in kinds:
+            found = list(_table(Path(given), name, kinds[name], names, "--costs"))
+        else:
+            raise InputError(_unknown("--costs", name, things, kinds))
+        for thing, text, place in found:
+            try:
+                costs[thing.name] = exact_number(text, "price")
+            except InputError as error:
+                raise InputError(f"{place}: {error}") from None
+    return costs
+
+
+def read_marks(
+    entries: Sequence[str], things: Sequence[Thing], names: Names, option: str
+) -> list[str]:
+    """Things named, or marked 1 in the files of entries ``KIND=FILE``.
+
+    Raises
+    ------
+    InputError
+    """
+    known, kinds = numbers_of(things, names), kinds_of(things)
+    found: list[str] = []
+    for entry in entries:
+        if entry in known:
+            found.append(things[known[entry]].name)
+            continue
+        name, equals, file = entry.partition("=")
+        if not equals or name not in kinds:
+            raise InputError(_unknown(option, name, things, kinds))
+        for thing, text, place in _table(Path(file), name, kinds[name], names, option):
+            if text not in ("0", "1"):
+                raise InputError(f"{place}: {text!r} is not 0 or 1")
+            if text == "1":
+                found.append(thing.name)
+    return found
+
+
+def _unknown(option: str, name: str, things: Sequence[Thing], kinds: dict[str, list[Thing]]) -> str:
+    return (
+        f"{option} {name!r}: give the name of a thing ({things[0].name} to {things[-1].name}), or "
+        "KIND=FILE, of " + ", ".join(kinds)
+    )

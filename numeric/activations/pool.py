@@ -1,0 +1,61 @@
+"""Certified, distinct real solutions of an instance of a network with activations.
+
+The counterpart of `numeric.certification.pool` for networks that are no chains: the same fields,
+made by Krawczyk's test in ball arithmetic, polynomial or analytic activations alike.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from numeric.activations.krawczyk import Enclosure, enclose
+from numeric.instances import Instance
+
+
+@dataclass(frozen=True, eq=False)
+class EnclosedPool:
+    """Real solutions in boxes that are pairwise disjoint.
+
+    Attributes
+    ----------
+    enclosures : tuple of Enclosure
+    roots : ndarray of complex, shape (·, r)
+        Their middles, as doubles.
+    radii : ndarray of float, shape (·, r)
+        In each weight, how far from there the solution may be: an upper bound.
+    """
+
+    enclosures: tuple[Enclosure, ...]
+    roots: np.ndarray
+    radii: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.enclosures)
+
+
+def enclosed_pool(instance: Instance, solutions: np.ndarray) -> EnclosedPool | None:
+    """Those of some solutions (·, r) that are certified and distinct.
+
+    None where the system is not square: more labels than weights, or fewer.
+    """
+    r = instance.allocation.size
+    if r != instance.problem.network.outputs:
+        return None
+    kept: list[Enclosure] = []
+    for start in solutions:
+        box = enclose(instance, np.asarray(start, float))
+        if box is not None and not any(box.overlaps(other) for other in kept):
+            kept.append(box)
+    middles = np.array([box.middle for box in kept]).reshape(len(kept), r)
+    radii = np.array([_radii(box) for box in kept]).reshape(len(kept), r)
+    return EnclosedPool(tuple(kept), middles.astype(complex), radii)
+
+
+def _radii(box: Enclosure) -> list[float]:
+    return [
+        math.nextafter(float(abs(ball - float(x)).upper()), math.inf)
+        for ball, x in zip(box.balls, box.middle, strict=True)
+    ]

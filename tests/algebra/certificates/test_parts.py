@@ -1,0 +1,49 @@
+"""Parts of proof files: read where they are of their form, refused with their place."""
+
+from fractions import Fraction
+
+import pytest
+
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.fields import Fields
+from algebra.certificates.parts import read_caps, read_price, read_problem
+
+NETWORK = {"kind": "linear", "q": 2, "d": 1, "m": 1}
+
+
+def test_what_is_well_formed():
+    """A problem, caps in the order of the file, exact prices."""
+    problem = read_problem(Fields({"network": NETWORK, "learnable": {"W": [[1, 0]]}}, "problem"))
+    assert problem.allocation.cells == (("W", 0, 0),)
+    caps = Fields({"column": 2, "row": 1}, "caps")
+    assert read_caps(caps, ("row", "column")) == (("column", 2), ("row", 1))
+    assert read_price("2.5", "cost") == Fraction(5, 2)
+
+
+@pytest.mark.parametrize(
+    ("read", "place"),
+    [
+        (lambda: read_price(1, "cost"), "cost"),
+        (lambda: read_price("x", "cost"), "cost"),
+        (lambda: read_caps(Fields({"row": 1.0}, "caps"), ("row",)), "caps.row"),
+        (lambda: read_caps(Fields({"unit": 1}, "caps"), ("row",)), "caps"),
+        (lambda: read_problem(Fields({"network": NETWORK}, "problem")), "problem.learnable"),
+        (
+            lambda: read_problem(
+                Fields({"network": NETWORK, "learnable": {"W": [[True, 0]]}}, "problem")
+            ),
+            "problem.learnable.W[0][0]",
+        ),
+        (
+            lambda: read_problem(
+                Fields({"network": {"kind": "linear"}, "learnable": {}}, "problem")
+            ),
+            "problem",
+        ),
+    ],
+)
+def test_what_is_not(read, place):
+    """The place of what is wrong."""
+    with pytest.raises(CheckFailed) as found:
+        read()
+    assert found.value.place == place

@@ -1,0 +1,136 @@
+"""The cheapest groups that span against all sets of groups; the leaves that prove it."""
+
+import math
+import time
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra.matroids.capped import DualError
+from algebra.matroids.groups import GroupLeaf, Groups
+from algebra.matroids.linear import LinearMatroid
+from algebra.matroids.spanning import SpanningProblem, cheapest_groups, spanning_bound
+
+P = 1_000_003
+
+
+@st.composite
+def problems(draw):
+    """Up to 7 groups of up to 3 sparse columns, costs with ties, a must, a cap."""
+    rows, count = draw(st.integers(1, 5)), draw(st.integers(1, 7))
+    entry = st.sampled_from([0, 0, 1, 2, P - 1])
+    columns, members = [], []
+    for _ in range(count):
+        size = draw(st.integers(0, 3))
+        members.append(list(range(len(columns), len(columns) + size)))
+        columns += [draw(st.lists(entry, min_size=rows, max_size=rows)) for _ in range(size)]
+    table = np.array(columns, np.int64).reshape(-1, rows).T
+    matroid = LinearMatroid(table, P)
+    costs = tuple(draw(st.lists(st.integers(0, 6), min_size=count, max_size=count)))
+    start = frozenset(draw(st.sets(st.integers(0, count - 1), max_size=1)))
+    systems = []
+    if draw(st.booleans()):
+        classes = draw(st.lists(st.integers(0, 1), min_size=count, max_size=count))
+        systems.append((classes, [draw(st.integers(0, 3)), draw(st.integers(1, 4))]))
+    return SpanningProblem(Groups(matroid, members), costs, matroid.rank(), start, systems)
+
+
+def all_sets(problem):
+    """Every set of groups that spans, has the must and keeps the caps."""
+    count = len(problem.groups)
+    for size in range(count + 1):
+        for chosen in combinations(range(count), size):
+            if not problem.start <= set(chosen):
+                continue
+            if problem.keeps_caps(chosen) and problem.spans(chosen):
+                yield chosen
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems())
+def test_against_all_sets(problem):
+    """The cost, the bound and the groups; the leaves alone give the bound again."""
+    best = min(map(problem.cost, all_sets(problem)), default=None)
+    found = cheapest_groups(problem)
+    assert (found.cost, found.bound) == (best, best)
+    again = spanning_bound(problem, found.leaves)
+    assert again is None or best is None or again >= best
+    if found.chosen is not None:
+        assert found.chosen in set(all_sets(problem))
+
+
+@settings(max_examples=60, deadline=None)
+@given(problems(), st.randoms(use_true_random=False))
+def test_forged_leaves_prove_no_more_than_is_true(problem, rng):
+    """Whatever leaves are given, the bound they yield is no higher than the truth."""
+    best = min(map(problem.cost, all_sets(problem)), default=None)
+    count = len(problem.groups)
+    leaves, stack = [], [((), ())]
+    while stack:
+        chosen, banned = stack.pop()
+        left = [k for k in range(count) if k not in {*chosen, *banned, *problem.start}]
+        if left and rng.random() < 0.6:
+            k = rng.choice(left)
+            stack += [((*chosen, k), banned), (chosen, (*banned, k))]
+        else:
+            leaves.append(GroupLeaf(chosen, banned))
+    bound = spanning_bound(problem, leaves)
+    if best is not None:
+        assert bound is not None
+        assert bound <= best
+
+
+def test_leaves_that_leave_something_out_are_refused():
+    """A missing branch, a group that does not exist, a must that is banned."""
+    matroid = LinearMatroid(np.eye(3, dtype=np.int64), P)
+    problem = SpanningProblem(Groups(matroid, [[0], [1], [2]]), (1, 1, 1), 2, frozenset({0}))
+    with pytest.raises(DualError, match="do not cover"):
+        spanning_bound(problem, [GroupLeaf((1,), ())])
+    with pytest.raises(DualError, match="does not exist"):
+        spanning_bound(problem, [GroupLeaf((3,), ())])
+    with pytest.raises(DualError, match="must be there"):
+        spanning_bound(problem, [GroupLeaf((), (0,))])
+
+
+def _hard():
+    """Thirty groups of three random columns among 20 dimensions with costs: no bound is tight."""
+    rng = np.random.default_rng(4)
+    table = rng.integers(0, 2, (20, 90)) * (rng.random((20, 90)) < 0.2)
+    members = [list(range(3 * k, 3 * k + 3)) for k in range(30)]
+    costs = tuple(int(c) for c in rng.integers(5, 20, 30))
+    matroid = LinearMatroid(table.astype(np.int64), P)
+    return SpanningProblem(Groups(matroid, members), costs, matroid.rank())
+
+
+def test_a_search_without_time_is_honest():
+    """What is found spans, and the bound holds; with time they meet."""
+    full = cheapest_groups(_hard())
+    assert full.cost == full.bound
+    short = cheapest_groups(_hard(), frozenset(range(30)), ends=time.monotonic())
+    assert short.bound <= full.cost <= short.cost
+    assert short.interrupt is None
+    assert spanning_bound(_hard(), short.leaves) == short.bound
+
+
+def test_an_interrupt_keeps_what_was_found(monkeypatch):
+    """Ctrl-C in the middle: the best so far, a bound that holds, leaves that cover everything."""
+    problem, full = _hard(), cheapest_groups(_hard())
+    asked = 0
+    make = SpanningProblem._make_node
+
+    def stop(self, leaf):
+        nonlocal asked
+        asked += 1
+        if asked == 5:
+            raise KeyboardInterrupt
+        return make(self, leaf)
+
+    monkeypatch.setattr(SpanningProblem, "_make_node", stop)
+    found = cheapest_groups(problem, frozenset(range(30)), math.inf)
+    monkeypatch.undo()
+    assert isinstance(found.interrupt, KeyboardInterrupt)
+    assert found.bound <= full.cost <= found.cost
+    assert spanning_bound(_hard(), found.leaves) >= found.bound

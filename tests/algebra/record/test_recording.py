@@ -1,0 +1,280 @@
+"""What to record against all sets of things on small nets; what must hold of any answer."""
+
+import random
+from fractions import Fraction
+from itertools import chain, combinations, permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from algebra.errors import InputError
+from algebra.linalg.modular import random_prime, rank
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.ffn import FeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.rnn import RNN
+from algebra.networks.sequence import SequenceRNN
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import all_cells
+from algebra.record.asked import ask
+from algebra.record.recording import NoRecording, record
+from algebra.record.things import kinds_of
+
+SQUARE = {"polynomial": [0, 1, 1]}
+
+
+def nets(n):
+    """Networks of every kind with n units."""
+    return [
+        LinearEstimator(q=n, d=2, m=2),
+        LinearRNN(n=n, T=2, b=1, d=1, m=2),
+        LinearRNN(n=n, T=2, b=1, d=2, m=1),
+        SequenceRNN(n=n, T=2, b=1, d=1, m=1),
+        LinearFeedForward(q=2, widths=(n,), d=2, m=2),
+        RNN(n=n, T=2, b=1, d=1, m=2, activation="tanh"),
+        RNN(n=n, T=2, b=1, d=2, m=1, activation=SQUARE, biases=True),
+        FeedForward(q=1, widths=(n,), d=2, m=2, activation="tanh", biases=True),
+    ]
+
+
+def masks_of(network, cells):
+    """A mask for each matrix."""
+    masks = {name: np.zeros(shape, int) for name, shape in network.shapes.items()}
+    for name, i, j in cells:
+        masks[name][i, j] = 1
+    return {name: mask for name, mask in masks.items() if mask.any()}
+
+
+def brute_force(asked):
+    """The least cost over all sets of things that have the rank of all, from one large prime."""
+    p, number = next(iter(asked.points()))
+    table, owner = asked.rows(asked.point(p, number))
+    whole = rank(table, p)
+    best = None
+    for size in range(len(asked.free) + 1):
+        for more in combinations(asked.free, size):
+            chosen = {*more, *asked.must}
+            cost = asked.cost(frozenset(chosen))
+            if best is not None and cost >= best:
+                continue
+            counts = [
+                [sum(of[k] == key for k in chosen) for key in set(of)]
+                for of in (asked.classes(kind) for kind, _ in asked.caps)
+            ]
+            if any(
+                max(count) > number for count, (_, number) in zip(counts, asked.caps, strict=True)
+            ):
+                continue
+            if rank(table[np.isin(owner, sorted(chosen))], p) == whole:
+                best = cost
+    return best
+
+
+def check(problem, what, **options):
+    """A recording is the best there is, and what it says of itself is true."""
+    asked = ask(problem, what, **options)
+    best = brute_force(asked)
+    if best is None:
+        with pytest.raises(NoRecording, match="at most"):
+            record(problem, what, **options)
+        return
+    found = record(problem, what, **options)
+    assert found.cost == found.bound == best
+    assert found.is_optimal
+    p = random_prime(random.Random(7))
+    table, owner = asked.rows(asked.point(p, 3))
+    chosen = [k for k, thing in enumerate(asked.things) if thing in set(found.recorded)]
+    assert rank(table[np.isin(owner, chosen)], p) == rank(table, p) == found.rank.rank
+    assert asked.must <= set(chosen)
+    assert not asked.forbidden & set(chosen)
+    assert found.is_unique == (found.rank.rank == problem.allocation.size)
+    # Leaving a free weight out keeps the rank, leaving another one out lowers it.
+    cells = problem.allocation.cells
+    for k, cell in enumerate(cells):
+        less = rank(np.delete(table, k, axis=1), p)
+        assert (cell in found.free) == (less == found.rank.rank)
+
+
+def sample(n, count):
+    """Random allocations of every kind and size."""
+    rng = np.random.default_rng(n)
+    for network in nets(n):
+        cells = all_cells(network)
+        for _ in range(count):
+            size = int(rng.integers(1, min(len(cells), 8) + 1))
+            chosen = [cells[k] for k in rng.permutation(len(cells))[:size]]
+            yield Problem(network, masks_of(network, chosen)), rng
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_brute_force_on_a_sample(n):
+    """All kinds of networks and of things; costs with ties, musts, caps."""
+    for problem, rng in sample(n, 3):
+        for what in kinds_of(problem.network):
+            names = [thing.name for thing in ask(problem, what).things]
+            if len(names) > 8:
+                continue
+            costs = {name: Fraction(int(rng.integers(0, 4)), 2) for name in names}
+            check(problem, what)
+            check(
+                problem, what, costs=costs, must=names[-1:], caps={"matrix": max(1, len(names) - 1)}
+            )
+        kinds = [kind for kind in ("outputs", "units") if kind in kinds_of(problem.network)]
+        check(problem, kinds, caps={"matrix": 1})
+
+
+def first_of_orbit(network, name, mask):
+    """The least mask that a renaming of hidden units makes of this one."""
+    axes = [axis for axis in network.axes() if axis.name.startswith("hidden")]
+    if not axes:
+        return mask.tolist()
+    sides = {side for matrix, side in axes[0].places if matrix == name}
+    found = []
+    for order in permutations(range(axes[0].size)):
+        rows = mask[list(order)] if 0 in sides else mask
+        found.append((rows[:, list(order)] if 1 in sides else rows).tolist())
+    return min(found)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_brute_force_on_all_nets(n):
+    """Every allocation of W (or of the first layer) with n ≤ 3 units, every kind of thing.
+
+    Up to renaming of hidden units, which renames the answer.
+    """
+    for network in nets(n):
+        name = "W" if "W" in network.shapes else "W1"
+        rows, columns = network.shapes[name]
+        for bits in product((0, 1), repeat=rows * columns):
+            mask = np.reshape(bits, (rows, columns))
+            if not any(bits) or mask.tolist() != first_of_orbit(network, name, mask):
+                continue
+            problem = Problem(network, {name: mask})
+            for what in kinds_of(network):
+                if len(ask(problem, what).things) <= 8:
+                    check(problem, what)
+
+
+def test_entries_under_two_caps():
+    """Rows and columns of labels are capped at once: a tree of multipliers."""
+    net = LinearRNN(n=3, T=2, b=2, d=2, m=3)
+    problem = Problem(net, {"W": [[1, 0, 1], [0, 1, 0], [1, 0, 0]]})
+    for row, column in ((2, 1), (3, 1), (2, 2), (1, 2)):
+        check(problem, "entries", caps={"row": row, "column": column})
+    check(problem, "entries", caps={"column": 1}, must=["entry 1,1"], forbidden=["entry 0,0"])
+
+
+NET = RNN(n=4, T=2, b=1, d=1, m=2, activation="tanh")
+MASK = st.lists(st.integers(0, 1), min_size=16, max_size=16).filter(any)
+COSTS = st.lists(st.integers(1, 60), min_size=4, max_size=4)
+
+
+def units(mask, costs):
+    """The cheapest units, with a cost each."""
+    problem = Problem(NET, {"W": np.reshape(mask, (4, 4))})
+    return record(problem, "units", costs={f"unit {k}": c for k, c in enumerate(costs)})
+
+
+@settings(max_examples=25, deadline=None)
+@given(MASK, COSTS, COSTS)
+def test_monotone_in_costs(mask, first, more):
+    """What costs more costs no less in all; and no more than its best before, repriced."""
+    cheap = units(mask, first)
+    dear = units(mask, [a + b for a, b in zip(first, more, strict=True)])
+    added = sum(more[thing.unit] for thing in cheap.recorded)
+    assert cheap.cost <= dear.cost <= cheap.cost + added
+
+
+@settings(max_examples=25, deadline=None)
+@given(MASK, COSTS, st.permutations(range(4)))
+def test_permuted_units_permute_the_answer(mask, costs, order):
+    """Renaming hidden units renames what is recorded; the cost stays."""
+    table = np.reshape(mask, (4, 4))
+    # Sums of these tell sets apart, so that the cheapest one is unique.
+    prices = [64 * c + 2**k for k, c in enumerate(costs)]
+    here = units(table, prices)
+    there = units(table[np.ix_(order, order)], [prices[k] for k in order])
+    assert here.cost == there.cost
+    assert {t.unit for t in here.recorded} == {order[t.unit] for t in there.recorded}
+
+
+def test_a_linear_activation_is_the_linear_network():
+    """Of weights onto units (B fixed) an rnn with the identity is the lrnn."""
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        mask = (rng.random((3, 3)) < 0.5).astype(int)
+        if not mask.any():
+            continue
+        sizes = {"n": 3, "T": 2, "b": 1, "d": 1, "m": 2}
+        one = Problem(RNN(**sizes, activation="linear"), {"W": mask})
+        other = Problem(LinearRNN(**sizes), {"W": mask})
+        for what in ("outputs", "entries", "samples", "times", "units"):
+            a, b = record(one, what), record(other, what)
+            assert (a.cost, a.rank.rank, a.free) == (b.cost, b.rank.rank, b.free)
+
+
+def test_everything_is_the_labels_of_the_sequence():
+    """Entries of a net read at every step are single numbers of its trajectory."""
+    net = SequenceRNN(n=2, T=2, b=1, d=1, m=1)
+    found = record(Problem(net, {"W": [[1, 0], [0, 1]]}), "entries")
+    assert [thing.name for thing in found.recorded] == ["entry 0,0 step 0", "entry 0,0 step 1"]
+
+
+def test_without_time_there_is_still_an_answer():
+    """The bound is below the cost, and both hold."""
+    rng = np.random.default_rng(0)
+    net = RNN(n=12, T=3, b=1, d=1, m=3, activation="tanh")
+    problem = Problem(net, {"W": (rng.random((12, 12)) < 0.5).astype(int)})
+    costs = {f"unit {k}": int(c) for k, c in enumerate(rng.integers(5, 30, 12))}
+    full = record(problem, "units", costs=costs)
+    assert full.is_optimal
+    short = record(problem, "units", costs=costs, seconds=1e-9)
+    assert short.bound <= full.cost <= short.cost
+
+
+def test_contradictions_are_refused():
+    """Unknown things, musts that must not, negative costs, caps that do not fit."""
+    problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+    for options, text in (
+        ({"what": "unit"}, "`what` .'unit'. must be one of outputs"),
+        ({"what": []}, "each once"),
+        ({"what": ["units", "units"]}, "each once"),
+        ({"must": ["unit 2"]}, "`must` .'unit 2'. is none of the 2 things .* unit 0 to unit 1"),
+        ({"must": "unit 1"}, "must be a list"),
+        ({"must": ["unit 0"], "forbidden": ["unit 0"]}, "both must and must not"),
+        ({"forbidden": ["unit 0", "unit 1"]}, "nothing is left"),
+        ({"costs": {"unit 0": -1}}, "must not be negative"),
+        ({"costs": {"unit 0": "x"}}, "`costs` .unit 0.: .x"),
+        ({"caps": {"row": 1}}, "a cap on each row"),
+        ({"caps": {"units": 1}}, "must be one of row, column, matrix"),
+        ({"caps": {"matrix": -1}}, "caps.matrix"),
+        ({"caps": {"matrix": 0}, "must": ["unit 0"]}, "its cap is 0"),
+    ):
+        with pytest.raises(InputError, match=text):
+            record(problem, **{"what": "units", **options})
+    with pytest.raises(NoRecording, match="at most 0 of each population"):
+        record(problem, "units", caps={"matrix": 0})
+
+
+def test_nothing_learns():
+    """Then nothing has to be recorded."""
+    problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[0, 0], [0, 0]]})
+    for what in ("units", "entries"):
+        found = record(problem, what)
+        assert (found.recorded, found.cost, found.is_unique) == ((), 0, True)
+
+
+def test_names_of_units_are_understood():
+    """A unit is called by its name, and told by it; files have its number."""
+    net = RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
+    problem = Problem(
+        net, {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 0]]}, names={"neurons": ["PV", "SST", "E"]}
+    )
+    found = record(problem, "units", must=["unit E"], forbidden=["unit 0"])
+    assert "unit E" in found.names
+    assert "unit 2" in found.to_dict()["recorded"]
+    assert set(chain(found.names)) <= {"unit SST", "unit E"}

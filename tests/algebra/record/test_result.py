@@ -1,0 +1,71 @@
+"""A recording as text, as data, as a table; and its proof file read again."""
+
+import dataclasses
+import json
+from fractions import Fraction
+
+import pytest
+
+from algebra.certificates.checks import CheckFailed
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.rnn import RNN
+from algebra.problems.problem import Problem
+from algebra.record.proof import read_proof
+from algebra.record.recording import record
+from algebra.record.result import GroupEvidence, bound_text
+
+NET = RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
+PROBLEM = Problem(NET, {"W": [[1, 0, 1], [0, 1, 0], [0, 0, 1]]}, names={"neurons": ["a", "b", "c"]})
+
+
+def test_data():
+    """The keys that other programs rely on, in agreement with the object."""
+    found = record(PROBLEM, "units", costs={"unit b": "1/2"}, forbidden=["unit a"])
+    data = json.loads(json.dumps(found.to_dict()))
+    assert data["recorded"] == [thing.name for thing in found.recorded]
+    assert data["cost"] == data["bound"] == str(found.cost)
+    assert data["optimal"] is True
+    assert (data["of"], data["rank"], data["learnable"]) == (2, found.rank.rank, 4)
+    assert data["locally_unique"] == (found.rank.rank == 4)
+    table = found.columns()
+    assert table["name"] == ["unit a", "unit b", "unit c"]
+    assert table["allowed"] == [False, True, True]
+    assert table["cost"] == ["1", "1/2", "1"]
+    assert sum(table["recorded"]) == len(found.recorded)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.cost = 1
+
+
+def test_text():
+    """What is free, what is unique, and a note where the rank is an upper bound."""
+    unique = str(record(PROBLEM, "units"))
+    assert "locally unique: rank 4 = r" in unique
+    few = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=1), {"W": [[1, 1], [1, 1]]})
+    text = str(record(few, "outputs"))
+    assert "rank 1 of r = 4" in text
+    assert "free all the same: W[0,0], W[0,1]" in text
+    erf = Problem(RNN(n=2, T=2, b=1, d=1, m=2, activation="erf"), {"W": [[1, 0], [0, 0]]})
+    assert "upper bound" in str(record(erf, "units"))
+
+
+def test_bounds_are_rounded_up():
+    """The text never claims less error than there is."""
+    for numerator, text in ((1, "2^-10"), (2, "2^-9"), (3, "2^-8"), (1024, "2^-0")):
+        assert bound_text(Fraction(numerator, 1024)) == text
+
+
+def test_a_proof_is_read_as_it_was_written():
+    """Every field, and the evidence."""
+    found = record(PROBLEM, ["outputs", "units"], must=["unit 1"], caps={"matrix": 2})
+    data = json.loads(json.dumps(found.proof_file()))
+    proof = read_proof(data)
+    assert (proof.cost, proof.bound, proof.rank) == (found.cost, found.bound, found.rank.rank)
+    assert isinstance(proof.evidence, GroupEvidence)
+    assert proof.evidence == found.evidence
+    asked = proof.ask(1)
+    assert (asked.must, asked.caps) == (found.asked.must, found.asked.caps)
+    assert [asked.things[k] for k in proof.recorded] == list(found.recorded)
+    # Names of units, and laws, are none of a proof's business.
+    assert "names" not in data["problem"]
+    with pytest.raises(CheckFailed, match="order"):
+        read_proof({**data, "what": ["entries"], "caps": {"column": 1, "row": 1}})

@@ -1,0 +1,49 @@
+"""Things that can be recorded: their names, and which numbers belong to each."""
+
+import numpy as np
+
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.rnn import RNN
+from algebra.networks.sequence import SequenceRNN
+from algebra.record.things import kinds_of, things_of
+
+
+def names(network, *what):
+    return [thing.name for thing in things_of(network, what)[0]]
+
+
+def test_names():
+    """Of every kind, in the order of the numbers."""
+    net = LinearRNN(n=2, T=2, b=1, d=2, m=2)
+    assert names(net, "outputs") == ["output 0", "output 1"]
+    assert names(net, "entries") == ["entry 0,0", "entry 0,1", "entry 1,0", "entry 1,1"]
+    assert names(net, "times", "samples") == ["step 0", "step 1", "sample 0", "sample 1"]
+    assert names(net, "units") == ["unit 0", "unit 1"]
+    layers = LinearFeedForward(q=1, widths=(2, 1), d=1, m=1)
+    assert names(layers, "units") == ["layer 1 unit 0", "layer 1 unit 1", "layer 2 unit 0"]
+    steps = names(SequenceRNN(n=2, T=2, b=1, d=1, m=1), "entries")
+    assert steps == ["entry 0,0 step 0", "entry 0,0 step 1"]
+
+
+def test_owners():
+    """Each number belongs to one thing of each kind; a unit has all its steps and samples."""
+    net = RNN(n=3, T=4, b=1, d=2, m=5, activation="tanh")
+    things, owners = things_of(net, ["units", "times", "samples"])
+    (_, units), (_, times), (_, samples) = owners
+    assert len(units) == len(times) == 4
+    for state in units:
+        assert np.array_equal(state, np.repeat([[0], [1], [2]], 5, axis=1))
+    for step, block in enumerate(times):
+        assert (block == 3 + step).all()
+        assert things[3 + step].step == step
+    assert np.array_equal(samples[0], np.tile(np.arange(7, 12), (2, 1)))
+
+
+def test_kinds():
+    """Steps where there are steps, units where there are units."""
+    assert kinds_of(LinearEstimator(q=2, d=1, m=1)) == ("outputs", "entries", "samples")
+    layers = LinearFeedForward(q=1, widths=(2,), d=1, m=1)
+    assert kinds_of(layers) == ("outputs", "entries", "samples", "units")
+    assert "times" in kinds_of(LinearRNN(n=2, T=2, b=1, d=2, m=2))

@@ -1,0 +1,17 @@
+"""Matrices of random residues, for tests of what holds over every field."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+from flint import nmod
+
+from algebra.polynomials.rings import PrimeField
+
+
+def residue_matrix(field: PrimeField, shape: tuple[int, int], rng: random.Random) -> np.ndarray:
+    """A matrix of independent uniform residues (object array of `nmod`)."""
+    p = field.characteristic
+    entries = [nmod(rng.randrange(p), p) for _ in range(shape[0] * shape[1])]
+    return np.array(entries, dtype=object).reshape(shape)

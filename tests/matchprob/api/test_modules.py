@@ -1,0 +1,345 @@
+"""Problems from torch modules: with small stand-ins, and with torch itself where it is there."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import matchprob as mp
+from algebra.errors import InputError
+from matchprob.api.modules import from_torch, to_torch
+
+
+class Tensor(np.ndarray):
+    """An array with the few things of a tensor that are asked for."""
+
+    requires_grad = True
+
+    def new_tensor(self, values):
+        """Values as a tensor like this one."""
+        return np.array(values).view(Tensor)
+
+
+def tensor(*shape):
+    """A random tensor."""
+    return np.random.default_rng(sum(shape)).normal(size=shape).view(Tensor)
+
+
+class Module:
+    """Children in order, parameters by their attributes."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def children(self):
+        """The modules inside."""
+        return iter(self.parts)
+
+    def named_parameters(self, prefix=""):
+        """Names and tensors, as torch has them."""
+        for key, value in vars(self).items():
+            if isinstance(value, Tensor):
+                yield prefix + key, value
+        for k, part in enumerate(self.parts):
+            yield from part.named_parameters(f"{prefix}{k}.")
+
+
+class Sequential(Module):
+    """Runs its children in order."""
+
+
+class Linear(Module):
+    """Weight out×in, and a bias."""
+
+    def __init__(self, inputs, outputs, bias=True):
+        super().__init__()
+        self.weight = tensor(outputs, inputs)
+        self.bias = tensor(outputs) if bias else None
+
+
+def activation(name):
+    """A module without parameters of this class."""
+    return type(name, (Module,), {})()
+
+
+class RNN(Module):
+    """One recurrent layer."""
+
+    nonlinearity = "tanh"
+    num_layers = 1
+
+    def __init__(self, inputs, units, bias=True):
+        super().__init__()
+        self.weight_ih_l0, self.weight_hh_l0 = tensor(units, inputs), tensor(units, units)
+        if bias:
+            self.bias_ih_l0, self.bias_hh_l0 = tensor(units), tensor(units)
+
+
+class Namespace:
+    """The names of `torch.nn` that the tests use, for the stand-ins."""
+
+    Sequential, Linear, RNN = Sequential, Linear, RNN
+
+    @staticmethod
+    def Tanh():
+        """As torch's."""
+        return activation("Tanh")
+
+    @staticmethod
+    def ReLU():
+        """As torch's."""
+        return activation("ReLU")
+
+    @staticmethod
+    def GELU():
+        """As torch's."""
+        return activation("GELU")
+
+
+def freeze(*parameters):
+    """Let these not learn."""
+    for parameter in parameters:
+        parameter.requires_grad = False
+
+
+def torch_nn():
+    """Torch's own, where it is installed."""
+    return pytest.importorskip("torch", reason="torch is not installed").nn
+
+
+@pytest.fixture(params=["stand-ins", pytest.param("torch", marks=pytest.mark.long)])
+def nn(request):
+    """`torch.nn`, or what stands in for it."""
+    return Namespace if request.param == "stand-ins" else torch_nn()
+
+
+def test_layers(nn):
+    """Sizes, activation, biases; what is frozen does not learn."""
+    net = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2))
+    freeze(net[0].weight if nn is not Namespace else net.parts[0].weight)
+    problem = from_torch(net, m=4)
+    assert problem.network == mp.FeedForward(
+        q=3, widths=(5,), d=2, m=4, activation="tanh", biases=True
+    )
+    assert {n: int(mask.sum()) for n, mask in problem.learnable.items()} == {
+        "W2": 10, "c1": 5, "e": 2}  # fmt: skip
+    assert not problem.support
+
+
+@pytest.mark.parametrize(
+    ("sizes", "between", "bias", "expected"),
+    [
+        ((3, 2), None, False, mp.LinearEstimator(q=3, d=2, m=4)),
+        ((3, 2), None, True, mp.FeedForward(q=3, widths=(), d=2, m=4, activation="linear",
+                                            biases=True)),
+        ((3, 4, 2), None, False, mp.LinearFeedForward(q=3, widths=(4,), d=2, m=4)),
+        ((3, 4, 2), "ReLU", False, mp.ShallowReLU(q=3, n=4, d=2, m=4)),
+        ((3, 4, 5, 2), "Tanh", False, mp.FeedForward(q=3, widths=(4, 5), d=2, m=4,
+                                                     activation="tanh")),
+    ],
+)  # fmt: skip
+def test_kinds(nn, sizes, between, bias, expected):
+    """Which kind a Sequential is."""
+    parts = []
+    for a, b in itertools.pairwise(sizes):
+        if parts and between:
+            parts.append(getattr(nn, between)())
+        parts.append(nn.Linear(a, b, bias=bias))
+    problem = from_torch(nn.Sequential(*parts), m=4)
+    assert problem.network == expected
+    assert problem.allocation.size == expected.parameters
+
+
+def test_masks_and_updates(nn):
+    """Masks and updates by the parameters' names; structural zeros likewise."""
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    problem = from_torch(
+        net, m=4,
+        masks={"0.weight": np.array([[1, 0], [0, 1], [0, 0]]), "2.weight": {"gain": "columns"},
+               "0.bias": [1, 0, 0], "2.bias": {"tied": [[0]]}},
+        support={"0.weight": [[1, 0], [1, 1], [1, 1]]},
+    )  # fmt: skip
+    assert problem.learnable["W1"].tolist() == [[1, 0], [0, 1], [0, 0]]
+    assert problem.learnable["c1"].tolist() == [[1], [0], [0]]
+    assert set(problem.updates) == {"W2", "e"}
+    assert problem.support["W1"].tolist() == [[1, 0], [1, 1], [1, 1]]
+    assert mp.certify(problem).rank <= 6
+
+
+def test_rnn(nn):
+    """The recurrent layer, its readout, and the units added for the inputs."""
+    rnn, readout = nn.RNN(2, 3), nn.Linear(3, 1)
+    freeze(rnn.weight_ih_l0, rnn.bias_hh_l0, rnn.bias_ih_l0)
+    problem = from_torch((rnn, readout), m=5, T=4)
+    network = problem.network
+    assert (network.n, network.T, network.b, network.d) == (5, 4, 2, 1)
+    assert problem.support["B"].tolist() == [[0, 0]] * 3 + [[1, 0], [0, 1]]
+    assert problem.learnable["W"].tolist() == [[1, 1, 1, 0, 0]] * 3 + [[0] * 5] * 2
+    assert problem.learnable["D"].tolist() == [[1, 1, 1, 0, 0]]
+    tied = from_torch((rnn, readout), m=5, T=4, masks={"0.weight_hh_l0": {"tied": [[1] * 3] * 3}})
+    assert tied.updates["W"].numbers[0] == (1, 1, 1, 0, 0)
+    with pytest.raises(InputError, match="only masks and ties"):
+        from_torch((rnn, readout), m=5, T=4, masks={"0.weight_hh_l0": {"lora": 1}})
+
+
+def test_rnn_computes_the_same():
+    """With B' = (0; I) the larger network has the labels of h = tanh(V x + W h + c)."""
+    rnn, readout = RNN(2, 3), Linear(3, 2)
+    problem = from_torch((rnn, readout), m=5, T=4)
+    network = problem.network
+    weights = {name: np.zeros(shape) for name, shape in network.shapes.items()}
+    weights["B"][3:] = np.eye(2)
+    weights["W"][:3, :3], weights["W"][:3, 3:] = rnn.weight_hh_l0, rnn.weight_ih_l0
+    weights["c"][:3, 0] = rnn.bias_ih_l0 + rnn.bias_hh_l0
+    weights["D"][:, :3], weights["e"][:, 0] = readout.weight, readout.bias
+    X = np.random.default_rng(0).normal(size=network.input_shape)
+    h = np.zeros((3, 5))
+    for t in range(4):
+        h = np.tanh(rnn.weight_ih_l0 @ X[2 * t : 2 * t + 2] + rnn.weight_hh_l0 @ h
+                    + (rnn.bias_ih_l0 + rnn.bias_hh_l0)[:, None])  # fmt: skip
+    Y = readout.weight @ h + readout.bias[:, None]
+
+    def phi(a, layer):
+        return np.tanh(a), None
+
+    assert np.allclose(network.run(weights, X, phi).labels, Y)
+
+
+def test_rnn_rank_is_that_of_torchs_form():
+    """The generic rank equals that of the Jacobian of h = tanh(V x + W h + c), in doubles."""
+    rng = np.random.default_rng(1)
+    for b, n, d, m, T in ((1, 2, 1, 4, 2), (2, 2, 1, 3, 2), (1, 3, 2, 3, 3)):
+        rnn, readout = RNN(b, n, bias=False), Linear(n, d, bias=False)
+        freeze(rnn.weight_ih_l0)
+        for masks in ({}, {"1.weight": np.zeros((d, n), int)}):
+            problem = from_torch((rnn, readout), m=m, T=T, masks=masks)
+            V, W = rng.normal(size=(n, b)), rng.normal(size=(n, n))
+            D, X = rng.normal(size=(d, n)), rng.normal(size=(T * b, m))
+
+            def labels(W, D, V=V, X=X, T=T, b=b):
+                h = np.zeros((len(W), X.shape[1]))
+                for t in range(T):
+                    h = np.tanh(V @ X[b * t : b * t + b] + W @ h)
+                return (D @ h).ravel()
+
+            columns = []
+            for matrix, learns in ((W, True), (D, not masks)):
+                for at in np.ndindex(matrix.shape) if learns else ():
+                    moved = matrix.astype(complex)
+                    moved[at] += 1e-30j
+                    Y = labels(moved, D) if matrix is W else labels(W, moved)
+                    columns.append(Y.imag / 1e-30)
+            rank = np.linalg.matrix_rank(np.array(columns).T, tol=1e-9)
+            assert mp.certify(problem).rank == rank
+
+
+def test_gradient_masks(nn):
+    """Fixed cells keep still, tied ones move alike, lines with gains stay proportional."""
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2))
+    masks = {
+        "0.weight": {"tied": [[1, 1], [0, 2], [2, 2]]},
+        "2.weight": {"gain": "rows"},
+        "0.bias": [0, 1, 0],
+        "2.bias": {"tied": [[1], [1]]},
+    }
+    problem = from_torch(net, m=4, masks=masks)
+    found = to_torch(problem, net)
+    gradients = dict(net.named_parameters())
+    moved = {n: found[n](g, g) for n, g in gradients.items()}
+    first = np.array([[float(v) for v in row] for row in moved["0.weight"]])
+    assert np.allclose(first[0], first[0, 0])
+    assert first[1, 0] == 0
+    assert np.allclose([first[1, 1], first[2, 0]], first[2, 1])
+    assert [float(v) != 0 for v in moved["0.bias"]] == [False, True, False]
+    assert np.isclose(float(moved["2.bias"][0]), float(moved["2.bias"][1]))
+    ratio = np.array([[float(v) for v in row] for row in moved["2.weight"] / gradients["2.weight"]])
+    assert np.allclose(ratio, ratio[:, :1])
+
+
+def test_masks_go_round(nn):
+    """What `to_torch` says of the problem that `from_torch` reads is what was given."""
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2))
+    given = {"0.weight": [[1, 0], [0, 1], [1, 1]], "0.bias": [1, 0, 1], "2.bias": [0, 0]}
+    problem = from_torch(net, m=4, masks=given)
+    found = to_torch(problem, net)
+    assert {n: mask.mask.tolist() for n, mask in found.items()} == {
+        **given, "2.weight": [[1, 1, 1]] * 2}  # fmt: skip
+    assert to_torch(problem.allocation, net)["0.bias"].mask.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda nn: nn.Sequential(nn.Linear(2, 3), nn.GELU(), nn.Linear(3, 2)), "contains GELU"),
+        (lambda nn: nn.Sequential(nn.Linear(2, 3), nn.Tanh()), "must stand between"),
+        (lambda nn: nn.Sequential(nn.Linear(2, 3), nn.Linear(4, 2)), "4 inputs after 3 outputs"),
+        (lambda nn: nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2)), "without biases"),
+        (lambda nn: nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2), nn.ReLU(),
+                                  nn.Linear(2, 2)), "different activations"),
+        (lambda nn: nn.RNN(2, 3), "the Linear layer that reads"),
+        (lambda nn: (nn.RNN(2, 3), nn.Linear(3, 1)), "`T` is missing"),
+        (lambda nn: "net", "must be a torch module"),
+        (lambda nn: nn.Sequential(), "no Linear layer"),
+    ],
+)  # fmt: skip
+def test_refusals(nn, make, words):
+    """One line that says what is wrong and what is known."""
+    with pytest.raises(InputError) as caught:
+        from_torch(make(nn), m=4)
+    assert words in str(caught.value)
+
+
+def test_more_refusals(nn):
+    """Wrong names, wrong shapes, tied layers, low ranks in `to_torch`, other networks."""
+    net = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2))
+    with pytest.raises(InputError, match=r"parameters are 0\.bias, 0\.weight, 2\.bias"):
+        from_torch(net, m=4, masks={"1.weight": [[1]]})
+    with pytest.raises(InputError, match=r"masks\.0\.weight"):
+        from_torch(net, m=4, masks={"0.weight": [[1, 2], [0, 1]]})
+    low = from_torch(net, m=4, masks={"0.weight": {"lora": 1}})
+    with pytest.raises(InputError, match="train the factors"):
+        to_torch(low, net)
+    with pytest.raises(InputError, match="`question` is about"):
+        to_torch(low, nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2)))
+    with pytest.raises(InputError, match="is for an RNN"):
+        from_torch(net, m=4, T=3)
+    (net.parts if nn is Namespace else net)[2].weight = (net.parts if nn is Namespace else net)[
+        0
+    ].weight
+    with pytest.raises(InputError, match="stands at two places"):
+        from_torch(net, m=4)
+
+
+@pytest.mark.long
+def test_training_moves_only_what_learns():
+    """With torch: after gradient descent fixed weights are the same, ties and gains hold."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    nn = torch.nn
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2)).double()
+    masks = {
+        "0.weight": [[1, 0, 1], [0, 0, 0], [1, 1, 1], [0, 1, 0]],
+        "0.bias": [0, 0, 0, 0],
+        "2.weight": {"gain": "columns"},
+        "2.bias": {"tied": [[1], [1]]},
+    }
+    problem = from_torch(net, m=8, masks=masks)
+    found = to_torch(problem, net, attach=True)
+    before = {name: p.detach().clone() for name, p in net.named_parameters()}
+    assert not net[0].bias.requires_grad
+    X, Y = torch.randn(8, 3).double(), torch.randn(8, 2).double()
+    # Methods that scale cells one by one (Adam) would tear ties and gains apart.
+    optimizer = torch.optim.SGD([p for p in net.parameters() if p.requires_grad], lr=0.05)
+    for _ in range(200):
+        optimizer.zero_grad()
+        ((net(X) - Y) ** 2).mean().backward()
+        optimizer.step()
+    change = {name: (p.detach() - before[name]).numpy() for name, p in net.named_parameters()}
+    mask = found["0.weight"].mask
+    assert (change["0.weight"][mask == 0] == 0).all()
+    assert np.abs(change["0.weight"][mask == 1]).min() > 0
+    assert (change["0.bias"] == 0).all()
+    assert np.isclose(change["2.bias"][0], change["2.bias"][1])
+    ratio = change["2.weight"] / before["2.weight"].numpy()
+    assert np.allclose(ratio, ratio[:1])
+    assert np.abs(ratio).max() > 1e-3

@@ -1,0 +1,133 @@
+"""The verb record: text, data, proof, picture, refusals, and what an interrupt leaves."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import matchprob as mp
+from algebra.matroids import spanning
+from matchprob.cli import app, run
+
+CIRCUIT = """
+[network]
+kind = "rnn"
+n = 4
+T = 3
+b = 1
+d = 1
+m = 4
+activation = "tanh"
+[learnable]
+W = [[1, 0, 0, 1], [0, 1, 0, 0], [1, 0, 1, 0], [0, 0, 1, 1]]
+B = [[1], [0], [0], [1]]
+[names]
+neurons = ["PV", "SST", "VIP", "E"]
+"""
+
+
+@pytest.fixture
+def circuit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "circuit.toml").write_text(CIRCUIT)
+    return tmp_path
+
+
+def call(*arguments):
+    return run(lambda: app([str(a) for a in arguments], standalone_mode=False))
+
+
+def test_the_contract_of_the_json_keys(circuit, capsys):
+    """The keys that other programs rely on."""
+    words = ("--what", "units", "--forbid", "unit PV", "--costs", "unit 1=2")
+    assert call("record", "circuit.toml", "--json", *words) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["cost"], len(data["recorded"]), data["of"]) == ("1", 1, 3)
+    assert data["recorded"][0] in ("unit 2", "unit 3")
+    assert data["optimal"] is True
+    assert data["cost"] == data["bound"]
+    assert data["rank"] == data["learnable"] == 9
+    assert data["locally_unique"] is True
+    assert data["seed"] == 0
+    assert any("Nothing cheaper" in text for text in data["explanation"])
+
+
+def test_a_proof_is_written_and_verified(circuit, capsys):
+    """By name of a unit; the proof holds, and a changed one does not."""
+    assert (
+        call("record", "circuit.toml", "--what", "units", "--must", "unit SST", "--out", "p.json")
+        == 0
+    )
+    text = capsys.readouterr().out
+    assert "unit SST" in text
+    assert "locally unique" in text
+    assert call("verify", "p.json") == 0
+    assert "recording: holds" in capsys.readouterr().out
+    data = json.loads((circuit / "p.json").read_text())
+    assert mp.verify(data).holds
+    data["recorded"] = []
+    assert not mp.verify(data).holds
+
+
+def test_the_picture(circuit):
+    """On the grid of units and steps."""
+    words = ("--what", "units", "--what", "outputs", "--plot", "p.svg")
+    assert call("record", "circuit.toml", *words) == 0
+    text = (circuit / "p.svg").read_text()
+    assert "hidden units" in text
+    assert "recorded" in text
+
+
+def test_what_is_not_determined_is_said(circuit, capsys):
+    """The one output has four labels, nine weights learn: try the units."""
+    assert call("record", "circuit.toml") == 0
+    text = capsys.readouterr().out
+    assert "rank 4 of r = 9" in text
+    assert "--what outputs --what units" in text
+
+
+def test_an_interrupt_keeps_the_best_so_far(tmp_path, capsys, monkeypatch):
+    """Status 3, the result with the bound that was proved, and a proof file of just that."""
+    rng = np.random.default_rng(0)
+    net = mp.RNN(n=8, T=3, b=1, d=1, m=3, activation="tanh")
+    problem = mp.Problem(net, {"W": (rng.random((8, 8)) < 0.3).astype(int)})
+    costs = [int(c) for c in rng.integers(5, 30, 8)]
+    best = mp.record(problem, "units", costs={f"unit {k}": c for k, c in enumerate(costs)})
+    assert len(best.evidence.leaves) > 1
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.toml").write_text(problem.to_toml())
+    (tmp_path / "c.csv").write_text(",".join(map(str, costs)) + "\n")
+
+    def stop(self, leaf):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(spanning._Search, "settle", stop)
+    words = ("record", "p.toml", "--what", "units", "--costs", "units=c.csv", "--out", "r.json")
+    assert call(*words, "--json") == 3
+    told = capsys.readouterr()
+    assert "interrupted; the result above costs" in told.err
+    data = json.loads(told.out)
+    assert data["optimal"] is False
+    assert Fraction(data["bound"]) < best.cost <= Fraction(data["cost"])
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    assert call("verify", "r.json") == 0
+    assert f"nothing costs less than {data['bound']}" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--what unit", "`what` ('unit') must be one of"),
+        ("--must output_0", "--must 'output_0': give the name of a thing"),
+        ("--row-cap 1", "`caps`: a cap on each row"),
+        ("--out circuit.toml", "circuit.toml is an input"),
+    ],
+)
+def test_refusals(circuit, capsys, words, said):
+    """One line, status 2."""
+    assert call("record", "circuit.toml", *words.split()) == 2
+    err = capsys.readouterr().err.strip()
+    assert said in err
+    assert len(err.splitlines()) == 1

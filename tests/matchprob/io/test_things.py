@@ -1,0 +1,100 @@
+"""Costs and marks of things: by name, for all of a kind, by names of units; refusals."""
+
+from fractions import Fraction
+
+import pytest
+
+import matchprob as mp
+from algebra.errors import InputError
+from algebra.record.things import things_of
+from matchprob.io.things import kinds_of, read_marks, read_prices
+
+NET = mp.RNN(n=3, T=2, b=1, d=2, m=2, activation="tanh")
+NAMES = mp.Problem(NET, {"W": [[1, 0, 0]] * 3}, names={"neurons": ["PV", "SST", "E"]}).names
+UNITS, _ = things_of(NET, ["units"])
+ENTRIES, _ = things_of(NET, ["entries"])
+
+
+def written(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1,2.5,3\n",
+        "1\n2.5\n3\n",
+        "unit,cost\nE,3\nPV,1\nSST,5/2\n",
+        "unit,cost\n2,3\n0,1\n1,2.5\n",
+        "unit,cost\n2,3\nPV,1\n1,2.5\n",
+    ],
+)
+def test_costs_of_all_units(tmp_path, text):
+    """A line, a column, or lines of a name and a number in any order."""
+    found = read_prices([f"units={written(tmp_path, text)}"], UNITS, NAMES)
+    assert found == {"unit 0": 1, "unit 1": Fraction(5, 2), "unit 2": 3}
+
+
+def test_costs_by_name():
+    """By index, or by the unit's name; the last one counts."""
+    found = read_prices(["unit 0=2", "unit E=1/3", "unit PV=4"], UNITS, NAMES)
+    assert found == {"unit 0": 4, "unit 2": Fraction(1, 3)}
+
+
+def test_some_of_them(tmp_path):
+    """A file may name some units only."""
+    path = written(tmp_path, "unit,cost\nSST,7\n")
+    found = read_prices([f"units={path}"], UNITS, NAMES)
+    assert found == {"unit 1": 7}
+
+
+def test_entries_are_a_matrix(tmp_path):
+    """One number for each output and sample, in the shape of the labels."""
+    path = written(tmp_path, "1,2\n3,4\n")
+    found = read_prices([f"entries={path}"], ENTRIES, NAMES)
+    assert found == {"entry 0,0": 1, "entry 0,1": 2, "entry 1,0": 3, "entry 1,1": 4}
+
+
+def test_marks(tmp_path):
+    """Names, and files of 0 and 1."""
+    path = written(tmp_path, "0,1,1\n")
+    assert read_marks([f"units={path}"], UNITS, NAMES, "--must") == ["unit 1", "unit 2"]
+    assert read_marks(["unit SST", "unit 0"], UNITS, NAMES, "--must") == ["unit 1", "unit 0"]
+
+
+def test_layers_have_names_of_their_own():
+    """Units of a network with several layers are given layer by layer."""
+    things, _ = things_of(mp.LinearFeedForward(q=1, widths=(2, 3), d=1, m=1), ["units", "outputs"])
+    found = {kind: len(some) for kind, some in kinds_of(things).items()}
+    assert found == {"layer1": 2, "layer2": 3, "outputs": 1}
+
+
+@pytest.mark.parametrize(
+    ("entry", "text", "said"),
+    [
+        ("units={}", "1,2\n", r"2 numbers; one for each of the units \(3\)"),
+        ("units={}", "1,x,2\n", "unit 1: 'x' is no number"),
+        ("units={}", "unit,cost\nVIP,1\n", "'VIP' is none of the 3 units"),
+        ("units={}", "unit,cost\nPV,1\n0,2\n", "given twice"),
+        ("units={}", "pre,post,cost\nPV,SST,1\n", "an edge list speaks of weights"),
+        ("units={}", "", "it is empty"),
+        ("outputs={}", "1,2\n", "--costs 'outputs': give the name of a thing"),
+        ("{}", "1,2,3\n", "give NAME=NUMBER or KIND=FILE"),
+        ("units={}.x", "1,2,3\n", "No such file"),
+    ],
+)
+def test_refusals(tmp_path, entry, text, said):
+    """The option, the file and the place."""
+    with pytest.raises(InputError, match=said):
+        read_prices([entry.format(written(tmp_path, text))], UNITS, NAMES)
+
+
+def test_marks_are_0_or_1(tmp_path):
+    """Nothing else, and no unknown name."""
+    path = written(tmp_path, "0,2,1\n")
+    with pytest.raises(InputError, match=r"--forbid .*unit 1: '2' is not 0 or 1"):
+        read_marks([f"units={path}"], UNITS, NAMES, "--forbid")
+    with pytest.raises(InputError, match="--must 'unit 9': give the name of a thing"):
+        read_marks(["unit 9"], UNITS, NAMES, "--must")

@@ -1,0 +1,34 @@
+"""The command in a process of its own, to be interrupted."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def start(*words, **options):
+    """The command line in a process of its own, interrupts not ignored."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "matchprob", *words],
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        **options,
+    )
+
+
+def wait_until_it_listens(pid):
+    """Wait until a process handles SIGTERM itself: our first act."""
+    for _ in range(12000):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        caught = next(int(line.split()[1], 16) for line in lines if line.startswith("SigCgt"))
+        if caught >> (signal.SIGTERM - 1) & 1:
+            return
+        time.sleep(0.005)
+    raise AssertionError("the process never came to its entry point")

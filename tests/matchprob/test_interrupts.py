@@ -1,0 +1,133 @@
+"""Ctrl-C and SIGTERM, at any time, of every verb: words, status 3, no traceback."""
+
+import json
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+
+import matchprob as mp
+from matchprob.cli import app
+from tests.matchprob.processes import start, wait_until_it_listens
+
+# A line of each verb that works for seconds, and what it may end with besides 3.
+LINES = {
+    "inspect": "inspect large.toml",
+    "certify": "certify half.toml --timeout 60",
+    "verify": "verify proof.json",
+    "audit": "audit half.toml --matrix W --count 1000000",
+    "atlas": "atlas small.toml --budget 4",
+    "identify": "identify half.toml",
+    "design": "design half.toml --goal maximal --row-cap 9 --seconds 60",
+    "repair": "repair half.toml --goal maximal --seconds 60",
+    "robust": "robust large.toml",
+    "count": "count diagonal.toml --instances 100000",
+    "estimate": "estimate diagonal.toml --trials 1000000 --store s.sqlite",
+    "compare": "compare diagonal.toml row.toml --trials 100000 --no-certify",
+    "profile": "profile diagonal.toml --trials 100000",
+    "train": "train diagonal.toml --trials 10000",
+    "decide": "decide relu.toml",
+    "construct": "construct target.npz --exact",
+    "reproduce": "reproduce fig2a --trials 1000 --out figures",
+    "serve": "serve --port 0 --no-open",
+    "record": "record half.toml --what entries --seconds 60",
+    "study": "study list s.sqlite",
+}
+# Whose interrupt is how they are meant to end, or who are done at once.
+_ENDS_WELL = {"serve": 0, "study": 2}
+NUMBERS = (signal.SIGINT, signal.SIGTERM)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Problems that keep every verb at work."""
+    at = tmp_path_factory.mktemp("interrupts")
+    small = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    rng = np.random.default_rng(0)
+    n = 20
+    net = mp.LinearRNN(n=n, T=n // 2, b=1, d=n // 4, m=n // 2)
+    W = np.zeros((n, n), int)
+    for i in range(n // 2):
+        W[i, rng.choice(n, n // 4, replace=False)] = 1
+    wide = mp.LinearRNN(n=32, T=16, b=1, d=8, m=16)
+    W1 = (np.random.default_rng(1).random((24, 18)) < 0.3).astype(int)
+    problems = {
+        "diagonal": mp.Problem(small, {"W": [[1, 0], [0, 1]]}),
+        "row": mp.Problem(small, {"W": [[1, 1], [0, 0]]}),
+        "half": mp.Problem(net, {"W": W.tolist()}),
+        "large": mp.Problem(wide, {"W": "all"}),
+        "small": mp.Problem(mp.LinearRNN(n=3, T=3, b=1, d=1, m=3), {"W": "all"}),
+        "relu": mp.Problem(mp.ShallowReLU(q=18, n=24, d=6, m=24), {"W1": W1.tolist()}),
+    }
+    for name, problem in problems.items():
+        (at / f"{name}.toml").write_text(problem.to_toml())
+    (at / "proof.json").write_text(mp.certify(problems["diagonal"]).to_json())
+    target = {"W1": rng.standard_normal((6, 6)), "b1": np.zeros(6)}
+    np.savez(at / "target.npz", **target, W2=rng.standard_normal((6, 6)), b2=np.zeros(6))
+    return at
+
+
+def test_every_verb_has_a_line():
+    """A new verb is interrupted, too."""
+    verbs = {command.name or command.callback.__name__ for command in app.registered_commands}
+    assert verbs | {group.name for group in app.registered_groups} == set(LINES)
+
+
+def faults(verb, number, wait, folder):
+    """What is wrong of an interrupt after some seconds; "" where nothing is."""
+    process = start(
+        *LINES[verb].split(), cwd=folder, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+    )
+    try:
+        wait_until_it_listens(process.pid)
+        time.sleep(wait)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    told = [line for line in said.splitlines() if line.startswith("matchprob: ")]
+    at = f"{verb}, {signal.Signals(number).name} after {wait} s"
+    if "Traceback" in said or "Exception" in said or "bug" in said:
+        return f"{at}: {said[-600:]}"
+    if process.returncode not in (0, 3, _ENDS_WELL.get(verb)):
+        return f"{at}: status {process.returncode}: {said[-300:]}"
+    if process.returncode == 3 and not any("interrupt" in line for line in told):
+        return f"{at}: no word of the interrupt: {said[-300:]}"
+    return ""
+
+
+@pytest.mark.parametrize("verb", LINES)
+def test_one_interrupt(verb, folder):
+    """Each verb once, with one of the signals, while it loads or works."""
+    place = sorted(LINES).index(verb)
+    wait = (0.05, 0.4, 1.0, 2.5)[place // 2 % 4]
+    assert faults(verb, NUMBERS[place % 2], wait, folder) == ""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("wait", [0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0, 1.5, 2.0, 3.0])
+def test_interrupts_at_any_time(wait, folder):
+    """All verbs, both signals."""
+    wrong = [faults(verb, number, wait, folder) for verb in LINES for number in NUMBERS]
+    assert [text for text in wrong if text] == []
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_what_was_kept_is_told(number, tmp_path, folder):
+    """A store says how many of how many trials it holds; without one there is a way to go on."""
+    store = tmp_path / "kept.sqlite"
+    words = ["estimate", str(folder / "diagonal.toml"), "--trials", "1000000", "--json"]
+    process = start(*words, "--store", str(store), stdout=subprocess.PIPE)
+    for _ in range(2400):
+        time.sleep(0.05)
+        if store.with_name("kept.sqlite-wal").exists():
+            break
+    time.sleep(2)
+    process.send_signal(number)
+    out, said = process.communicate(timeout=120)
+    assert process.returncode == 3, said
+    done = json.loads(out)["trials"]
+    assert f"interrupted after {done} of 1000000 trials" in said
+    assert f"kept {done} of 1000000 in {store}" in said
