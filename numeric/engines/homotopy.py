@@ -38,6 +38,7 @@ from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.engines.exact import ExactEngine
 from numeric.engines.multistart import MultistartEngine
 from numeric.instances import Instance
+from numeric.tracking.inputs.precise import finish_path as finish_in_inputs
 from numeric.tracking.lines import detour, turned
 from numeric.tracking.monodromy import (
     GIVEN,
@@ -48,7 +49,6 @@ from numeric.tracking.monodromy import (
     find_start,
 )
 from numeric.tracking.precise import finish_path
-from numeric.tracking.precise_inputs import finish_path as finish_in_inputs
 from numeric.tracking.start_cache import load_start, save_start
 from numeric.tracking.tracker import DONE, Settings, Tracked, track
 

@@ -1,7 +1,5 @@
 r"""Paths from one instance's solutions to another's, and how many there are.
 
-inputs_kernel   The compiled tracker in the free inputs
-inputs_tracker  Lines between instances in their free inputs
 kernel       The compiled loop of the path tracker: many paths, `LANES` at a time
 label_curve  A curve of instances, cut by hyperplane sections: evaluation and path tracking
 lines        Equivalent instances, and detours around bad ones
@@ -9,11 +7,11 @@ monodromy    Start systems: all roots of one random complex instance, found by m
 pade         Simultaneous Padé prediction in lanes: one denominator for all components of a path
 pencils      Pencils of curve sections, and how the sum of a section's points moves along them
 precise      The rest of a path in high precision, for roots near infinity
-precise_inputs  The same in the free inputs: few unknowns, and the exact instance at the end
 root_count   The generic root count without Gröbner bases: monodromy, then a trace test
 settings     How carefully paths are tracked
 start_cache  Start systems kept on disk, so that monodromy runs once for each allocation
 steps        What path trackers share: step lengths and their judgement, in lanes
 trace_test   A trace test: whether all solutions of a generic instance have been found
 tracker      Batched path tracking between parameter vectors of a chain
+inputs/      Lines in the free inputs: few unknowns, no power of W
 """

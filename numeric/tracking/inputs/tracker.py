@@ -11,7 +11,7 @@ import numpy as np
 from numeric.chains.inputs import InputsForm
 from numeric.chains.lanes.inputs import make_table
 from numeric.chains.lanes.linalg import workspace
-from numeric.tracking.inputs_kernel import track_inputs
+from numeric.tracking.inputs.kernel import track_inputs
 from numeric.tracking.settings import Settings
 from numeric.tracking.steps import Lines, Outcome
 
