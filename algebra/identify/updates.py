@@ -21,15 +21,15 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
-import networkx as nx
 import numpy as np
 
 from algebra.identify.fibre import Fibre
-from algebra.linalg.modular import echelon, matmul, random_prime
+from algebra.linalg.modular import echelon, random_prime
+from algebra.networks.base import Cell
 from algebra.problems.updates import Learning
 from algebra.ranks.generic_rank import TARGET_ERROR
 from algebra.ranks.jacobian import random_point
-from algebra.ranks.updates import effects, learning_columns, learning_error, learning_rank
+from algebra.ranks.updates import learning_columns, learning_error, learning_rank, moved_weights
 
 
 def learning_fibre(learning: Learning, *, seed: int = 0, upper: int | None = None) -> Fibre:
@@ -62,9 +62,9 @@ def learning_fibre(learning: Learning, *, seed: int = 0, upper: int | None = Non
     if own.rank == size:
         return Fibre(own, size, cells, (), Fraction(0))
     rng = random.Random(f"fibre of updates/{seed}")
-    links = nx.Graph()
-    links.add_nodes_from(range(len(cells)))
-    moved: set[int] = set()
+    # The component that each cell is known to be in, by its smallest number.
+    part = np.arange(len(cells))
+    moved = np.zeros(len(cells), bool)
     error = Fraction(1)
     while error >= TARGET_ERROR:
         p = random_prime(rng)
@@ -72,23 +72,22 @@ def learning_fibre(learning: Learning, *, seed: int = 0, upper: int | None = Non
         kernel = _kernel(learning_columns(learning, point), p)
         if learning.size - len(kernel) < own.rank:
             continue
-        moves = matmul(kernel, effects(learning, point).T, p)
-        table, pivots = echelon(moves, p)
-        before = links.number_of_edges(), len(moved)
-        for row, k in np.argwhere(table[: len(pivots)] != 0):
-            moved.add(int(k))
-            if int(k) != pivots[int(row)]:
-                links.add_edge(pivots[int(row)], int(k))
+        table, pivots = echelon(moved_weights(learning, point, kernel), p)
+        before = part.copy(), moved.copy()
+        for row in table[: len(pivots)] != 0:
+            moved |= row
+            joined = np.unique(part[row])
+            part[np.isin(part, joined)] = joined[0]
+        # A new dependence shows that the points so far were unlucky ones: they do not count.
+        grown = (before[0] != part).any() or (before[1] != moved).any()
         missed = learning_error(learning, max(own.rank, 1)) * len(cells)
-        grown = before != (links.number_of_edges(), len(moved))
         error = missed if grown else error * missed
-    groups = tuple(
-        tuple(cells[k] for k in sorted(part))
-        for part in sorted(nx.connected_components(links), key=min)
-        if part <= moved
-    )
-    determined = tuple(cells[k] for k in range(len(cells)) if k not in moved)
-    return Fibre(own, size, determined, groups, min(error, Fraction(1)) + own.error)
+    groups: dict[int, list[Cell]] = {}
+    for k in np.flatnonzero(moved):
+        groups.setdefault(int(part[k]), []).append(cells[k])
+    determined = tuple(cells[k] for k in np.flatnonzero(~moved))
+    free = tuple(tuple(group) for group in groups.values())
+    return Fibre(own, size, determined, free, min(error, Fraction(1)) + own.error)
 
 
 def _kernel(matrix: np.ndarray, p: int) -> np.ndarray:

@@ -142,33 +142,46 @@ def learning_rank(
     )  # fmt: skip
 
 
-def effects(learning: Learning, point: Point) -> Residues:
-    """∂w/∂θ at a point: a row for each cell that can change, in the order of `learning.moving`.
+def moved_weights(learning: Learning, point: Point, steps: Residues) -> Residues:
+    """What directions of θ do to the weights: (∂w/∂θ) step, for each step.
+
+    Parameters
+    ----------
+    learning : Learning
+    point : Point
+    steps : ndarray of int64, shape (count, size)
 
     Returns
     -------
-    ndarray of int64, shape (number of moving cells, size)
+    ndarray of int64, shape (count, number of moving cells)
+        Cells in the order of `learning.moving`.
     """
-    p = point.p
-    rows = {cell: k for k, cell in enumerate(learning.moving.cells)}
-    out = np.zeros((len(rows), learning.size), np.int64)
-    for k, cell in enumerate(learning.cells):
-        out[rows[cell], k] = 1
+    network, p, count = learning.network, point.p, len(steps)
+    moved = {name: np.zeros((count, *network.shapes[name]), np.int64) for name in learning.matrices}
+    for k, (name, i, j) in enumerate(learning.cells):
+        moved[name][:, i, j] = steps[:, k]
     at = len(learning.cells)
     drawn = drawn_parameters(learning, p, point.seed)
     for name, update in learning.updates.items():
-        shape = learning.network.shapes[name]
-        mask = update.mask(shape, learning.support.get(name))
-        chosen = [tuple(map(int, place)) for place in np.argwhere(mask)]
-        own = np.array([rows[(name, i, j)] for i, j in chosen], int)
+        rows, columns = network.shapes[name]
         for motion in update.motions(point.weights[name], drawn[name]):
-            left = np.eye(shape[0], dtype=np.int64) if motion.left is None else motion.left
-            right = np.eye(shape[1], dtype=np.int64) if motion.right is None else motion.right
+            left, right = motion.left, motion.right
+            inner = (
+                rows if left is None else left.shape[1],
+                columns if right is None else right.shape[0],
+            )
+            # Each direction as left · step · right, the step with its entries at their places.
+            placed = np.zeros((count, *inner), np.int64)
             for places in motion.places:
-                moved = np.zeros(shape, np.int64)
                 for i, j in places:
-                    moved = (moved + np.outer(left[:, i], right[j]) % p) % p
-                if chosen:
-                    out[own, at] = moved[tuple(np.array(chosen).T)]
+                    placed[:, i, j] = (placed[:, i, j] + steps[:, at]) % p
                 at += 1
+            if left is not None:
+                placed = np.stack([matmul(left, step, p) for step in placed])
+            if right is not None:
+                placed = np.stack([matmul(step, right, p) for step in placed])
+            moved[name] = (moved[name] + placed) % p
+    out = np.empty((count, learning.moving.size), np.int64)
+    for k, (name, i, j) in enumerate(learning.moving.cells):
+        out[:, k] = moved[name][:, i, j]
     return out

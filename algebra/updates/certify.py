@@ -8,7 +8,8 @@
   an affine space that, near a generic point, fills the labels of all networks, and "lies in it" are
   equations that are analytic in the teacher's weights, so they hold for all teachers
   (`algebra.activations.reach`, "only the read-out learns", where the proof uses no more).  Or some
-  cells within the reach of the updates are maximal.
+  cells within the reach of the updates are maximal.  Or the number N of complex solutions is odd
+  (`algebra.updates.roots`).
 * **intermediate**: not minimal, and an output that cannot follow (`algebra.activations.reach`; that
   argument does not ask how hidden weights learn).
 * **undecided** else: what was tried is listed.
@@ -34,7 +35,7 @@ from algebra.certificates.certificate import (
     Certificate,
 )
 from algebra.certificates.family import Effort
-from algebra.linear.evidence import rank_evidence
+from algebra.linear.evidence import rank_evidence, root_evidence
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.limits import plural
 from algebra.phases import phase
@@ -43,8 +44,10 @@ from algebra.problems.reachability import labels_vanish
 from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.updates import learning_rank
+from algebra.systems.root_count import RootCountError
 from algebra.time_limits import Limits, OutOfTime, within
 from algebra.updates.equivalent import as_plain, cells_instead, need_jacobian, parts, with_cells
+from algebra.updates.roots import update_root_count
 
 CellVerdict = Callable[[Problem, Effort], Certificate]
 
@@ -135,7 +138,23 @@ class _Certifier:
             count = part.learnable
             rule = f"{plural(count, f'{count} cell')} within its reach are maximal: {part.rule}"
             return self._conclude(MAXIMAL, rule, whole.error + part.error_bound)
-        return self._conclude(UNDECIDED, "not minimal, with updates", tried=looked)
+        if learning.dimension > whole.rank:
+            rule = "not minimal, more dimensions than equations"
+            return self._conclude(UNDECIDED, rule, tried=looked)
+        try:
+            roots = update_root_count(
+                self.problem, seed=self.effort.seed, timeout=self.effort.limits.basis / 2
+            )
+        except (RootCountError, OutOfTime) as met:
+            looked = (*looked, f"generic root count: {met}")
+            return self._conclude(UNDECIDED, "not minimal, root count out of reach", tried=looked)
+        self.evidence["root_count"] = root_evidence(roots)
+        if roots.value % 2:
+            rule = "odd generic root count" if roots.value > 1 else "one solution"
+            return self._conclude(MAXIMAL, rule, generic_root_count=roots.value)
+        rule = f"not minimal, {roots.value} complex solutions"
+        looked = (*looked, "instances without real solutions are not looked for with updates")
+        return self._conclude(UNDECIDED, rule, generic_root_count=roots.value, tried=looked)
 
     def _minimal(self, whole: GenericRank, own: GenericRank) -> Certificate:
         size = self.learning.dimension

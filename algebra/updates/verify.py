@@ -7,6 +7,7 @@
 * J_θ is compared with forward-mode derivatives: the updates' own maps and the network's, run on
   dual numbers in random directions of θ.  Ranks are found by our own elimination, deficits looked
   for at new primes and points.
+* N is counted again modulo another prime, in the other chart of low ranks.
 * Cells within reach: that the updates take all their values, and their own certificate.
 """
 
@@ -36,13 +37,14 @@ from algebra.certificates.claim import Claim, read_claim, verified
 from algebra.certificates.family import Effort
 from algebra.linalg.modular import matmul, random_prime, random_residues, rank
 from algebra.linear.derivatives import Dual
-from algebra.linear.evidence import RankEvidence, read_evidence
+from algebra.linear.evidence import RankEvidence, RootEvidence, read_evidence
 from algebra.linear.verify import Checker, odds, own_rank
 from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Learning, LowRank, Update
 from algebra.ranks.jacobian import Point, random_point, tangent_factors
 from algebra.ranks.updates import drawn_parameters, learning_columns, learning_rank
+from algebra.systems.root_count import DEGREE, RootCountError
 from algebra.updates.equivalent import (
     as_plain,
     cells_instead,
@@ -50,6 +52,7 @@ from algebra.updates.equivalent import (
     with_cells,
     within_reach,
 )
+from algebra.updates.roots import FORM, LAST, count_at
 
 # Checks the certificate of a problem of cells.
 CellCheck = Callable[[Mapping[str, Any], Effort], Verification]
@@ -228,6 +231,8 @@ class _Checker(Checker):
         exact = self._exact()
         if claim.verdict == UNDECIDED:
             self._error_bound(known == PROVED)
+            if self.evidence.root_count is not None:
+                self._recount(self.evidence.root_count)
             self.say("verdict", TRUSTED, "undecided: nothing more is claimed")
             return TRUSTED
         if not exact:
@@ -247,7 +252,7 @@ class _Checker(Checker):
     def _only_what_belongs(self) -> None:
         super()._only_what_belongs()
         verdict = self.claim.verdict
-        for name in ("root_count", "sub_allocation", "no_real_root", "teacher_reached"):
+        for name in ("sub_allocation", "no_real_root", "teacher_reached"):
             if getattr(self.evidence, name) is not None:
                 raise CheckFailed(f"evidence.{name}", "has no place where updates learn")
         for name, given, home in (
@@ -322,6 +327,17 @@ class _Checker(Checker):
 
     def _covers(self, known: str) -> str:
         """From an affine map of full rank, or from cells within reach, follows MP = 1."""
+        roots = self.evidence.root_count
+        if roots is not None:
+            if self.part is not None:
+                raise CheckFailed("evidence.root_count", "has no place beside a part")
+            if roots.value % 2 == 0:
+                text = f"{roots.value} is even: it does not prove MP = 1"
+                raise CheckFailed("evidence.root_count", text)
+            status = weakest(known, self._recount(roots))
+            text = f"N = {roots.value} is odd, so a real solution always exists: MP = 1"
+            self.say("verdict", status, text)
+            return status
         if self.part is None:
             if not self.learning.is_affine:
                 text = "maximal: the labels are not affine in what learns, and no part is named"
@@ -352,6 +368,30 @@ class _Checker(Checker):
         status = nested(self.part_data, self.effort, self.verify_cells, self.checklist, place)
         self.say("verdict", status, "cells within reach have MP = 1, and more can do no less")
         return weakest(status)
+
+    def _recount(self, claimed: RootEvidence) -> str:
+        """N again: another prime, another instance, and the other chart of low ranks."""
+        place, size = "evidence.root_count", self.learning.dimension
+        if not size == self.claim.equations == self.claim.rank:
+            text = f"dimension {size}, {self.claim.equations} equations: N is not finite"
+            raise CheckFailed(place, text)
+        if claimed.form != FORM or claimed.rule != DEGREE:
+            raise CheckFailed(place, "is not made of equations in the parameters")
+        rng = random.Random(f"recount of updates/{self.seed}")
+        p = random_prime(rng)
+        while p in claimed.primes:
+            p = random_prime(rng)
+        try:
+            found = count_at(self.problem, p, rng, LAST, self.effort.limits.basis)
+        except RootCountError as error:
+            self.say(
+                place, TRUSTED, f"N = {claimed.value} by {claimed.source}; not counted: {error}"
+            )
+            return TRUSTED
+        if found != claimed.value:
+            raise CheckFailed(place, f"counted again modulo {p}: {found}, not {claimed.value}")
+        self.say(place, PROBABLE, f"N = {found} again, modulo {p} in another chart")
+        return PROBABLE
 
     def _cannot_follow(self, known: str) -> str:
         """From an output that cannot follow, and full rank, follows 0 < MP < 1."""

@@ -105,17 +105,14 @@ def profile(
         studies: list[list[Study]] = []
         for problem, question, has_list in zip(problems, questions, listed, strict=True):
             asked_of = [problem] if has_list else [bounded(problem, measure, b) for b in asked]
-            studies.append(
-                [
-                    stack.enter_context(
-                        Study(
-                            one, seed=seed, engine=engine, store=kept, workers=crew,
-                            timeout=trial_timeout, complete=has_list, name=stem_of(question),
-                        )
-                    )
-                    for one in asked_of
-                ]
+            made = (
+                Study(
+                    one, seed=seed, engine=engine, store=kept, workers=crew,
+                    timeout=trial_timeout, complete=has_list, name=stem_of(question),
+                )
+                for one in asked_of
             )  # fmt: skip
+            studies.append([stack.enter_context(study) for study in made])
         every = [study for some in studies for study in some]
         with watched(advance, "profiling", trials * len(every)) as told:
             found = run_together(every, trials, timeout=limit_until(counted_by), advance=told)

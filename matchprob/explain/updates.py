@@ -45,13 +45,23 @@ def explain_update_certificate(found: Certificate, file: str) -> Explanation:
         if "part" in found.evidence:
             part = found.evidence["part"]["learnable"]
             why = f"MP = 1: the updates can do what {part} single cells can, and these have MP = 1."
+        elif "root_count" in found.evidence and learning.dimension == found.equations:
+            why = (
+                f"MP = 1: almost every instance has N = {found.generic_root_count} complex "
+                "solutions. Non-real ones come in pairs and N is odd, so at least one is real."
+            )
         elif learning.is_affine:
             why = "MP = 1: the labels are linear in what learns, and the equations have a solution."
         else:
             why = "MP = 1: the updates reach what single cells reach, and these have MP = 1."
         return Explanation((reach, why), commands=(identify,))
     known = [reach, "So MP > 0: around a teacher that is itself a student matches exist."]
-    open_ = "whether MP = 1: solutions are not counted where updates learn"
+    open_ = "whether MP = 1: the number of complex solutions is not known, or not finite"
+    if found.generic_root_count is not None:
+        open_ = (
+            f"whether MP = 1: almost every instance has N = {found.generic_root_count} complex "
+            "solutions, and N is even, so all of them may be non-real"
+        )
     decided = "cells within reach of the updates that are maximal (a larger rank may have some)"
     if found.verdict == INTERMEDIATE:
         known.append("MP < 1: some teachers, of positive probability, are out of reach.")

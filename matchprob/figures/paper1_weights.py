@@ -25,6 +25,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import NullFormatter
 
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
@@ -331,6 +332,8 @@ def _draw_distances(axes: Axes, tables: Tables) -> Axes:
         handles.append(Line2D([], [], color=INK, ls=line, marker=mark, ms=3.5, lw=1.1, label=group))
     handles.append(Line2D([], [], color=INK, lw=0.7, label="95 % interval"))
     axes.set_xscale("log")
+    axes.set_xlim(_EDGES[0], _EDGES[-1])
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(-0.02, 1.03)
     tidy(axes, "distance of the nearest match", "found, given that one exists")
     heading(axes, "of matches so far away, found", handles)

@@ -10,8 +10,11 @@ decide          One ReLU instance decided: floating point searches, exact arithm
 evidence        A search for a ReLU instance that proves MP < 1: no weights match it, nor any near
                 it
 hull            The linear programs of a ReLU instance over convex hulls of its units' activations
+hull_simplex    A revised simplex for the hull programs of a ReLU instance, compiled
 pairs_kernel    Branch and bound on complementarity, compiled: dual simplex warm-started down the
                 tree
 patience        Compiled tree searches under a time limit: cut off and begun again with more nodes
-simplex         A condensed simplex tableau that guards against its own rounding, compiled
+refuting_rows   Rows that refuted leaves, held against other nodes: bounds shared across the tree,
+                compiled
+simplex         A condensed simplex tableau, compiled: pivots, and the primal simplex
 """

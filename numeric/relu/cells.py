@@ -18,16 +18,16 @@ from numeric.relu.cells_kernel import (
     DOUBTFUL,
     REFUTED,
     STOP,
-    Columns,
     Leaves,
     Search,
-    Tableau,
     make_path,
     search,
 )
 from numeric.relu.hull import Hull, columns_left, hull, likely_basis, refutation
+from numeric.relu.hull_simplex import Program, make_room
 from numeric.relu.pairs_kernel import start_tableau
 from numeric.relu.patience import in_time
+from numeric.relu.refuting_rows import no_rows
 from numeric.relu.simplex import FEASIBLE, LIMIT, NO_MATCH
 
 # Leaves recorded in a first search; where there are more, it is repeated with room for all.
@@ -115,14 +115,20 @@ class CellTree:
         return Refuter(self.system)
 
     @cached_property
-    def _start(self) -> tuple[np.ndarray, np.ndarray, tuple[Any, ...], bool]:
-        """Independent equations, their tableau, and whether the others agree with them."""
-        program = self.program
-        independent = _independent_rows(program.A)
-        A = np.ascontiguousarray(program.A[independent])
-        b = program.b[independent]
-        consistent = len(independent) == len(program.b) or _consistent(program, independent)
-        return A, b, start_tableau(A, b), consistent
+    def _start(self) -> tuple[Program, np.ndarray, bool]:
+        """Independent equations, a basis, and whether the others agree with them."""
+        hull = self.program
+        rows = _independent_rows(hull.A)
+        A = np.ascontiguousarray(hull.A[rows])
+        consistent = len(rows) == len(hull.b) or _consistent(hull, rows)
+        k, m, d = hull.outputs.shape
+        one = hull.A[d * m + hull.unit, np.arange(len(hull.unit))]
+        first = np.searchsorted(hull.unit, np.arange(k + 1))
+        program = Program(
+            np.ascontiguousarray(A.T), hull.b[rows], rows, first, hull.activations, hull.outputs,
+            one, hull.b[d * m :], hull.costs, hull.unit, hull.signs,
+        )  # fmt: skip
+        return program, start_tableau(A, program.b)[2], consistent
 
     def search(self, *, most_nodes: int = 2_000_000, **options: Any) -> CellSearch:
         """Search the tree of sides, within the time limit of the call.
@@ -160,24 +166,22 @@ class CellTree:
             Record every leaf, not only cells and leaves that rounding leaves in doubt.
         most_nodes : int, optional
         """
-        program = self.program
-        k, m = int(program.unit.max()) + 1, program.signs.shape[1]
+        program, basic, consistent = self._start
+        k, m, d = program.outputs.shape
         begin = np.zeros((k, m), np.int8) if start is None else np.asarray(start, np.int8)
-        A, b, (T, beta, basic, other, _), consistent = self._start
         if not consistent:
             # The root is refuted by the equations alone, if it is at all.
             kinds = np.array([DOUBTFUL], np.int8)
-            return CellSearch(NO_MATCH, 1, 1, begin[None], kinds, basic, beta)
-        columns = Columns(A, b, program.costs, program.unit, program.signs)
-        tableau = Tableau(T, beta, basic, other)
-        rows, width = T.shape
-        path = make_path(rows, width, len(program.unit), k, m)
+            return CellSearch(NO_MATCH, 1, 1, begin[None], kinds, basic, np.zeros(len(basic)))
+        columns = len(program.unit)
+        path = make_path(len(basic), columns, k, m)
+        scratch = make_room(len(basic), d * m + k, columns)
         wanted = Search(most_nodes, mode, every)
         room = _ROOM
         while True:
             leaves = Leaves(np.zeros((room, k, m), np.int8), np.zeros(room, np.int8))
             status, nodes, ended, recorded, last, values = search(
-                columns, tableau, path, begin, wanted, leaves
+                program, basic, path, begin, wanted, leaves, scratch, no_rows(program)
             )
             if status == LIMIT or recorded <= room:
                 kept = min(recorded, room)

@@ -3,9 +3,12 @@
 The unknowns are convex weights of the vertices and conic weights of the extreme rays of each
 unit's arrangement (see `numeric.relu.hull`).  A node says for some pairs (unit, sample) on which
 side of the sample's hyperplane the unit's weights lie; that removes columns and nothing else, so
-a parent's basis stays dual feasible and a few dual simplex steps solve a child.  Tableaux are
-condensed (non-basic columns only), shed the removed columns on the way down, and are copied for
-each child.
+a parent's basis stays dual feasible and a few dual simplex steps (`numeric.relu.hull_simplex`)
+solve a child.  What a child copies is the inverse of the basis and the reduced costs.
+
+Before its program is solved, a child is held against the rows that refuted other leaves
+(`numeric.relu.refuting_rows`): some refute it, others one side of a pair, which is then a leaf and
+leaves the other side to the child.
 """
 
 from __future__ import annotations
@@ -15,63 +18,27 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from numeric.relu.simplex import (
-    CANDIDATE,
-    FEASIBLE,
-    LIMIT,
-    NO_MATCH,
+from numeric.relu import hull_simplex
+from numeric.relu.hull_simplex import (
+    OPTIMAL,
     PIVOT,
-    drop,
+    Basis,
     dual_simplex,
+    invert,
     primal_simplex,
-    refresh,
+    times_columns,
 )
+from numeric.relu.refuting_rows import NODE, SIDE, keep_row, look_up
+from numeric.relu.simplex import CANDIDATE, FEASIBLE, LIMIT, NO_MATCH
 
 REFUTED, DOUBTFUL, CELL = 0, 1, 2
+_IN_DOUBT = hull_simplex.DOUBTFUL
 STOP, KEEP, DIVIDE = 0, 1, 2
 
+# Pairs whose gains are estimated at a node.
+_CANDIDATES = 4
 # For a function that one place calls: part of its caller, not compiled by itself as well.
 _ONCE = {"cache": True, "inline": "always"}
-
-
-class Columns(NamedTuple):
-    """The equations and what is known of their columns.
-
-    Attributes
-    ----------
-    A, b : ndarray of float, shapes (rows, columns) and (rows,)
-        The equations, of full row rank.
-    weights : ndarray of float, shape (columns,)
-        Cost of each column, positive.
-    unit : ndarray of int, shape (columns,)
-    signs : ndarray of int8, shape (columns, m)
-        Side of each hyperplane on which the column lies; 0 on it.
-    """
-
-    A: np.ndarray
-    b: np.ndarray
-    weights: np.ndarray
-    unit: np.ndarray
-    signs: np.ndarray
-
-
-class Tableau(NamedTuple):
-    """A condensed tableau of the equations.
-
-    Attributes
-    ----------
-    T : ndarray of float, shape (rows, w)
-        Its w non-basic columns.
-    beta : ndarray of float, shape (rows,)
-        Values of the basic columns.
-    basic, other : ndarray of int, shapes (rows,) and (w,)
-        Numbers of the basic and of the other columns.
-    """
-
-    T: np.ndarray
-    beta: np.ndarray
-    basic: np.ndarray
-    other: np.ndarray
 
 
 class Path(NamedTuple):
@@ -79,28 +46,23 @@ class Path(NamedTuple):
 
     Attributes
     ----------
-    T, beta, cost, basic, other : ndarray
-        Tableaux as in `Tableau`, and reduced costs.
-    width : ndarray of int
-        Non-basic columns still there: they stand first.
+    inverse, beta, basic, reduced, gone, entered : ndarray
+        Of each node's basis: see `numeric.relu.hull_simplex.Basis`.
     age : ndarray of int
-        Pivots since the tableau was computed afresh.
-    gone : ndarray of bool, shape (·, columns)
-        Columns that the sides remove.
+        Pivots since the inverse was computed afresh.
     sides : ndarray of int8, shape (·, k, m)
         1 inactive, 2 active, 0 either.
     waits : ndarray of int, shape (·, 3)
         The other child, as unit, sample and side; unit −1 where none waits.
     """
 
-    T: np.ndarray
+    inverse: np.ndarray
     beta: np.ndarray
-    cost: np.ndarray
     basic: np.ndarray
-    other: np.ndarray
-    width: np.ndarray
-    age: np.ndarray
+    reduced: np.ndarray
     gone: np.ndarray
+    entered: np.ndarray
+    age: np.ndarray
     sides: np.ndarray
     waits: np.ndarray
 
@@ -130,60 +92,84 @@ class Leaves(NamedTuple):
     kinds: np.ndarray
 
 
-def make_path(rows: int, columns: int, every: int, k: int, m: int) -> Path:
-    """Room for a tree of k·m pairs; of `every` columns `columns` are not basic."""
+def make_path(rows: int, columns: int, k: int, m: int) -> Path:
+    """Room for a tree of k·m pairs."""
     room = k * m + 2
     return Path(
-        np.empty((room, rows, columns)), np.empty((room, rows)), np.empty((room, columns)),
-        np.empty((room, rows), np.int64), np.empty((room, columns), np.int64),
-        np.zeros(room, np.int64), np.zeros(room, np.int64), np.zeros((room, every), np.bool_),
+        np.empty((room, rows, rows)), np.empty((room, rows)), np.empty((room, rows), np.int64),
+        np.empty((room, columns)), np.zeros((room, columns), np.bool_),
+        np.zeros((room, columns), np.bool_), np.zeros(room, np.int64),
         np.zeros((room, k, m), np.int8), np.full((room, 3), -1),
     )  # fmt: skip
 
 
 @numba.njit(cache=True)
-def _gain(path, depth, r):
-    """Dual step where basic column r goes to 0, times its value; inf where nothing can enter."""
-    T, cost = path.T[depth], path.cost[depth]
-    ratio = np.inf
-    for k in range(path.width[depth]):
-        a = T[r, k]
-        if a > PIVOT:
-            q = max(cost[k], 0.0) / a
-            if q < ratio:
-                ratio = q
-    return ratio * path.beta[depth, r]
+def _basis(path, depth):
+    return Basis(
+        path.inverse[depth], path.beta[depth], path.basic[depth], path.reduced[depth],
+        path.gone[depth], path.entered[depth],
+    )  # fmt: skip
 
 
 @numba.njit(cache=True)
-def _branch_pair(program, path, depth):
-    """The pair (unit, sample) to branch on: largest product of the two estimated gains.
+def _gain(program, basis, r, room):
+    """Dual step where basic column r goes to 0, times its value; inf where nothing can enter."""
+    times_columns(program, basis.inverse[r], room)
+    ratio = np.inf
+    for j in range(len(room.row)):
+        a = room.row[j]
+        if a > PIVOT and not (basis.gone[j] or basis.entered[j]):
+            ratio = min(ratio, max(basis.reduced[j], 0.0) / a)
+    return ratio * basis.beta[r]
+
+
+@numba.njit(cache=True)
+def _branch_pair(program, basis, sides, room):
+    """The pair (unit, sample) to branch on.
+
+    Candidates are the few pairs for which the solution has the most on both sides; of them, the
+    one with the largest product of the two estimated gains.  Gains alone, which say little where
+    costs are arbitrary, made trees three to ten times as large.
 
     Returns (unit, sample, side to try first), unit −1 where every unit lies in one cell.
     """
     unit, signs = program.unit, program.signs
-    beta, basic, sides = path.beta[depth], path.basic[depth], path.sides[depth]
+    beta, basic = basis.beta, basis.basic
     k, m = sides.shape
     first = np.zeros((k, m))
     second = np.zeros((k, m))
-    mixed = np.zeros((k, m), np.int8)
     for i in range(len(basic)):
         if beta[i] > FEASIBLE:
             t = basic[i]
             for s in range(m):
                 if signs[t, s] > 0:
-                    mixed[unit[t], s] |= 1
+                    first[unit[t], s] += beta[i]
                 elif signs[t, s] < 0:
-                    mixed[unit[t], s] |= 2
+                    second[unit[t], s] += beta[i]
+    chosen = np.zeros((k, m), np.bool_)
+    near = np.zeros(k, np.bool_)
+    for _ in range(_CANDIDATES):
+        best, bi, bs = 0.0, -1, -1
+        for i in range(k):
+            for s in range(m):
+                size = first[i, s] * second[i, s]
+                if size > best and sides[i, s] == 0 and not chosen[i, s]:
+                    best, bi, bs = size, i, s
+        if bi < 0:
+            break
+        chosen[bi, bs] = near[bi] = True
+    # From here on: gain of removing the active side, of removing the inactive one.
+    first[:] = 0.0
+    second[:] = 0.0
     for i in range(len(basic)):
-        if beta[i] <= FEASIBLE:
-            continue
         t = basic[i]
+        if beta[i] <= FEASIBLE or not near[unit[t]]:
+            continue
         gain = -1.0
         for s in range(m):
-            if mixed[unit[t], s] == 3 and signs[t, s] != 0:
+            if chosen[unit[t], s] and signs[t, s] != 0:
                 if gain < 0:
-                    gain = min(_gain(path, depth, i), 1e6)
+                    gain = min(_gain(program, basis, i, room), 1e6)
                 if signs[t, s] > 0:
                     first[unit[t], s] += gain
                 else:
@@ -191,8 +177,7 @@ def _branch_pair(program, path, depth):
     best, bi, bs, side = -1.0, -1, -1, 1
     for i in range(k):
         for s in range(m):
-            if mixed[i, s] == 3 and sides[i, s] == 0:
-                # first: gain of removing the active side.
+            if chosen[i, s]:
                 score = (first[i, s] + 1e-6) * (second[i, s] + 1e-6)
                 if score > best:
                     best, bi, bs = score, i, s
@@ -214,100 +199,68 @@ def _open_pair(sides):
 def _remove(program, gone, i, s, side):
     """Mark the columns that are not on a side (1 inactive: h > 0 goes; 2 active)."""
     wrong = 1 if side == 1 else -1
-    for t in range(len(program.unit)):
-        if program.unit[t] == i and program.signs[t, s] == wrong:
+    for t in range(program.first[i], program.first[i + 1]):
+        if program.signs[t, s] == wrong:
             gone[t] = True
 
 
 @numba.njit(cache=True)
-def _solve(program, path, depth, costs, age):
+def _solve(program, path, depth, costs, age, room, known):
     """Dual simplex steps at a node: whether it is feasible, whether rounding leaves a doubt."""
-    rows, columns = path.T.shape[1:]
-    feasible, doubt, path.width[depth], path.age[depth] = dual_simplex(
-        program.A, program.b, path.T[depth], path.beta[depth], path.cost[depth],
-        path.basic[depth], path.other[depth], path.width[depth], path.gone[depth], costs, age,
-        50 * (rows + columns) + 1000,
-    )  # fmt: skip
-    return feasible, doubt
-
-
-@numba.njit(cache=True)
-def _refresh_root(program, path):
-    path.age[0] = 0
-    return refresh(
-        program.A, program.b, path.T[0], path.beta[0], path.cost[0], path.basic[0],
-        path.other[0], path.width[0], program.weights,
-    )  # fmt: skip
+    limit = 50 * (len(program.b) + len(program.unit)) + 1000
+    basis = _basis(path, depth)
+    state, path.age[depth], r = dual_simplex(program, basis, costs, age, limit, room)
+    if r >= 0:
+        keep_row(program, basis, r, room, known)
+    return state == OPTIMAL, state == _IN_DOUBT
 
 
 @numba.njit(**_ONCE)
-def _place_root(program, tableau, start, path):
-    """The first tableau without the columns that the root's sides remove; costs of phase 1."""
-    path.T[0], path.beta[0] = tableau.T, tableau.beta
-    path.basic[0], path.other[0] = tableau.basic, tableau.other
+def _solve_root(program, basic, start, path, room, known):
+    """The root at its optimum: feasible, in doubt, and whether a basis was found singular."""
+    path.basic[0] = basic
     path.sides[0] = start
     path.gone[0] = False
+    path.entered[0] = False
     path.waits[0, 0] = -1
     for i in range(start.shape[0]):
         for s in range(start.shape[1]):
             if start[i, s] != 0:
                 _remove(program, path.gone[0], i, s, start[i, s])
     # Costs of the first basis count as 0 until a basis is feasible.
-    costs = program.weights.copy()
-    for i in range(len(tableau.basic)):
-        costs[tableau.basic[i]] = 0.0
-    width = len(tableau.other)
-    for c in range(width):
-        path.cost[0, c] = costs[tableau.other[c]]
-    for c in range(width - 1, -1, -1):
-        if path.gone[0, path.other[0, c]]:
-            width = drop(path.T[0], path.cost[0], path.other[0], width, c)
-    path.width[0] = width
-    return costs
-
-
-@numba.njit(**_ONCE)
-def _solve_root(program, path, costs):
-    """The root at its optimum: feasible, in doubt, and whether a basis was found singular."""
-    rows, columns = path.T.shape[1:]
-    feasible, doubt = _solve(program, path, 0, costs, 0)
+    costs = program.costs.copy()
+    for i in range(len(basic)):
+        costs[basic[i]] = 0.0
+        path.entered[0, basic[i]] = True
+    basis = _basis(path, 0)
+    if not invert(program, basis, costs, room):
+        return False, True, True
+    feasible, doubt = _solve(program, path, 0, costs, 0, room, known)
     lost = False
     if feasible:
-        lost = not _refresh_root(program, path)
+        lost = not invert(program, basis, program.costs, room)
         if not lost:
-            primal_simplex(
-                path.T[0], path.beta[0], path.cost[0], path.basic[0], path.other[0],
-                path.width[0], 50 * (rows + columns) + 1000,
-            )  # fmt: skip
-            lost = not _refresh_root(program, path)
+            limit = 50 * (len(program.b) + len(program.unit)) + 1000
+            path.age[0] = primal_simplex(program, basis, 0, limit, room)
+            lost = not invert(program, basis, program.costs, room)
+            path.age[0] = 0
     return feasible, doubt, lost
 
 
 @numba.njit(**_ONCE)
 def _copy_down(program, path, source, i, s, side):
-    """The child on a side, one deeper: the tableau without the columns that go there."""
+    """The child on a side, one deeper."""
     depth = source + 1
+    path.inverse[depth] = path.inverse[source]
+    path.beta[depth] = path.beta[source]
+    path.basic[depth] = path.basic[source]
+    path.reduced[depth] = path.reduced[source]
     path.gone[depth] = path.gone[source]
+    path.entered[depth] = path.entered[source]
     path.sides[depth] = path.sides[source]
     path.sides[depth, i, s] = side
     path.waits[depth, 0] = -1
     _remove(program, path.gone[depth], i, s, side)
-    rows = path.T.shape[1]
-    keep = np.empty(path.width[source], np.int64)
-    w = 0
-    for c in range(path.width[source]):
-        if not path.gone[depth, path.other[source, c]]:
-            keep[w] = c
-            w += 1
-    path.width[depth] = w
-    for c in range(w):
-        path.other[depth, c] = path.other[source, keep[c]]
-        path.cost[depth, c] = path.cost[source, keep[c]]
-    for x in range(rows):
-        for c in range(w):
-            path.T[depth, x, c] = path.T[source, x, keep[c]]
-        path.beta[depth, x] = path.beta[source, x]
-        path.basic[depth, x] = path.basic[source, x]
 
 
 @numba.njit(**_ONCE)
@@ -320,14 +273,14 @@ def _climb(path, depth):
 
 
 @numba.njit(cache=True)
-def search(program, tableau, path, start, wanted, leaves):
+def search(program, basic, path, start, wanted, leaves, room, known):
     """Depth-first search of the tree of sides.
 
     Parameters
     ----------
-    program : Columns
-    tableau : Tableau
-        Of the program's equations.
+    program : Program
+    basic : ndarray of int
+        A basis of the program's columns.
     path : Path
         Room (`make_path`).
     start : ndarray of int8, shape (k, m)
@@ -335,22 +288,24 @@ def search(program, tableau, path, start, wanted, leaves):
     wanted : Search
     leaves : Leaves
         Out: leaves are recorded while there is room.
+    room : Room
+    known : Rows
+        Empty; what refutes leaves is kept there.
 
     Returns
     -------
     (status, nodes, leaves, recorded, basic, beta)
         `basic` and `beta` are the solution where the status is `CANDIDATE`.
     """
-    costs = _place_root(program, tableau, start, path)
     nodes, ended, recorded, depth = 1, 0, 0, 0
-    feasible, doubt, lost = _solve_root(program, path, costs)
+    feasible, doubt, lost = _solve_root(program, basic, start, path, room, known)
     while True:
         if lost or nodes > wanted.most_nodes:
             return LIMIT, nodes, ended, recorded, path.basic[depth], path.beta[depth]
         kind = DOUBTFUL if doubt else REFUTED
         i, s, side = -1, -1, 1
         if feasible:
-            i, s, side = _branch_pair(program, path, depth)
+            i, s, side = _branch_pair(program, _basis(path, depth), path.sides[depth], room)
             if i < 0 and wanted.mode == STOP:
                 return CANDIDATE, nodes, ended, recorded, path.basic[depth], path.beta[depth]
             if i < 0 and wanted.mode == DIVIDE:
@@ -374,5 +329,24 @@ def search(program, tableau, path, start, wanted, leaves):
             path.waits[depth, 0] = -1
         _copy_down(program, path, depth, i, s, side)
         depth += 1
-        nodes += 1
-        feasible, doubt = _solve(program, path, depth, program.weights, path.age[depth - 1])
+        # What refuted other leaves may refute this node, or one side of some pair.
+        feasible, doubt = True, False
+        while True:
+            what, i, s, side = look_up(program, known, path.gone[depth], path.sides[depth])
+            feasible = what != NODE
+            if what != SIDE:
+                break
+            if wanted.every:
+                if recorded < len(leaves.kinds):
+                    leaves.sides[recorded] = path.sides[depth]
+                    leaves.sides[recorded, i, s] = side
+                    leaves.kinds[recorded] = REFUTED
+                recorded += 1
+            ended += 1
+            path.sides[depth, i, s] = 3 - side
+            _remove(program, path.gone[depth], i, s, 3 - side)
+        if feasible:
+            nodes += 1
+            feasible, doubt = _solve(
+                program, path, depth, program.costs, path.age[depth - 1], room, known
+            )

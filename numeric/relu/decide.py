@@ -34,9 +34,9 @@ from numeric.relu.simplex import CANDIDATE, LIMIT, NO_MATCH
 
 MATCH, NONE, UNDETERMINED = "match", "no match", "undetermined"
 MOST_NODES = 2_000_000
-# Nodes of the first tree.  One costs 6 µs there and 35 µs in the second, which needs as many
-# where units have three weights or more, and far fewer where they have less.
-FIRST_NODES, FIRST_NODES_WIDE = 3_000, 60_000
+# Nodes of the first tree.  One costs 6 to 60 µs there and 100 µs in the second, which needs far
+# fewer but begins with 10 ms for the units' vertices.
+FIRST_NODES, FIRST_NODES_WIDE = 200, 1_000
 # Doubtful leaves that are looked at over Q without being asked.
 _DOUBTFUL = 64
 

@@ -25,8 +25,8 @@ from algebra.linalg.rational import echelon
 from algebra.relu.arrangement import Refuter, allowed, arrangement_size
 from numeric.instances import Instance, to_double, to_rational
 
-# Bytes of all tableaux on the way down the tree.
-_MOST_MEMORY = 600e6
+# Entries of the columns times the depth of the tree: beyond, programs take too long.
+_MOST_ENTRIES = 75e6
 # Bits of the integers in a refutation: short ones are tried first.
 _BITS = (12, 24, 40, 52)
 # Slack that counts as positive, of columns of norm 1.
@@ -52,6 +52,10 @@ class Hull:
         Their signs; what may be 0 but for rounding is 0, which only loosens the program.
     costs : ndarray, C
         Positive; rays cost more than vertices, which made the smallest trees.
+    activations : ndarray, m×C
+        Activations of the columns, of which A is made: row s·d + o of a column of unit i is
+        `outputs[i, s, o] * activations[s]`.
+    outputs : ndarray, k×m×d
     """
 
     A: np.ndarray
@@ -62,6 +66,8 @@ class Hull:
     inputs: np.ndarray
     signs: np.ndarray
     costs: np.ndarray
+    activations: np.ndarray
+    outputs: np.ndarray
 
 
 def learning_units(instance: Instance) -> np.ndarray:
@@ -74,13 +80,13 @@ def learning_units(instance: Instance) -> np.ndarray:
 
 
 def hull_fits(instance: Instance) -> bool:
-    """Whether the columns of the hull program are few enough to keep a tree of tableaux."""
+    """Whether the columns of the hull program are few enough for a tree of programs."""
     network = instance.problem.network
     mask = np.asarray(instance.allocation.masks["W1"]) != 0
     counts = [int(c) for c in mask[learning_units(instance)].sum(axis=1)]
     columns = sum(arrangement_size(c, network.m) for c in counts)
     rows = network.d * network.m + len(counts)
-    return 8.0 * rows * columns * (len(counts) * network.m + 2) < _MOST_MEMORY
+    return rows * columns * (len(counts) * network.m + 2) < _MOST_ENTRIES
 
 
 def hull(instance: Instance) -> Hull:
@@ -115,7 +121,11 @@ def hull(instance: Instance) -> Hull:
     # Slightly different costs: no two reduced costs tie, so the simplex does not cycle.
     noise = np.random.default_rng(12345).random(len(owner))
     costs = np.where(ray, 1.0, 0.15 + 0.5 * scale) * (1.0 + 0.1 * noise)
-    return Hull(A / sizes[:, None], b / sizes, sizes, owner, ray, H, sign, costs)
+    outputs = W2[:, units].T[:, None, :] / sizes[: d * m].reshape(m, d)
+    return Hull(
+        A / sizes[:, None], b / sizes, sizes, owner, ray, H, sign, costs,
+        np.ascontiguousarray(U.T), outputs,
+    )  # fmt: skip
 
 
 def columns_left(program: Hull, sides: np.ndarray) -> np.ndarray:

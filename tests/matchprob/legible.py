@@ -9,6 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from matchprob.io.sizes import DPI
+
 # Points: what rounding may move a box by; and the smallest type that is read.
 _SLACK, _LEAST = 0.6, 5.0
 
@@ -39,7 +41,15 @@ def _name(text: Text) -> str:
 
 
 def faults(figure: Figure) -> list[str]:
-    """What cannot be read: texts that meet or leave the canvas, legends on data, tiny type."""
+    """What cannot be read: texts that meet or leave the canvas, legends on data, tiny type.
+
+    Looked at with the dots of a screen and of a file: type is as wide as its dots allow.
+    """
+    return list(dict.fromkeys(fault for dpi in (100, DPI) for fault in _faults(figure, dpi)))
+
+
+def _faults(figure: Figure, dpi: int) -> list[str]:
+    figure.set_dpi(dpi)
     figure.draw_without_rendering()
     slack = _SLACK * figure.dpi / 72
     boxes = [(text, text.get_window_extent()) for text in texts_of(figure)]

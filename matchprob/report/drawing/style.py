@@ -172,13 +172,13 @@ def save(figure: Figure, path: Path, dpi: int = DPI) -> None:
 
 @lru_cache(maxsize=4096)
 def text_width(text: str, size: float, family: str | None = None) -> float:
-    """How wide a line is, in points."""
+    """How wide a line is at most, in points: hinting widens small type on few dots."""
     if not text.strip():
         return 0.0
     # Numbers of a logarithmic axis: what they show, an exponent as large as the rest.
     shown = re.sub(r"\\[a-z]+|[${}^]", "", text) if text.startswith("$") else text
     path = TextPath((0, 0), shown.replace("$", r"\$"), size=size, prop=FontProperties(family))
-    return float(path.get_extents().width) * 1.03
+    return float(path.get_extents().width) * 1.08
 
 
 def share(axes: Axes) -> float:

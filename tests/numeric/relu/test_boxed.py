@@ -26,6 +26,7 @@ from numeric.engines.counter import InstanceCounter
 from numeric.instances import Instance, draw_instance
 from numeric.relu.boxed import search_boxed
 from numeric.relu.decide import MATCH, NONE, decide
+from tests.samples import many
 
 
 def ends(instance: Instance) -> list[tuple[float, float]]:
@@ -107,11 +108,11 @@ def random_instance(rng: np.random.Generator) -> Instance:
     return draw_instance(problem, int(rng.integers(10_000)), int(rng.integers(10_000)))
 
 
-def test_five_hundred_tiny_instances_against_all_patterns():
+def test_tiny_instances_against_all_patterns():
     """Both answers agree with one linear program for each pattern; every proof verifies."""
     rng = np.random.default_rng(17)
     seen = {True: 0, False: 0}
-    for _ in range(500):
+    for _ in range(many(500)):
         instance = random_instance(rng)
         expected = by_patterns(instance)
         found = decide(instance)
@@ -122,7 +123,7 @@ def test_five_hundred_tiny_instances_against_all_patterns():
         assert checked.holds
         assert checked.verdict == proof.verdict
         seen[expected] += 1
-    assert min(seen.values()) > 50
+    assert min(seen.values()) > many(50)
 
 
 def test_the_tree_over_q_alone_agrees():

@@ -1,0 +1,129 @@
+"""The revised simplex on hull programs, and what refutes, against scipy's."""
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from numeric.relu.cells import CellTree
+from numeric.relu.hull import columns_left
+from numeric.relu.hull_simplex import (
+    DOUBTFUL,
+    INFEASIBLE,
+    OPTIMAL,
+    Basis,
+    dual_simplex,
+    invert,
+    make_room,
+    primal_simplex,
+    times_columns,
+)
+from numeric.relu.refuting_rows import NODE, SIDE, keep_row, look_up, no_rows
+from numeric.relu.simplex import FEASIBLE
+from tests.numeric.relu.cases import instances, problem
+
+MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 1]]
+
+
+def _trees(count, seed=0):
+    return [CellTree(i) for i in instances(problem(3, 4, 2, 3, W1=MASK), count, seed=seed)]
+
+
+def _begin(tree):
+    program, basic, consistent = tree._start
+    assert consistent
+    columns, rows = program.columns.shape
+    k, m, d = program.outputs.shape
+    basis = Basis(
+        np.zeros((rows, rows)), np.zeros(rows), basic.copy(), np.zeros(columns),
+        np.zeros(columns, bool), np.zeros(columns, bool),
+    )  # fmt: skip
+    basis.entered[basic] = True
+    room = make_room(rows, d * m + k, columns)
+    costs = program.costs.copy()
+    costs[basic] = 0.0
+    assert invert(program, basis, costs, room)
+    return program, basis, costs, room
+
+
+def _peer(tree, sides):
+    left = columns_left(tree.program, sides)
+    A, b, costs = tree.program.A[:, left], tree.program.b, tree.program.costs[left]
+    return linprog(costs, A_eq=A, b_eq=b)
+
+
+def _random_sides(rng, shape):
+    sides = rng.integers(0, 3, shape).astype(np.int8)
+    sides[rng.random(shape) < 0.6] = 0
+    return sides
+
+
+def test_rows_are_products_with_the_columns():
+    """Products by units, from activations and outputs, are those with the matrix."""
+    rng = np.random.default_rng(0)
+    for tree in _trees(5):
+        program, _, _, room = _begin(tree)
+        y = rng.normal(size=len(program.b))
+        largest = times_columns(program, y, room)
+        assert largest == pytest.approx(np.abs(y).max())
+        assert room.row == pytest.approx(program.columns @ y, abs=1e-12)
+
+
+def test_feasibility_and_least_cost_are_scipys():
+    """Feasible or not at the root, and the optimum, are scipy's."""
+    seen = set()
+    for tree in _trees(30):
+        program, basis, costs, room = _begin(tree)
+        state, _, row = dual_simplex(program, basis, costs, 0, 1000, room)
+        peer = _peer(tree, np.zeros(program.outputs.shape[:2], int))
+        seen.add(state)
+        assert state == (OPTIMAL if peer.status == 0 else INFEASIBLE)
+        assert (row >= 0) == (state == INFEASIBLE)
+        if state == OPTIMAL:
+            assert invert(program, basis, program.costs, room)
+            primal_simplex(program, basis, 0, 1000, room)
+            assert (basis.beta >= -1e-8).all()
+            assert program.costs[basis.basic] @ basis.beta == pytest.approx(peer.fun, rel=1e-6)
+    assert seen == {OPTIMAL, INFEASIBLE}
+
+
+def test_columns_that_go_are_not_used_and_rows_refute():
+    """From an optimal basis, sides are decided as scipy decides; kept rows refute no more."""
+    rng = np.random.default_rng(1)
+    seen = {"refuted": 0, "solved": 0, "row refutes node": 0, "row refutes side": 0}
+    for tree in _trees(30, seed=3):
+        program, start, costs, room = _begin(tree)
+        if dual_simplex(program, start, costs, 0, 1000, room)[0] != OPTIMAL:
+            continue
+        assert invert(program, start, program.costs, room)
+        primal_simplex(program, start, 0, 1000, room)
+        known = no_rows(program)
+        shape = program.outputs.shape[:2]
+        for _ in range(25):
+            sides = _random_sides(rng, shape)
+            gone = ~columns_left(tree.program, sides)
+            what, i, s, side = look_up(program, known, gone, sides)
+            if what == NODE:
+                seen["row refutes node"] += 1
+                assert _peer(tree, sides).status == 2
+            if what == SIDE:
+                seen["row refutes side"] += 1
+                assert sides[i, s] == 0
+                sides_then = sides.copy()
+                sides_then[i, s] = side
+                assert _peer(tree, sides_then).status == 2
+            basis = Basis(*(np.array(part) for part in start))
+            basis.gone[:] = gone
+            state, _, row = dual_simplex(program, basis, program.costs, 50, 1000, room)
+            peer = _peer(tree, sides)
+            if state == INFEASIBLE:
+                assert peer.status == 2
+                keep_row(program, basis, row, room, known)
+                seen["refuted"] += 1
+            elif state == OPTIMAL:
+                assert peer.status == 0
+                assert program.costs[basis.basic] @ basis.beta == pytest.approx(peer.fun, rel=1e-6)
+                assert np.abs(basis.beta[gone[basis.basic]]).max(initial=0.0) <= FEASIBLE
+                seen["solved"] += 1
+            else:
+                assert state == DOUBTFUL
+    assert min(seen.values()) > 10, seen
