@@ -7,7 +7,7 @@ python-flint's ball arithmetic (`acb`), with the precision doubled until it succ
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from flint import acb, arb, ctx
@@ -21,7 +21,11 @@ _NEWTON = 30
 
 
 def certify_exact(
-    chain: Chain, instance: Instance, roots: np.ndarray, bits: int = 128, most_bits: int = 1024
+    chain: Chain,
+    instance: Instance,
+    approximations: np.ndarray | Sequence[Sequence[acb]],
+    bits: int = 128,
+    most_bits: int = 1024,
 ) -> Certified:
     """Krawczyk's test for approximate roots, in balls.
 
@@ -29,7 +33,8 @@ def certify_exact(
     ----------
     chain : Chain
     instance : Instance
-    roots : ndarray of complex, shape (·, r)
+    approximations : ndarray of complex, shape (·, r), or the same in balls
+        Near infinity doubles may lie outside Newton's basin, and more digits are needed.
     bits, most_bits : int, optional
         First and last precision tried; it doubles in between.
 
@@ -39,7 +44,11 @@ def certify_exact(
         Centres and radii are rounded to doubles, outwards: a radius covers the rounding of
         its centre.
     """
-    roots = np.array(roots, complex).reshape(-1, chain.unknowns)
+    points = [_balls(root) for root in approximations]
+    roots = np.array(
+        [[complex(float(z.real.mid()), float(z.imag.mid())) for z in point] for point in points],
+        complex,
+    ).reshape(-1, chain.unknowns)
     kind = np.zeros(len(roots), np.int64)
     radii = np.full(roots.shape, np.inf)
     if not len(roots):
@@ -49,7 +58,7 @@ def certify_exact(
     vector = chain.raw(weights, X[:, chosen], chain.label_columns(Y, chosen))
     saved = ctx.prec
     try:
-        for number, root in enumerate(roots):
+        for number, root in enumerate(points):
             precision = bits
             while precision <= most_bits and kind[number] == FAILED:
                 ctx.prec = precision
@@ -98,7 +107,7 @@ def ask_real_root(
         precision = bits
         while precision <= most_bits:
             ctx.prec = precision
-            found = _Test(chain, [acb(arb(x)) for x in vector]).enclose(root.astype(complex))
+            found = _Test(chain, [acb(arb(x)) for x in vector]).enclose(_balls(root))
             if found is not None and found[0] == REAL:
                 _, centre, radii = found
                 balls = [arb(z.real.mid(), q) for z, q in zip(centre, radii, strict=True)]
@@ -114,15 +123,15 @@ def ask_real_root(
 class _Test(BallSystem):
     """Krawczyk's test at the current precision."""
 
-    def test(self, root: np.ndarray) -> tuple[int, np.ndarray, np.ndarray] | None:
+    def test(self, root: np.ndarray | Sequence[acb]) -> tuple[int, np.ndarray, np.ndarray] | None:
         """Kind, centre and radii as doubles of the certified root near an approximate one."""
-        found = self.enclose(root)
+        found = self.enclose(_balls(root))
         return None if found is None else (found[0], *_rounded(found[1], found[2]))
 
-    def enclose(self, root: np.ndarray) -> tuple[int, list[acb], list[arb]] | None:
+    def enclose(self, root: list[acb]) -> tuple[int, list[acb], list[arb]] | None:
         """Kind, centre and radii of the certified root near an approximate one, or None."""
-        x = [acb(float(z.real), float(z.imag)) for z in root]
-        if not np.isfinite(root).all():
+        x = root
+        if not all(z.is_finite() for z in x):
             return None
         r = len(x)
         goal = arb(2) ** (-(ctx.prec * 3) // 5)
@@ -184,6 +193,11 @@ class _Test(BallSystem):
             if good:
                 return rho
         return None
+
+
+def _balls(root: np.ndarray | Sequence[acb]) -> list[acb]:
+    """A point as balls without radius."""
+    return [z if isinstance(z, acb) else acb(float(z.real), float(z.imag)) for z in root]
 
 
 def _rounded(centre: list[acb], rho: list[arb]) -> tuple[np.ndarray, np.ndarray]:

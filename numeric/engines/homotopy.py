@@ -4,8 +4,8 @@ The N roots of one random complex instance are known (`numeric.tracking.monodrom
 instance N paths are followed from there; each endpoint is certified
 (`numeric.certification.krawczyk`).
 N certified distinct roots are all of them, so the number of real ones is exact.  Where some
-are missing, paths are tracked again: on detours around where they were lost, along other lines,
-at last with more precision (`HomotopyEngine._retry`); what is then still missing makes the count
+are missing, paths are tracked again: on detours around where they were lost, in many bits from
+there, along other lines (`HomotopyEngine._retry`); what is then still missing makes the count
 "undetermined", never "none".
 """
 
@@ -15,6 +15,7 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
+from flint import acb
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
@@ -31,11 +32,13 @@ from numeric.certification.krawczyk import (
 )
 from numeric.certification.krawczyk_balls import certify_exact
 from numeric.chains.chain import Chain, make_chain
+from numeric.chains.inputs import inputs_form
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.engines.exact import ExactEngine
 from numeric.engines.multistart import MultistartEngine
 from numeric.instances import Instance
+from numeric.tracking.inputs.precise import finish_path as finish_in_inputs
 from numeric.tracking.lines import detour, turned
 from numeric.tracking.monodromy import (
     GIVEN,
@@ -52,6 +55,10 @@ from numeric.tracking.tracker import DONE, Settings, Tracked, track
 # Stuck paths this near the end are finished in high precision, so many at a time.
 _NEAR_END = 0.9
 _MOST_FINISHED = 12
+# In the free inputs: at most this share of an instance's paths.
+_MOST_STUCK = 0.2
+# Attempts that keep to the settings: detours and other lines.
+_CHEAP = 4
 # Radius of detours, as a share of what is left on the shorter side.
 _RADIUS = 0.4
 # Paths in one batch: enough to fill the lanes, few enough for memory.
@@ -109,6 +116,7 @@ class HomotopyEngine:
         self.seed = seed
         self.retries = retries
         self.chain: Chain = make_chain(self.allocation, problem.support)
+        self._inputs = inputs_form(self.chain)
         start = load_start(self.chain, seed, root_count) if cache else None
         if start is None:
             start = find_start(self.chain, root_count, seed, threads=threads)
@@ -153,7 +161,9 @@ class HomotopyEngine:
                 notes[k] = str(error)
         everything = [np.arange(self.start.root_count)] * len(jobs)
         self._attempt(jobs, everything, self.settings, threads)
-        for attempt in range(self.retries):
+        # Where there is a form in free inputs the expensive ways find nothing more.
+        attempts = self.retries if self._inputs is None else min(self.retries, _CHEAP)
+        for attempt in range(attempts):
             jobs_left = [job for job in jobs if len(job.pool) < self.root_count]
             if not jobs_left:
                 break
@@ -167,11 +177,17 @@ class HomotopyEngine:
         """Another attempt at instances with roots missing, the cheap ones first.
 
         Detours on either side for paths that were lost, then all paths along other lines, then
-        the suspects with the states as unknowns and the last of the way in high precision.
+        the suspects with the states as unknowns and the last of the way in high precision.  In
+        the free inputs what is stuck is finished in many bits after the first detour, and the
+        last two ways are left out.
         """
         careful = self.settings.careful()
         suspects = [np.flatnonzero(job.suspect) for job in jobs]
         everything = [np.arange(self.start.root_count)] * len(jobs)
+        if self._inputs is not None and attempt == 1:
+            for job in jobs:
+                self._finish_inputs(job)
+            suspects = [np.flatnonzero(job.suspect) for job in jobs]
         match attempt:
             case 0 | 1:
                 self._attempt(jobs, suspects, self.settings, threads, side=1 - 2 * attempt)
@@ -239,6 +255,11 @@ class HomotopyEngine:
             )
             if settings.lifted:
                 self._finish(job, turn, tracked, mine)
+            elif not side and not turn:
+                job.stuck = {
+                    int(roots[path]): (float(tracked.reached[path]), tracked.lifts[path])
+                    for path in np.flatnonzero(mine & (tracked.status != DONE))
+                }
             job.seconds += shared + time.process_time() - then
 
     def _finish(self, job: _Job, turn: int, tracked: Tracked, mine: np.ndarray) -> None:
@@ -260,6 +281,24 @@ class HomotopyEngine:
             )
             if root is not None:
                 job.take(root[None], np.array([DONE]), self.root_count, np.ones(1))
+
+    def _finish_inputs(self, job: _Job) -> None:
+        """Follow what is still missing from where it was stuck to the end, in many bits."""
+        assert self._inputs is not None
+        left = {path: at for path, at in job.stuck.items() if job.suspect[path]}
+        if len(left) > _MOST_STUCK * self.root_count:
+            return  # a bad line: others are cheaper
+        first, last = (self._inputs.reduce(p) for p in (self.start.parameters, job.parameters))
+        for path, (t, x) in sorted(left.items(), key=lambda item: -item[1][0]):
+            check_time()
+            if len(job.pool) >= self.root_count:
+                break
+            then = time.process_time()
+            root = finish_in_inputs(self._inputs, job.instance, first.vector, last, t, x)
+            job.retried += 1
+            if root is not None:
+                job.take_exact(root, path)
+            job.seconds += time.process_time() - then
 
     def _result(self, job: _Job) -> InstanceCount:
         pool = job.pool
@@ -313,6 +352,9 @@ class _Job:
         # Of the first attempt's paths: which may be wrong, and where in (0, 1) they were lost.
         self.suspect: np.ndarray = np.zeros(0, bool)
         self.lost: np.ndarray = np.zeros(0)
+        # Of the first attempt's stuck paths, by their roots of the start system: t, and what
+        # they are followed in there.
+        self.stuck: dict[int, tuple[float, np.ndarray]] = {}
 
     def take(self, roots: np.ndarray, status: np.ndarray, wanted: int, reached: np.ndarray) -> None:
         """Certify endpoints and pool what is new; the first call remembers the suspects."""
@@ -335,6 +377,13 @@ class _Job:
             for path in np.flatnonzero(~new & (certified.kind != FAILED)):
                 suspect |= owners == owners[path]
             self.suspect = suspect
+
+    def take_exact(self, root: list[acb], path: int) -> None:
+        """Certify the end, known in many bits, of the path from a root of the start system."""
+        found = certify_exact(self.chain, self.instance, [root])
+        if found.kind[0] != FAILED:
+            self.pool.add(found)
+            self.suspect[path] = False
 
 
 def _certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:

@@ -1,7 +1,5 @@
 r"""Paths from one instance's solutions to another's, and how many there are.
 
-inputs_kernel   The compiled tracker in the free inputs
-inputs_tracker  Lines between instances in their free inputs
 kernel       The compiled loop of the path tracker: many paths, `LANES` at a time
 label_curve  A curve of instances, cut by hyperplane sections: evaluation and path tracking
 lines        Equivalent instances, and detours around bad ones
@@ -15,4 +13,5 @@ start_cache  Start systems kept on disk, so that monodromy runs once for each al
 steps        What path trackers share: step lengths and their judgement, in lanes
 trace_test   A trace test: whether all solutions of a generic instance have been found
 tracker      Batched path tracking between parameter vectors of a chain
+inputs/      Lines in the free inputs: few unknowns, no power of W
 """

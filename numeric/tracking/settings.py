@@ -42,10 +42,10 @@ class Settings:
     def for_inputs(self) -> Settings:
         """The same care in the free inputs.
 
-        With residuals in pairs of doubles a second increment says how good the *matrix* is: it
-        may be larger.
+        Near infinity Newton's basin is as small as 10^-8 of the unknowns: a point that has not
+        come that near is outside, and its path lost.  The second increment must be smaller.
         """
-        return replace(self, order=self.order + 4, accuracy=self.accuracy * 100)
+        return replace(self, order=self.order + 4, accuracy=self.accuracy * 0.1)
 
     @property
     def options(self) -> Options:

@@ -3,7 +3,7 @@
 Each path follows one root while parameters move on the straight complex line from one instance
 to another, t from 0 to 1, or on a detour through complex t.  Many paths over many instances run
 in one compiled call.  Where the equations have a form in few unknowns
-(`numeric.chains.inputs`) they are tracked in it (`numeric.tracking.inputs_kernel`), else as a
+(`numeric.chains.inputs`) they are tracked in it (`numeric.tracking.inputs.kernel`), else as a
 chain (`numeric.tracking.kernel`).
 
 A tracked endpoint is an approximation; what it proves is for `numeric.certification.krawczyk`
@@ -24,7 +24,7 @@ from numeric.chains.chain import Chain
 from numeric.chains.inputs import inputs_form
 from numeric.chains.lanes.linalg import LANES, workspace
 from numeric.chains.lanes.table import make_table
-from numeric.tracking.inputs_tracker import InputsLines
+from numeric.tracking.inputs.tracker import InputsLines
 from numeric.tracking.kernel import track_paths
 from numeric.tracking.lines import turned
 from numeric.tracking.settings import Settings
@@ -44,7 +44,8 @@ class Tracked:
     ----------
     roots : ndarray of complex, shape (paths, r)
     lifts : ndarray of complex, shape (paths, ·)
-        States S_1, …, S_K of the lifted system; empty where it was not used.
+        What else a path is followed in: states S_1, …, S_K of the lifted system, or the unknowns
+        of the free inputs; empty where the weights are all.
     status : ndarray of int
         `DONE`, `STUCK` (steps became too short) or `SLOW` (too many steps).
     steps, rejected : ndarray of int

@@ -9,7 +9,7 @@ from numeric.chains.chain import make_chain
 from numeric.chains.inputs import inputs_form
 from numeric.chains.lanes import inputs
 from numeric.chains.lanes.linalg import LANES, factor, workspace
-from numeric.tracking.inputs_tracker import turn
+from numeric.tracking.inputs.tracker import turn
 from numeric.tracking.lines import detour
 from numeric.tracking.settings import Settings
 from numeric.tracking.tracker import DONE, ChainLines, _legs, track

@@ -11,7 +11,7 @@ import numpy as np
 from numeric.chains.inputs import InputsForm
 from numeric.chains.lanes.inputs import make_table
 from numeric.chains.lanes.linalg import workspace
-from numeric.tracking.inputs_kernel import track_inputs
+from numeric.tracking.inputs.kernel import track_inputs
 from numeric.tracking.settings import Settings
 from numeric.tracking.steps import Lines, Outcome
 
@@ -69,17 +69,18 @@ class InputsLines:
         return weights
 
     def lifts(self, settings: Settings) -> int:
-        """States that come with an endpoint: none."""
-        return 0
+        """What comes with an endpoint: the unknowns themselves, for where a path is stuck."""
+        return self.form.unknowns
 
     def run(
         self, settings: Settings, lines: Lines, roots: np.ndarray, lifts: np.ndarray,
         outcome: Outcome,
     ) -> None:  # fmt: skip
-        """The kernel; fills roots and outcome."""
+        """The kernel; fills roots, lifts and outcome."""
         settings = settings.for_inputs
         table = make_table(self.form, settings.order)
         track_inputs(workspace(table.slots), table, settings.options, lines, roots, outcome)
+        lifts[:] = roots
 
 
 def turn(form: InputsForm, vector: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
