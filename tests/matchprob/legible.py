@@ -50,6 +50,8 @@ def faults(figure: Figure) -> list[str]:
 
 def _faults(figure: Figure, dpi: int) -> list[str]:
     figure.set_dpi(dpi)
+    # Saving draws twice too: one pass does not always settle the layout.
+    figure.draw_without_rendering()
     figure.draw_without_rendering()
     slack = _SLACK * figure.dpi / 72
     boxes = [(text, text.get_window_extent()) for text in texts_of(figure)]
