@@ -158,6 +158,13 @@ class ActivatedNetwork(Network):
             del plain["biases"]
         return plain
 
+    def __str__(self) -> str:
+        plain = {k: v for k, v in self.sizes.items() if k not in ("activation", "biases")}
+        said = [f"{k} = {v}" for k, v in plain.items()]
+        form = "φ(z) = " if self.activation.name == POLYNOMIAL else "φ = "
+        said.append(f"{form}{self.activation}")
+        return f"{self.title}: {', '.join(said)}{', biases' if self.biases else ''}"
+
     @property
     def is_linear(self) -> bool:  # type: ignore[override]
         """Whether it is a linear network by another name."""
