@@ -64,26 +64,25 @@ class Bounds:
 def jacobian(instance: Instance, values: Sequence[Any]) -> fmpq_mat:
     """The derivative of vec(Y) by the learnable weights over Q, dm×r.
 
-        Parameters
-        ----------
-        instance : Instance
-        values : sequence of fmpq
-            The learnable weights, in the allocation's order.
+    Parameters
+    ----------
+    instance : Instance
+    values : sequence of fmpq
+        The learnable weights, in the allocation's order.
 
-        Notes
-        -----
-        A ReLU unit whose input is exactly 0 counts as silent: there the labels have one-sided
-        derivatives only.
+    Notes
+    -----
+    A ReLU unit whose input is exactly 0 counts as silent: there the labels have one-sided
+    derivatives only.
 
-        Examples
-        --------
-        >>> from algebra.networks.linear import LinearEstimator
-        >>> from algebra.problems.problem import Problem
-        >>> from numeric.activations.krawczyk import BallSystem
-    from numeric.instances import draw_instance
-        >>> instance = draw_instance(Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]}), 0, 0)
-        >>> jacobian(instance, [fmpq(0)])[0, 0] == instance.exact[1][0, 0]
-        True
+    Examples
+    --------
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.problems.problem import Problem
+    >>> from numeric.instances import draw_instance
+    >>> instance = draw_instance(Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]}), 0, 0)
+    >>> jacobian(instance, [fmpq(0)])[0, 0] == instance.exact[1][0, 0]
+    True
     """
     network, cells = instance.problem.network, instance.allocation.cells
     weights, X, Y = instance.exact

@@ -96,6 +96,8 @@ def solution_costs(instance: Instance, solutions: Sequence[Sequence[float]]) -> 
     Examples
     --------
     >>> from algebra.networks.linear import LinearEstimator
+    >>> from algebra.problems.problem import Problem
+    >>> from numeric.instances import draw_instance
     >>> instance = draw_instance(Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]}), 0, 0)
     >>> [cost] = solution_costs(instance, [[float(instance.teacher["W"][0, 0])]])
     >>> cost.residuals["float64"]

@@ -62,7 +62,7 @@ def record(
     >>> net = mp.RNN(n=3, T=2, b=1, d=1, m=3, activation="tanh")
     >>> problem = mp.Problem(net, {"W": [[1, 0, 1], [0, 1, 1], [0, 1, 0]]})
     >>> mp.record(problem, "units").names
-    ('unit 0',)
+    ('unit 0', 'unit 1')
     """
     problem = as_problem(question)
     positive_seconds(seconds, "seconds", zero=True)
