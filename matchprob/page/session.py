@@ -186,6 +186,7 @@ class Session:
         self._emit(
             {
                 "event": "welcome",
+                "asked": message.get("asked"),
                 "version": __version__,
                 **_shown(self.state),
                 "pinned": pinned,

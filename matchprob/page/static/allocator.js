@@ -62,6 +62,7 @@ class View {
     this.grids = [];
     this.marks = /** @type {any} */ ({});
     this.seq = 0;
+    this.hellos = 0;
     this.asking = "";
     this.inFlight = false;
     this.isStale = false;
@@ -175,7 +176,8 @@ class View {
 
   /** @param {any} state plain data or null */
   hello(state) {
-    this.send({ verb: "hello", state });
+    this.hellos += 1;
+    this.send({ verb: "hello", state, asked: this.hellos });
   }
 
   /** @param {any} event */
@@ -187,6 +189,8 @@ class View {
   /** @param {any} event */
   on_welcome(event) {
     this.welcome = event;
+    // Another state has come meanwhile: its own answer is on the way.
+    if (event.asked && event.asked !== this.hellos) return;
     this.say(event.trouble ?? "", "warn");
     for (const study of event.studies) this.studies[study.study] = study;
     if (event.pinned) this.pinned = event.pinned;
