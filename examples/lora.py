@@ -4,7 +4,7 @@ How large must a low rank be?
 
 Fine-tuning by low-rank updates (LoRA) changes W to W + U Vᵀ. In a deep linear net a published
 threshold says that ranks which add up to the rank of the change suffice. Exact ranks agree in each
-of 1,296 cases, and one rank less never does. With tanh the threshold grows with the samples,
+of 1,900 cases, and one rank less never does. With tanh the threshold grows with the samples,
 just as counting parameters without gauge says, until only whole matrices do.
 """
 
