@@ -29,7 +29,7 @@ from algebra.certificates.certificate import (
 from algebra.certificates.family import Effort, Tools
 from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linear.certify import certify_linear, generic_ranks, why_minimal
-from algebra.linear.evidence import rank_evidence
+from algebra.linear.evidence import on_ranks, rank_evidence
 from algebra.networks.activated import ActivatedNetwork
 from algebra.phases import phase
 from algebra.problems.problem import Problem
@@ -154,14 +154,13 @@ class _Certifier:
     def _conclude(
         self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
     ) -> Certificate:
-        return Certificate(
-            problem=self.problem,
-            verdict=verdict,
-            rule=rule,
-            equations=self.whole.rank,
-            rank=self.own.rank,
-            prime=self.own.p,
-            error_bound=self.whole.error if error is None else error,
+        return on_ranks(
+            self.problem,
+            self.whole,
+            self.own,
+            verdict,
+            rule,
+            error=error,
             evidence=self.evidence,
             seed=self.effort.seed,
             **more,

@@ -6,17 +6,50 @@ Reading refuses whatever is not of the form written here, with its place
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.fields import Fields, items, whole
-from algebra.errors import shown
+from algebra.errors import InputError, shown
 from algebra.matroids.branch_and_bound import Tree
-from algebra.matroids.capped import Dual
+from algebra.matroids.capped import Dual, DualError
 from algebra.matroids.groups import GroupLeaf
 from algebra.matroids.intersection import Shortage, Splitting
 from algebra.matroids.lagrangian import Leaf
+
+
+@contextmanager
+def refused_at(place: str) -> Iterator[None]:
+    """What is refused inside is refused at this place."""
+    try:
+        yield
+    except (InputError, DualError) as error:
+        raise CheckFailed(place, str(error)) from None
+
+
+def over_points(
+    points: Iterable[tuple[int, int]], target: Fraction, check: Callable[[int, int], Fraction]
+) -> tuple[Fraction, int]:
+    """Run a check at as many points as an error bound needs; that bound, and how many.
+
+    Parameters
+    ----------
+    points : iterable of (int, int)
+        Prime and number of each; they do not end before the bound is reached.
+    target : Fraction
+    check : callable
+        Raises where a claim fails at a point; else the probability that it misses there.
+    """
+    error, count = Fraction(1), 0
+    for p, number in points:
+        if error < target:
+            break
+        error *= check(p, number)
+        count += 1
+    return error, count
 
 
 def wholes(value: object, place: str, least: int | None = None) -> tuple[int, ...]:

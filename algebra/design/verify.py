@@ -29,8 +29,7 @@ What each goal claims stands in `algebra.design.proof`.  Checked are, in this or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -45,6 +44,7 @@ from algebra.certificates.checks import (
     CheckFailed,
     Verification,
 )
+from algebra.certificates.duals import over_points, refused_at
 from algebra.design.demand import TARGET, Demand, SearchUnfinished
 from algebra.design.evidence import (
     CostEvidence,
@@ -59,9 +59,9 @@ from algebra.design.proof import DesignProof, read_proof
 from algebra.design.ranked import ranked_bases
 from algebra.design.result import allocation_of, float_text, fullest
 from algebra.design.spread import least_cap
-from algebra.errors import InputError, Unfinished
+from algebra.errors import Unfinished
 from algebra.linear.recount import recount_again
-from algebra.matroids.capped import Dual, DualError
+from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import optimum
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import allocation_rank, network_rank
@@ -121,15 +121,6 @@ def verify_design(
     return Verification(verdict, tuple(checks))
 
 
-@contextmanager
-def _at(place: str) -> Iterator[None]:
-    """What is refused inside is refused at this place."""
-    try:
-        yield
-    except (InputError, DualError) as error:
-        raise CheckFailed(place, str(error)) from None
-
-
 class _Checker:
     def __init__(
         self, proof: DesignProof, seed: int, timeout: float, fallback: RootCounter | None,
@@ -142,7 +133,7 @@ class _Checker:
     def run(self) -> None:
         """All checks of the goal, one after another."""
         proof = self.proof
-        with _at("demand"):
+        with refused_at("demand"):
             asked = proof.demand(self.seed)
         self.meets(asked)
         check: Callable[[Demand, Any], None] = getattr(self, f"check_{proof.goal}")
@@ -210,12 +201,7 @@ class _Checker:
 
     def over_points(self, asked: Demand, check: Callable[[int, int], Fraction]) -> tuple[str, int]:
         """Run a check at as many points as the error bound needs; that bound, and how many."""
-        error, count = Fraction(1), 0
-        for p, number in asked.points():
-            if error < TARGET:
-                break
-            error *= check(p, number)
-            count += 1
+        error, count = over_points(asked.points(), TARGET, check)
         return float_text(error), count
 
     def units(self, asked: Demand) -> Fraction:
@@ -227,7 +213,7 @@ class _Checker:
         units = self.units(asked)
 
         def check(p: int, number: int) -> Fraction:
-            with _at("evidence"):
+            with refused_at("evidence"):
                 bound = dual.bound(asked.problem(p, number))
             if bound is None or bound < units:
                 raise CheckFailed("evidence", "the dual solution does not bound the cost so high")
@@ -257,7 +243,7 @@ class _Checker:
                     raise SearchUnfinished("nothing more spread was found, nor was it excluded")
                 none = found.is_infeasible
             else:
-                with _at("spread"):
+                with refused_at("spread"):
                     none = refutation.bound(problem) is None
             if not none:
                 raise CheckFailed(
@@ -278,7 +264,7 @@ class _Checker:
         value, units = int(self.proof.value), self.units(asked)
 
         def check(p: int, number: int) -> Fraction:
-            with _at("evidence"):
+            with refused_at("evidence"):
                 rating, miss = neuron_bound(asked, self.proof.line, p, number, evidence.leaves)
             if rating is None or rating[0] < value:
                 raise CheckFailed("evidence", f"the leaves do not exclude fewer than {value}")
@@ -314,7 +300,7 @@ class _Checker:
         met: set[int] = set()
 
         def check(p: int, number: int) -> Fraction:
-            with _at(place):
+            with refused_at(place):
                 for units, elements in ranked_bases(asked, asked.columns(p, number), p):
                     if units >= self.units(asked):
                         break
@@ -346,7 +332,7 @@ class _Checker:
 
     def canonical(self, asked: Demand, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
         """The same for all allocations of an orbit."""
-        with _at("evidence"):
+        with refused_at("evidence"):
             allocation = Allocation.from_cells(asked.network, cells)
         if not hasattr(self, "group"):
             self.group = renamings(asked)
@@ -362,7 +348,7 @@ class _Checker:
         for cells, value in roots.parts:
             if not set(cells) <= set(roots.cells):
                 raise CheckFailed(place, "has a part that is none")
-            with _at(place):
+            with refused_at(place):
                 part = Allocation.from_cells(asked.network, cells)
             rank = allocation_rank(part, asked.support, asked.equations, self.seed)
             if not part.size == rank.rank == asked.equations:

@@ -41,7 +41,13 @@ from algebra.certificates.certificate import (
 )
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import vanishing_certificate
-from algebra.linear.evidence import circuit_reason, rank_evidence, reached_evidence, root_evidence
+from algebra.linear.evidence import (
+    circuit_reason,
+    on_ranks,
+    rank_evidence,
+    reached_evidence,
+    root_evidence,
+)
 from algebra.linear.reachable import reachable_blocks
 from algebra.linear.witness import find_witness
 from algebra.networks.limits import plural
@@ -141,19 +147,14 @@ class _Case:
     def conclude(
         self, verdict: str, rule: str, *, error: Fraction | None = None, **more: Any
     ) -> Certificate:
-        """The certificate.
-
-        Not minimal is proved, unless the whole network's rank is only probably not larger: that
-        is the error where none is given.
-        """
-        return Certificate(
-            problem=self.problem,
-            verdict=verdict,
-            rule=rule,
-            equations=self.whole.rank,
-            rank=self.own.rank,
-            prime=self.own.p,
-            error_bound=self.whole.error if error is None else error,
+        """The certificate."""
+        return on_ranks(
+            self.problem,
+            self.whole,
+            self.own,
+            verdict,
+            rule,
+            error=error,
             theorems=self.theorems,
             notes=tuple(self.notes),
             evidence=self.evidence,

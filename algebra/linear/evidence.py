@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from flint import fmpz, fmpz_poly
 
+from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.fields import (
     Fields,
@@ -48,6 +50,33 @@ def circuit_reason(allocation: Allocation, support: Mapping[str, np.ndarray], se
     cells = smallest_circuit(allocation, support, seed)
     names = " ".join(f"{name}[{i},{j}]" for name, i, j in cells)
     return f"no budget is violated, but these {len(cells)} depend on each other: {names}"
+
+
+def on_ranks(
+    problem: Problem,
+    whole: GenericRank,
+    own: GenericRank,
+    verdict: str,
+    rule: str,
+    *,
+    error: Fraction | None = None,
+    **more: Any,
+) -> Certificate:
+    """A certificate that rests on generic ranks.
+
+    Not minimal is proved, unless the whole network's rank is only probably not larger: that is
+    the error where none is given.
+    """  # fmt: skip
+    return Certificate(
+        problem=problem,
+        verdict=verdict,
+        rule=rule,
+        equations=whole.rank,
+        rank=own.rank,
+        prime=own.p,
+        error_bound=whole.error if error is None else error,
+        **more,
+    )
 
 
 def rank_evidence(problem: Problem, found: GenericRank) -> dict[str, Any]:

@@ -21,8 +21,7 @@ What is claimed stands in `algebra.record.result`.  Checked are, in this order:
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -37,10 +36,10 @@ from algebra.certificates.checks import (
     Verification,
     unfinished,
 )
-from algebra.errors import InputError, Unfinished
+from algebra.certificates.duals import over_points, refused_at
+from algebra.errors import Unfinished
 from algebra.linalg.modular import matmul, random_residues
 from algebra.linear.derivatives import Dual as DualNumbers
-from algebra.matroids.capped import DualError
 from algebra.matroids.spanning import spanning_bound
 from algebra.ranks.jacobian import Point
 from algebra.record.asked import Asked
@@ -93,17 +92,8 @@ def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
         return Verification(VERDICT, (*checklist.checks, *left.checks))
 
 
-@contextmanager
-def _at(place: str) -> Iterator[None]:
-    """What is refused inside is refused at this place."""
-    try:
-        yield
-    except (InputError, DualError) as error:
-        raise CheckFailed(place, str(error)) from None
-
-
 def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:
-    with _at("question"):
+    with refused_at("question"):
         asked = proof.ask(seed)
     _meets(proof, asked)
     rows = _derivatives_at(asked, *next(asked.points()))
@@ -197,17 +187,16 @@ def _ranks(proof: RecordingProof, asked: Asked, checklist: Checklist) -> None:
 
 def _bound(proof: RecordingProof, asked: Asked, checklist: Checklist) -> None:
     """Nothing that has this rank costs less than is claimed."""
-    error, count = Fraction(1), 0
-    for p, number in asked.points():
-        if error < TARGET:
-            break
+
+    def check(p: int, number: int) -> Fraction:
         check_time()
-        with _at("evidence"):
+        with refused_at("evidence"):
             bound = _bound_at(proof, asked, p, number)
         if bound is None or bound < proof.bound:
             raise CheckFailed("evidence", f"does not bound the cost by {proof.bound}")
-        error *= asked.point_error
-        count += 1
+        return asked.point_error
+
+    error, count = over_points(asked.points(), TARGET, check)
     best = "nothing costs less" + ("" if proof.bound == proof.cost else f" than {proof.bound}")
     checklist.say(
         "evidence", PROBABLE, f"{best}: {count} new points, error at most {bound_text(error)}"

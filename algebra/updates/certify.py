@@ -35,7 +35,7 @@ from algebra.certificates.certificate import (
     Certificate,
 )
 from algebra.certificates.family import Effort
-from algebra.linear.evidence import rank_evidence, root_evidence
+from algebra.linear.evidence import on_ranks, rank_evidence, root_evidence
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.limits import plural
 from algebra.phases import phase
@@ -200,14 +200,13 @@ class _Certifier:
     def _conclude(
         self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
     ) -> Certificate:
-        return Certificate(
-            problem=self.problem,
-            verdict=verdict,
-            rule=rule,
-            equations=self.whole.rank,
-            rank=self.own.rank,
-            prime=self.own.p,
-            error_bound=self.whole.error if error is None else error,
+        return on_ranks(
+            self.problem,
+            self.whole,
+            self.own,
+            verdict,
+            rule,
+            error=error,
             evidence=self.evidence,
             seed=self.effort.seed,
             **more,
