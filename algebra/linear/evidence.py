@@ -66,7 +66,7 @@ def on_ranks(
 
     Not minimal is proved, unless the whole network's rank is only probably not larger: that is
     the error where none is given.
-    """  # fmt: skip
+    """
     return Certificate(
         problem=problem,
         verdict=verdict,

@@ -182,12 +182,11 @@ class HomotopyEngine:
         last two ways are left out.
         """
         careful = self.settings.careful()
-        suspects = [np.flatnonzero(job.suspect) for job in jobs]
-        everything = [np.arange(self.start.root_count)] * len(jobs)
         if self._inputs is not None and attempt == 1:
             for job in jobs:
                 self._finish_inputs(job)
-            suspects = [np.flatnonzero(job.suspect) for job in jobs]
+        suspects = [np.flatnonzero(job.suspect) for job in jobs]
+        everything = [np.arange(self.start.root_count)] * len(jobs)
         match attempt:
             case 0 | 1:
                 self._attempt(jobs, suspects, self.settings, threads, side=1 - 2 * attempt)
@@ -255,7 +254,7 @@ class HomotopyEngine:
             )
             if settings.lifted:
                 self._finish(job, turn, tracked, mine)
-            elif not side and not turn:
+            elif self._inputs is not None and not side and not turn:
                 job.stuck = {
                     int(roots[path]): (float(tracked.reached[path]), tracked.lifts[path])
                     for path in np.flatnonzero(mine & (tracked.status != DONE))
