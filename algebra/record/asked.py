@@ -53,7 +53,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, deficit_error, rank_at_points
 from algebra.ranks.jacobian import Point, jacobian, random_point
 from algebra.ranks.size import check_size
-from algebra.record.things import WHATS, Thing, check_what, numbers_of, things_of
+from algebra.record.things import Thing, check_what, numbers_of, things_of
 
 # Kinds of caps: on the entries of one output, of one sample, on the things of one population.
 CAPS = ("row", "column", "matrix")
@@ -358,8 +358,3 @@ def _caps(caps: Mapping[str, int], kinds: tuple[str, ...]) -> tuple[tuple[str, i
     return tuple(
         (kind, whole_number(caps[kind], f"caps.{kind}", 0)) for kind in CAPS if kind in caps
     )
-
-
-def what_text() -> str:
-    """All kinds of things in one line, for the command line's help."""
-    return "; ".join(f"{name}: {what.help}" for name, what in WHATS.items())
