@@ -47,11 +47,12 @@ from algebra.matroids.capped import CappedProblem, System
 from algebra.matroids.groups import Groups
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.spanning import SpanningProblem
+from algebra.networks.base import Point
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, deficit_error, rank_at_points
-from algebra.ranks.jacobian import Point, jacobian, random_point
+from algebra.ranks.jacobian import jacobian, random_point
 from algebra.ranks.size import check_size
 from algebra.record.things import Thing, check_what, numbers_of, things_of
 
@@ -139,12 +140,7 @@ class Asked:
         check_size(network, len(cells), int(kept.sum()))
         names = sorted(self.allocation.matrices)
         sources = {source for source, _ in self.owners}
-        factors = {
-            source: network.modular_readings(
-                source, point.weights, point.X, names, point.p, point.seed
-            )
-            for source in sources
-        }
+        factors = {source: network.modular_readings(source, point, names) for source in sources}
         table = np.zeros((len(owner), len(cells)), np.int64)
         at = 0
         for source, inside in self.owners:
