@@ -15,7 +15,8 @@ from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
-from algebra.ranks.budgets.cover import budget_violations, budgets
+from algebra.ranks.budgets.cover import budget_violations
+from algebra.ranks.budgets.lines import budgets
 from algebra.systems.inspection import FormReport, Inspection, form_report, form_reports
 from algebra.systems.instances import modular_instance
 from algebra.systems.system import build_system, symbolic_system

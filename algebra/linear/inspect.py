@@ -20,7 +20,8 @@ from algebra.linalg.rational import Rationals
 from algebra.polynomials.rings import PrimeField, RationalField, SymbolicRing
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
-from algebra.ranks.budgets.cover import budget_violations, budgets
+from algebra.ranks.budgets.cover import budget_violations
+from algebra.ranks.budgets.lines import budgets
 from algebra.systems.elimination import eliminate
 from algebra.systems.inspection import FormReport, Inspection, form_report, form_reports
 from algebra.systems.instances import ModularInstance, modular_instance

@@ -54,10 +54,11 @@ from algebra.linear.evidence import LinearEvidence, RankEvidence, RootEvidence, 
 from algebra.linear.recount import recount_again
 from algebra.linear.verify_reachable import check_reached
 from algebra.linear.verify_witness import check_no_real_root
+from algebra.networks.base import Point
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
-from algebra.ranks.jacobian import Point, all_cells, jacobian, tangent_factors
+from algebra.ranks.jacobian import all_cells, jacobian, tangent_factors
 from algebra.systems.forms import forms
 from algebra.systems.root_count import TRACE
 from algebra.theorems.statements import what_theorems_say

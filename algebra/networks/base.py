@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from algebra.errors import InputError, shown, whole_number
+from algebra.linalg.modular import matmul as modular_matmul
 from algebra.networks.readings import LABELS, TRACES, Reading
 
 if TYPE_CHECKING:
@@ -41,6 +42,34 @@ Support = Mapping[str, np.ndarray]
 
 # A dense matrix beyond this many entries cannot be held or certified on one machine.
 MAX_CELLS = 10**8
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point over GF(p): weights and samples.
+
+    Attributes
+    ----------
+    p : int
+    seed : int
+        The point's number: what is drawn besides weights and samples follows from it.
+    weights : dict of str to matrix over GF(p)
+    X : matrix over GF(p)
+    """
+
+    p: int
+    seed: int
+    weights: Mapping[str, Matrix]
+    X: Matrix
+
+    def matmul(self, a: Matrix, b: Matrix) -> Matrix:
+        """Product modulo p, of residues."""
+        return modular_matmul(a, b, self.p)
+
+    def reduced(self, a: Matrix) -> Matrix:
+        """The residues of a sum."""
+        return a % self.p
+
 
 # The kinds by their names in a problem file; every subclass that has a `kind` enters itself.
 KINDS: dict[str, type[Network]] = {}
@@ -303,24 +332,14 @@ class Network(ABC):
 
     # -- the Jacobian ----------------------------------------------------------------
 
-    def modular_tangents(
-        self,
-        weights: Mapping[str, np.ndarray],
-        X: np.ndarray,
-        names: Sequence[str] | None,
-        p: int,
-        seed: int,
-    ) -> Factors:
+    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
         """The factors of the Jacobian's columns at a point over GF(p).
 
         Parameters
         ----------
-        weights : mapping of str to ndarray of int64
-        X : ndarray of int64
+        point : Point
         names : sequence of str or None
             Only these matrices.
-        p, seed : int
-            The point's number: what is drawn besides weights and samples follows from it.
 
         Returns
         -------
@@ -335,16 +354,12 @@ class Network(ABC):
         """
         raise self._no_jacobian()
 
-    def modular_forward(self, weights: Mapping[str, Any], X: Any, p: int, seed: int) -> Matrix:
-        """Labels at the point of `modular_tangents`, from dual numbers for instance.
+    def modular_forward(self, point: Point) -> Matrix:
+        """Labels at a point of any matrices over GF(p) with the operations that `forward` uses.
 
-        Parameters
-        ----------
-        weights, X : of any matrices over GF(p)
-            With the operations that `forward` uses; see `algebra.linear.derivatives`.
-        p, seed : int
+        Of dual numbers, for instance: see `algebra.linear.derivatives`.
         """
-        return self.forward(weights, X)
+        return self.forward(point.weights, point.X)
 
     # -- what can be recorded ----------------------------------------------------------
 
@@ -370,13 +385,7 @@ class Network(ABC):
         raise self._no_reading(what)
 
     def modular_readings(
-        self,
-        what: str,
-        weights: Mapping[str, np.ndarray],
-        X: np.ndarray,
-        names: Sequence[str] | None,
-        p: int,
-        seed: int,
+        self, what: str, point: Point, names: Sequence[str] | None
     ) -> list[Factors]:
         """The factors of the derivatives of `readings`, at a point over GF(p).
 
@@ -389,7 +398,7 @@ class Network(ABC):
         """
         if what != LABELS:
             raise self._no_reading(what)
-        factors = self.modular_tangents(weights, X, names, p, seed)
+        factors = self.modular_tangents(point, names)
         return [
             {
                 name: (
@@ -401,17 +410,10 @@ class Network(ABC):
             for k in range(len(self.label_steps))
         ]
 
-    def modular_values(
-        self, what: str, weights: Mapping[str, Any], X: Any, p: int, seed: int
-    ) -> list[Matrix]:
-        """What `modular_readings` differentiates, one matrix (units×m) each, of dual numbers.
+    def modular_values(self, what: str, point: Point) -> list[Matrix]:
+        """What `modular_readings` differentiates, one matrix (units×m) each.
 
-        Parameters
-        ----------
-        what, p, seed
-            As for `modular_readings`.
-        weights, X : of any matrices over GF(p)
-            As for `modular_forward`.
+        At a point of dual numbers, as for `modular_forward`.
 
         Raises
         ------
@@ -419,7 +421,7 @@ class Network(ABC):
         """
         if what != LABELS:
             raise self._no_reading(what)
-        Y = self.modular_forward(weights, X, p, seed)
+        Y = self.modular_forward(point)
         return [Y[:, k * self.m : (k + 1) * self.m] for k in range(len(self.label_steps))]
 
     def _no_reading(self, what: str) -> NotKnown:

@@ -9,7 +9,8 @@ import numpy as np
 
 from algebra.linalg.modular import random_prime
 from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.cover import budget_violations, budgets
+from algebra.ranks.budgets.cover import budget_violations
+from algebra.ranks.budgets.lines import budgets
 from algebra.relu.patterns import (
     patterns_left_by_D3,
     patterns_left_by_D4,

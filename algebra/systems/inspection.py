@@ -11,7 +11,7 @@ import numpy as np
 
 from algebra.phases import phase
 from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.cover import Budget, Violation
+from algebra.ranks.budgets.lines import Budget, Violation
 from algebra.results import Result
 from algebra.systems.core import Core
 from algebra.systems.elimination import eliminate

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,13 +37,14 @@ from algebra.certificates.checks import (
 from algebra.certificates.claim import Claim, read_claim, verified
 from algebra.certificates.family import Effort
 from algebra.linalg.modular import matmul, random_prime, random_residues, rank
-from algebra.linear.derivatives import Dual
+from algebra.linear.derivatives import Dual, dual_point
 from algebra.linear.evidence import RankEvidence, RootEvidence, read_evidence
 from algebra.linear.verify import Checker, odds, own_rank
 from algebra.networks.activated import ActivatedNetwork
+from algebra.networks.base import Point
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Learning, LowRank, Update
-from algebra.ranks.jacobian import Point, random_point, tangent_factors
+from algebra.ranks.jacobian import random_point, tangent_factors
 from algebra.ranks.updates import drawn_parameters, learning_columns, learning_rank
 from algebra.systems.root_count import DEGREE, RootCountError
 from algebra.updates.equivalent import (
@@ -170,11 +172,9 @@ def update_derivative(learning: Learning, point: Point, step: np.ndarray) -> np.
     """
     network, p = learning.network, point.p
     drawn = drawn_parameters(learning, p, point.seed)
-    tangents = {name: np.zeros(shape, np.int64) for name, shape in network.shapes.items()}
-    for (name, i, j), value in zip(learning.cells, step[: len(learning.cells)], strict=True):
-        tangents[name][i, j] = value
-    weights = {n: Dual(point.weights[n] % p, tangents[n], p) for n in network.shapes}
     at = len(learning.cells)
+    moved_cells = dual_point(network, point, learning.cells, step[:at])
+    weights = dict(moved_cells.weights)
     for name, update in learning.updates.items():
         shape = network.shapes[name]
         values: dict[str, Dual] = {}
@@ -185,8 +185,7 @@ def update_derivative(learning: Learning, point: Point, step: np.ndarray) -> np.
             at += count
         before = _before(update, point.weights[name], drawn[name], p)
         weights[name] = update.apply(Dual(before, np.zeros(shape, np.int64), p), values)
-    X = Dual(point.X % p, np.zeros_like(point.X), p)
-    return network.modular_forward(weights, X, p, point.seed).tangent
+    return network.modular_forward(replace(moved_cells, weights=weights)).tangent
 
 
 def _value(
