@@ -11,8 +11,8 @@ evidence        A search for a ReLU instance that proves MP < 1: no weights matc
                 it
 hull            The linear programs of a ReLU instance over convex hulls of its units' activations
 hull_simplex    A revised simplex for the hull programs of a ReLU instance, compiled
-pairs           One instance decided by branching on complementary pairs, its weights in intervals or
-                not
+pairs           One instance decided by branching on complementary pairs, its weights in intervals
+                or not
 pairs_kernel    Branch and bound on complementarity, compiled: dual simplex warm-started down the
                 tree
 patience        Compiled tree searches under a time limit: cut off and begun again with more nodes
