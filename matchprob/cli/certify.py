@@ -300,9 +300,3 @@ def atlas(
         kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
         say(f"matchprob: stopped after {len(found.entries)} of {found.orbits} orbits, {kept}")
         raise typer.Exit(UNFINISHED)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verbs."""
-    for verb in (inspect, certify, verify, audit, atlas):
-        app.command()(verb)

@@ -72,8 +72,3 @@ def decide(
     if out is not None:
         files.write_text(out, json.dumps(found.certificate()))
         say(f"wrote {out}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(decide)

@@ -171,8 +171,3 @@ def design(
         files.write_text(out, certificate.to_json())
         say(f"wrote {out}: {certificate.verdict}, {certificate.rule}")
     picture.draw(found)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(design)

@@ -184,9 +184,3 @@ def compare(
         found.trials, trials, "common trials", "compare", asked.store,
         found.first.trouble or found.second.trouble,
     )  # fmt: skip
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verbs."""
-    for verb in (count, estimate, compare):
-        app.command()(verb)

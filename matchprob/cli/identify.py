@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 
-import typer
-
 from matchprob.cli.options import Json, Picture, ProblemFile, Seed, Timeout, answer
 
 
@@ -30,8 +28,3 @@ def identify(
     data = {**found.to_dict(), "seed": seed}
     answer(data, why, question.names, lambda page: page.print(str(found)), as_json=as_json)
     picture.draw(found)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verbs."""
-    app.command()(identify)

@@ -80,8 +80,3 @@ def profile(
     answer(found.to_dict(), why, names, lambda page: print_profile(page, found), as_json=as_json)
     picture.draw(found)
     finish(found.trials, trials, "trials", "profile", asked.store, found.trouble)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(profile)

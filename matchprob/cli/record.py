@@ -124,8 +124,3 @@ def record(
             f"{found.bound}: whether anything lies between is not known"
         )
         raise typer.Exit(UNFINISHED)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(record)

@@ -82,9 +82,3 @@ def robust(
         lambda page: print_robustness(page, found), as_json=as_json,
     )  # fmt: skip
     picture.draw(found)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verbs."""
-    for verb in (repair, robust):
-        app.command()(verb)

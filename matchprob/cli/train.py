@@ -81,8 +81,3 @@ def train(
     )  # fmt: skip
     picture.draw(found)
     finish(found.trials, trials, "trials", "train", asked.store, found.trouble)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(train)

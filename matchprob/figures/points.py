@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from algebra.problems.problem import Problem
+from algebra.results import named
 from matchprob.figures import Run
 from matchprob.io.progress import progress
 from numeric.counts import COMPLETE, InstanceCount, Reason
@@ -89,10 +90,7 @@ class Measured:
         out: dict[str, object] = {
             "curve": curve,
             "x": self.point.x,
-            "trials": self.estimate.trials,
-            "matched": self.estimate.matched,
-            "unmatched": self.estimate.unmatched,
-            "undetermined": self.estimate.undetermined,
+            **named(self.estimate, "trials matched unmatched undetermined"),
             "low": round(interval.low, 4),
             "high": round(interval.high, 4),
             "certified_maximal": kinds["certified maximal"],
