@@ -18,7 +18,7 @@ from matchprob.cli.options import (
     Seed,
     Timeout,
     answer,
-    say,
+    write,
 )
 
 if TYPE_CHECKING:
@@ -69,6 +69,4 @@ def decide(
     answer(data, why, question.names, show, as_json=as_json)
     if found.verdict == UNDETERMINED:
         raise typer.Exit(UNFINISHED)
-    if out is not None:
-        files.write_text(out, json.dumps(found.certificate()))
-        say(f"wrote {out}")
+    write(out, lambda: json.dumps(found.certificate()))

@@ -7,12 +7,12 @@ python-flint's ball arithmetic (`acb`), with the precision doubled until it succ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from flint import acb, arb, ctx
 
-from numeric.certification.krawczyk import FAILED, NONREAL, REAL, Certified
+from numeric.certification.krawczyk import NONREAL, REAL, Certified
 from numeric.chains.balls import BallSystem
 from numeric.chains.chain import Chain
 from numeric.instances import Instance
@@ -53,22 +53,13 @@ def certify_exact(
     radii = np.full(roots.shape, np.inf)
     if not len(roots):
         return Certified(kind, roots, radii)
-    chosen = chain.independent_samples(instance.X)
-    weights, X, Y = instance.exact
-    vector = chain.raw(weights, X[:, chosen], chain.label_columns(Y, chosen))
-    saved = ctx.prec
-    try:
-        for number, root in enumerate(points):
-            precision = bits
-            while precision <= most_bits and kind[number] == FAILED:
-                ctx.prec = precision
-                system = _Test(chain, [acb(arb(x)) for x in vector])
-                found = system.test(root)
-                if found is not None:
-                    kind[number], roots[number], radii[number] = found
-                precision *= 2
-    finally:
-        ctx.prec = saved
+    vector = _exact_vector(chain, instance)
+    for number, root in enumerate(points):
+        for test in _tests(chain, vector, bits, most_bits):
+            found = test.test(root)
+            if found is not None:
+                kind[number], roots[number], radii[number] = found
+                break
     return Certified(kind, roots, radii)
 
 
@@ -99,25 +90,34 @@ def ask_real_root(
     bool or None
         None where no precision was enough.
     """
+    for test in _tests(chain, _exact_vector(chain, instance), bits, most_bits):
+        found = test.enclose(_balls(root))
+        if found is not None and found[0] == REAL:
+            _, centre, radii = found
+            balls = [arb(z.real.mid(), q) for z, q in zip(centre, radii, strict=True)]
+            answer = ask(balls)
+            if answer is not None:
+                return answer
+    return None
+
+
+def _exact_vector(chain: Chain, instance: Instance) -> np.ndarray:
+    """The instance's parameter vector over Q."""
     chosen = chain.independent_samples(instance.X)
     weights, X, Y = instance.exact
-    vector = chain.raw(weights, X[:, chosen], chain.label_columns(Y, chosen))
+    return chain.raw(weights, X[:, chosen], chain.label_columns(Y, chosen))
+
+
+def _tests(chain: Chain, vector: np.ndarray, bits: int, most_bits: int) -> Iterator[_Test]:
+    """Krawczyk's test at one precision after the other, each twice the last."""
     saved = ctx.prec
     try:
-        precision = bits
-        while precision <= most_bits:
-            ctx.prec = precision
-            found = _Test(chain, [acb(arb(x)) for x in vector]).enclose(_balls(root))
-            if found is not None and found[0] == REAL:
-                _, centre, radii = found
-                balls = [arb(z.real.mid(), q) for z, q in zip(centre, radii, strict=True)]
-                answer = ask(balls)
-                if answer is not None:
-                    return answer
-            precision *= 2
+        while bits <= most_bits:
+            ctx.prec = bits
+            yield _Test(chain, [acb(arb(x)) for x in vector])
+            bits *= 2
     finally:
         ctx.prec = saved
-    return None
 
 
 class _Test(BallSystem):

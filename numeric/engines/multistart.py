@@ -13,7 +13,6 @@ reports the starts and how many of them converged, and claims no completeness.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +24,7 @@ from numeric.certification.pool import RealPool
 from numeric.chains.arrays import residuals
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 from numeric.tracking.tracker import DONE, Settings, track
@@ -153,7 +152,7 @@ def damped_newton(
     return runs.ends, np.sqrt(runs.cost) <= 1e-10 * size
 
 
-class MultistartEngine:
+class MultistartEngine(OneByOne):
     """Lower bounds on the real solutions of instances; needs no root count.
 
     Parameters
@@ -187,10 +186,6 @@ class MultistartEngine:
         self.enough = enough
         self.timeout = timeout
         self.reason = reason
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """Lower bounds for several instances, in their order."""
-        return [self.count(instance) for instance in instances]
 
     def count(self, instance: Instance) -> InstanceCount:
         """A lower bound for one instance."""

@@ -6,20 +6,19 @@ Where N = 1 (only the read-out learns) the one certified solution is all there a
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from numeric.activations.newton import certified_solutions
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
 
 # Random starts of an instance.
 STARTS = 62
 
 
-class NewtonEngine:
+class NewtonEngine(OneByOne):
     """Certified real solutions of instances of networks with activations.
 
     Parameters
@@ -56,10 +55,6 @@ class NewtonEngine:
             )
         self.root_count, self.starts = root_count, starts
         self.enough, self.timeout = enough, timeout
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """Lower bounds for several instances, in their order."""
-        return [self.count(instance) for instance in instances]
 
     def count(self, instance: Instance) -> InstanceCount:
         """A lower bound for one instance."""

@@ -12,7 +12,7 @@ the activation pattern of an endpoint has an exact rational witness; otherwise i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time
 from numeric.adam import Adam, half_cosine
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
 
@@ -135,7 +135,7 @@ def damped(loss: ReluLoss, starts: np.ndarray, steps: int = 100) -> np.ndarray:
     ).ends
 
 
-class OptimizerEngine:
+class OptimizerEngine(OneByOne):
     """Real solutions that an optimizer happens to find, and the paper's verdict beside them.
 
     Parameters
@@ -156,11 +156,8 @@ class OptimizerEngine:
         self.method = method
         self.starts = starts
 
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """One count for each instance, in their order."""
-        return [self._count(instance) for instance in instances]
-
-    def _count(self, instance: Instance) -> InstanceCount:
+    def count(self, instance: Instance) -> InstanceCount:
+        """What is certain of one instance."""
         check_time()
         began = time.perf_counter()
         if set(instance.allocation.matrices) != {"W1"}:
