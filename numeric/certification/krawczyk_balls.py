@@ -18,14 +18,15 @@ from numeric.chains.chain import Chain
 from numeric.instances import Instance
 
 _NEWTON = 30
+# First and last precision; it doubles in between.
+_BITS, _MOST_BITS = 128, 1024
 
 
 def certify_exact(
     chain: Chain,
     instance: Instance,
     approximations: np.ndarray | Sequence[Sequence[acb]],
-    bits: int = 128,
-    most_bits: int = 1024,
+    most_bits: int = _MOST_BITS,
 ) -> Certified:
     """Krawczyk's test for approximate roots, in balls.
 
@@ -35,8 +36,8 @@ def certify_exact(
     instance : Instance
     approximations : ndarray of complex, shape (·, r), or the same in balls
         Near infinity doubles may lie outside Newton's basin, and more digits are needed.
-    bits, most_bits : int, optional
-        First and last precision tried; it doubles in between.
+    most_bits : int, optional
+        The last precision tried.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def certify_exact(
         return Certified(kind, roots, radii)
     vector = _exact_vector(chain, instance)
     for number, root in enumerate(points):
-        for test in _tests(chain, vector, bits, most_bits):
+        for test in _tests(chain, vector, most_bits):
             found = test.test(root)
             if found is not None:
                 kind[number], roots[number], radii[number] = found
@@ -68,8 +69,6 @@ def ask_real_root(
     instance: Instance,
     root: np.ndarray,
     ask: Callable[[list[arb]], bool | None],
-    bits: int = 128,
-    most_bits: int = 1024,
 ) -> bool | None:
     """A question about a real root, answered at the first precision that suffices.
 
@@ -82,15 +81,13 @@ def ask_real_root(
     ask : callable
         From balls that hold the weights of a certified real root near `root` to True, False or
         None (the balls are too wide); called with flint's precision set to that of the balls.
-    bits, most_bits : int, optional
-        First and last precision tried; it doubles in between.
 
     Returns
     -------
     bool or None
         None where no precision was enough.
     """
-    for test in _tests(chain, _exact_vector(chain, instance), bits, most_bits):
+    for test in _tests(chain, _exact_vector(chain, instance)):
         found = test.enclose(_balls(root))
         if found is not None and found[0] == REAL:
             _, centre, radii = found
@@ -108,9 +105,9 @@ def _exact_vector(chain: Chain, instance: Instance) -> np.ndarray:
     return chain.raw(weights, X[:, chosen], chain.label_columns(Y, chosen))
 
 
-def _tests(chain: Chain, vector: np.ndarray, bits: int, most_bits: int) -> Iterator[_Test]:
+def _tests(chain: Chain, vector: np.ndarray, most_bits: int = _MOST_BITS) -> Iterator[_Test]:
     """Krawczyk's test at one precision after the other, each twice the last."""
-    saved = ctx.prec
+    saved, bits = ctx.prec, _BITS
     try:
         while bits <= most_bits:
             ctx.prec = bits

@@ -30,6 +30,8 @@ from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 from numeric.tracking.tracker import DONE, Settings, track
 
 _BATCH = 64
+# Newton steps of a start.
+_MOST_STEPS = 150
 # Starts of an instance where nobody says otherwise: those of the first paper.
 STARTS = 400
 
@@ -37,12 +39,9 @@ STARTS = 400
 def multistart_newton(
     instance: Instance,
     starts: int = STARTS,
-    seed: int = 0,
     *,
     chain: Chain | None = None,
     enough: int | None = None,
-    warm: bool = True,
-    most_steps: int = 150,
     seconds: float = float("inf"),
 ) -> InstanceCount:
     """Certified real solutions of one instance, from many starts.
@@ -53,15 +52,10 @@ def multistart_newton(
     starts : int, optional
         Random starts, Gaussian with the variance of the student's weights times a factor
         between 1/16 and 16 drawn for each start.
-    seed : int, optional
     chain : Chain, optional
         The allocation's chain, where it has been made already.
     enough : int, optional
         Stop after so many certified solutions (1 decides a match).
-    warm : bool, optional
-        Whether the teacher's own weights are continued to the instance first.
-    most_steps : int, optional
-        Newton steps a start.
     seconds : float, optional
         No new batch of 64 starts after so much processor time.
 
@@ -86,12 +80,12 @@ def multistart_newton(
     chain = chain or make_chain(instance.allocation, instance.problem.support)
     pool = RealPool(chain, instance)
     parameters = chain.parameters(instance)
-    if warm:
-        end = _from_teacher(chain, instance, parameters)
-        if end is not None:
-            pool.take(end[None])
+    # The teacher's own weights, continued to the instance, come first.
+    end = _from_teacher(chain, instance, parameters)
+    if end is not None:
+        pool.take(end[None])
     from_teacher = len(pool)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(instance.index, 0x3357)))
+    rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(instance.index, 0x3357)))
     scale = instance.spread
     done = converged = last_new = 0
     while done < starts and (enough is None or len(pool) < enough):
@@ -101,7 +95,7 @@ def multistart_newton(
         size = min(_BATCH, starts - done)
         spread = 2.0 ** rng.uniform(-2.0, 2.0, (size, 1))
         first = rng.standard_normal((size, chain.unknowns)) * scale * spread
-        ends, good = damped_newton(chain, parameters, first, most_steps)
+        ends, good = damped_newton(chain, parameters, first)
         converged += int(good.sum())
         before = len(pool)
         pool.take(ends[good])
@@ -123,7 +117,7 @@ def multistart_newton(
 
 
 def damped_newton(
-    chain: Chain, parameters: np.ndarray, starts: np.ndarray, most_steps: int = 150
+    chain: Chain, parameters: np.ndarray, starts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Damped Newton from many real starts at once.
 
@@ -133,7 +127,6 @@ def damped_newton(
     parameters : ndarray of float
         A real parameter vector.
     starts : ndarray, shape (·, r)
-    most_steps : int, optional
 
     Returns
     -------
@@ -145,7 +138,7 @@ def damped_newton(
     runs = levenberg_marquardt(
         lambda w, _: residuals(chain, parameters, w),
         starts,
-        most_steps,
+        _MOST_STEPS,
         enough=(1e-15 * size) ** 2,
         damping=Damping(),
     )

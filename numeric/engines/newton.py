@@ -26,7 +26,6 @@ class NewtonEngine(OneByOne):
     problem : Problem
         With as many learnable weights as labels.
     root_count : int or None
-    starts : int, optional
     enough : int, optional
         Stop after so many certified solutions (1 decides a match).
     timeout : float, optional
@@ -43,7 +42,6 @@ class NewtonEngine(OneByOne):
         problem: Problem,
         root_count: int | None = None,
         *,
-        starts: int = STARTS,
         enough: int | None = None,
         timeout: float = float("inf"),
     ) -> None:
@@ -53,17 +51,17 @@ class NewtonEngine(OneByOne):
                 f"{problem.allocation.size} learnable weights and {labels} labels that are not "
                 "independent: only square systems are certified"
             )
-        self.root_count, self.starts = root_count, starts
+        self.root_count = root_count
         self.enough, self.timeout = enough, timeout
 
     def count(self, instance: Instance) -> InstanceCount:
         """A lower bound for one instance."""
         began = time.process_time()
-        starts, enough = self.starts, self.enough
+        enough = self.enough
         if self.root_count == 1:
             enough = 1
         found, done, converged = certified_solutions(
-            instance, starts, enough=enough, seconds=self.timeout
+            instance, STARTS, enough=enough, seconds=self.timeout
         )
         real = len(found)
         complete = self.root_count == real == 1

@@ -32,6 +32,7 @@ MSE = 1e-2
 # Endpoints whose patterns are tried exactly.
 _TRIED = 5
 _TINY = 1e-10
+_ADAM_STEPS, _RATE, _DAMPED_STEPS = 2000, 0.03, 100
 # Part of the seed of the starts.
 _STARTS = 0x0971
 
@@ -95,15 +96,13 @@ class ReluLoss:
         return errors.reshape(count, -1), J.reshape(count, len(unit), -1).transpose(0, 2, 1)
 
 
-def adam(loss: ReluLoss, starts: np.ndarray, steps: int = 2000, rate: float = 0.03) -> np.ndarray:
+def adam(loss: ReluLoss, starts: np.ndarray) -> np.ndarray:
     """Adam from many starts at once, the rate falling to a hundredth by a half cosine.
 
     Parameters
     ----------
     loss : ReluLoss
     starts : ndarray, (·, r)
-    steps : int, optional
-    rate : float, optional
 
     Returns
     -------
@@ -111,28 +110,32 @@ def adam(loss: ReluLoss, starts: np.ndarray, steps: int = 2000, rate: float = 0.
     """
     w = np.array(starts, float)
     state = Adam(w, _TINY)
-    for t in range(1, steps + 1):
+    for t in range(1, _ADAM_STEPS + 1):
         _, slope = loss.gradient(w)
-        w -= state.step(slope, half_cosine(rate, t, steps))
+        w -= state.step(slope, half_cosine(_RATE, t, _ADAM_STEPS))
     return w
 
 
-def damped(loss: ReluLoss, starts: np.ndarray, steps: int = 100) -> np.ndarray:
+def damped(loss: ReluLoss, starts: np.ndarray) -> np.ndarray:
     """Damped Gauss–Newton from many starts at once, until one of them arrives.
 
     Parameters
     ----------
     loss : ReluLoss
     starts : ndarray, (·, r)
-    steps : int, optional
 
     Returns
     -------
     ndarray, (·, r)
     """
     return levenberg_marquardt(
-        lambda w, _: loss.jacobian(w), starts, steps, enough=1e-24, damping=PATIENT, first=True
-    ).ends
+        lambda w, _: loss.jacobian(w),
+        starts,
+        _DAMPED_STEPS,
+        enough=1e-24,
+        damping=PATIENT,
+        first=True,
+    ).ends  # fmt: skip
 
 
 class OptimizerEngine(OneByOne):
