@@ -44,19 +44,7 @@ _PRECISIONS = (96, 192, 384, 768, 1536)
 
 
 def verify_activated(data: object, effort: Effort) -> Verification:
-    """Check the certificate of a network with activations.
-
-    Parameters
-    ----------
-    data : object
-        The content of ``cert.json``.
-    effort : Effort
-        New points and primes follow from its seed.
-
-    Returns
-    -------
-    Verification
-    """
+    """Check the certificate of a network with activations at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         network = claim.problem.network

@@ -67,19 +67,7 @@ _OWN_RANK = 128
 
 
 def verify_linear(data: object, effort: Effort) -> Verification:
-    """Check the certificate of a linear network.
-
-    Parameters
-    ----------
-    data : object
-        The content of ``cert.json``.
-    effort : Effort
-        New points and primes follow from its seed.
-
-    Returns
-    -------
-    Verification
-    """
+    """Check the certificate of a linear network at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         check_claim(claim, checklist, effort)

@@ -63,20 +63,7 @@ CellCheck = Callable[[Mapping[str, Any], Effort], Verification]
 def verify_updates(
     data: Mapping[str, Any], effort: Effort, verify_cells: CellCheck
 ) -> Verification:
-    """Check the certificate of a problem with updates.
-
-    Parameters
-    ----------
-    data : mapping
-        The content of ``cert.json``.
-    effort : Effort
-    verify_cells : callable
-        Checks the certificate of a problem of cells.
-
-    Returns
-    -------
-    Verification
-    """
+    """Check the certificate of a problem with updates; `verify_cells` checks those of cells."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         need_jacobian(claim.problem.network)
