@@ -347,10 +347,6 @@ class Network(ABC):
             L and R for each matrix; R has shape (S, columns, label columns), L (S, d, rows) or,
             where it differs from sample to sample, (S, d, label columns, rows).  The cell (i, j)
             moves the label (k, c) by the sum over s of L[s, k, (c,) i] R[s, j, c].
-
-        Raises
-        ------
-        NotKnown
         """
         raise self._no_jacobian()
 
@@ -375,10 +371,6 @@ class Network(ABC):
         ----------
         what : {"labels", "traces", "states"}
             The labels; the outputs at every step; the states of the hidden units.
-
-        Raises
-        ------
-        NotKnown
         """
         if what == LABELS:
             return tuple(Reading("outputs", step, self.d) for step in self.label_steps)
@@ -391,10 +383,6 @@ class Network(ABC):
 
         As of `modular_tangents`, with the units of each reading in place of the outputs; a matrix
         that a reading does not depend on is missing.
-
-        Raises
-        ------
-        NotKnown
         """
         if what != LABELS:
             raise self._no_reading(what)
@@ -414,10 +402,6 @@ class Network(ABC):
         """What `modular_readings` differentiates, one matrix (units×m) each.
 
         At a point of dual numbers, as for `modular_forward`.
-
-        Raises
-        ------
-        NotKnown
         """
         if what != LABELS:
             raise self._no_reading(what)
@@ -432,32 +416,17 @@ class Network(ABC):
 
     @property
     def label_dimension_bound(self) -> int:
-        """An upper bound, from counting, on the rank ρ of the whole Jacobian.
-
-        Raises
-        ------
-        NotKnown
-        """
+        """An upper bound, from counting, on the rank ρ of the whole Jacobian."""
         raise self._no_jacobian()
 
     @property
     def entry_degree(self) -> int:
-        """Degree of a Jacobian entry as a polynomial in all that is drawn at a point.
-
-        Raises
-        ------
-        NotKnown
-        """
+        """Degree of a Jacobian entry as a polynomial in all that is drawn at a point."""
         raise self._no_jacobian()
 
     @property
     def entry_bits(self) -> int:
-        """Bits of a bound on the sum of absolute coefficients of a Jacobian entry.
-
-        Raises
-        ------
-        NotKnown
-        """
+        """Bits of a bound on the sum of absolute coefficients of a Jacobian entry."""
         raise self._no_jacobian()
 
     @property
@@ -478,12 +447,7 @@ class Network(ABC):
         return None
 
     def axes(self) -> tuple[Axis, ...]:
-        """The units that may be renamed among each other, outputs first.
-
-        Raises
-        ------
-        NotKnown
-        """
+        """The units that may be renamed among each other, outputs first."""
         raise NotKnown(self, "the symmetries")
 
     def transposed(self) -> dict[str, str]:
@@ -491,12 +455,7 @@ class Network(ABC):
         return {}
 
     def limits(self) -> dict[str, MatrixLimits]:
-        """How many equations the rows and columns of each matrix take part in.
-
-        Raises
-        ------
-        NotKnown
-        """
+        """How many equations the rows and columns of each matrix take part in."""
         raise NotKnown(self, "equation budgets", "use the generic rank instead")
 
     def enough_rank(self, name: str) -> int:
@@ -515,12 +474,7 @@ class Network(ABC):
 
     @property
     def own_forms(self) -> tuple[str, ...]:
-        """Names of the lifted forms that fit, of a network that is no chain.
-
-        Raises
-        ------
-        NotKnown
-        """
+        """Names of the lifted forms that fit, of a network that is no chain."""
         raise self._no_jacobian()
 
     @property
