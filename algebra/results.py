@@ -81,17 +81,6 @@ def done_of(done: int, wanted: int) -> int | str:
     return f"{done} of {wanted}, partial" if done < wanted else done
 
 
-def named(found: Any, names: str) -> dict[str, Any]:
-    """Some attributes by their names, as plain data has them.
-
-    Examples
-    --------
-    >>> named(3 + 4j, "imag real")
-    {'imag': 4.0, 'real': 3.0}
-    """
-    return {name: getattr(found, name) for name in names.split()}
-
-
 def paint_with(painter: Painter) -> None:
     """Say who draws results: a function of a result and matplotlib axes or None."""
     _painters[:] = [painter]

@@ -190,7 +190,7 @@ class InstanceCount:
     def to_dict(self) -> dict[str, Any]:
         """The keys that other programs rely on."""
         data: dict[str, Any] = {
-            **named(self, "index real complex status"),
+            **named(self, "index", "real", "complex", "status"),
             "reason": str(self.reason),
         }
         if self.note:
@@ -248,7 +248,7 @@ class CountResult(Result):
         return {
             "instances": done,
             "real_solutions": f"{{{tally}}}",
-            **named(self, "undetermined generic_root_count engine seed"),
+            **named(self, "undetermined", "generic_root_count", "engine", "seed"),
         }
 
     def columns(self) -> dict[str, list[Any]]:

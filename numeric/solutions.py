@@ -75,7 +75,7 @@ class SolutionCost:
 
         return {
             "weights": list(self.weights),
-            **named(self, "size change distance signs_kept"),
+            **named(self, "size", "change", "distance", "signs_kept"),
             "residuals": {k: v if math.isfinite(v) else None for k, v in self.residuals.items()},
             "smallest_singular": pair(self.smallest_singular),
             "condition": pair(self.condition),

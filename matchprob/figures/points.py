@@ -89,7 +89,7 @@ class Measured:
         out: dict[str, object] = {
             "curve": curve,
             "x": self.point.x,
-            **named(self.estimate, "trials matched unmatched undetermined"),
+            **named(self.estimate, "trials", "matched", "unmatched", "undetermined"),
             "low": round(interval.low, 4),
             "high": round(interval.high, 4),
             "certified_maximal": kinds["certified maximal"],

@@ -232,7 +232,7 @@ def _theorems(network: Network, allocation: Allocation, ranks: Mapping[str, Any]
         gaps = theorem.gaps(network, allocation)
         out.append(
             {
-                **named(theorem, "name statement source"),
+                **named(theorem, "name", "statement", "source"),
                 "says": theorem.says(network, allocation),
                 "gaps": list(gaps),
             }

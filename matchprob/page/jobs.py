@@ -81,7 +81,7 @@ def verdict_data(found: Certificate, name: str = "P.toml", **limits: float) -> d
         "rule": found.rule,
         "sure": sure,
         "certainty": certainty(found),
-        **named(found, "rank equations learnable"),
+        **named(found, "rank", "equations", "learnable"),
         "roots": found.generic_root_count,
         "roots_at_least": found.root_count_at_least,
         "error": immediate.float_of(found.error_bound),

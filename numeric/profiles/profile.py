@@ -81,7 +81,7 @@ class ProfilePoint:
         """Plain data."""
         return {
             "bound": self.bound if math.isfinite(self.bound) else None,
-            **named(self, "matched unmatched undetermined estimate"),
+            **named(self, "matched", "unmatched", "undetermined", "estimate"),
             "low": self.interval.low,
             "high": self.interval.high,
             "band_low": self.band.low,
@@ -317,7 +317,7 @@ class ProfileResult(Result):
         """The JSON object of ``matchprob profile``; of several problems, with all of them."""
         first = self.profiles[0].to_dict()
         data: dict[str, Any] = {
-            **named(self, "by trials requested confidence seed"),
+            **named(self, "by", "trials", "requested", "confidence", "seed"),
         }
         data |= {key: value for key, value in first.items() if key not in ("trials", "name")}
         if len(self.profiles) > 1:

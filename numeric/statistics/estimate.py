@@ -176,7 +176,8 @@ class Estimate(Result):
         exact = self.interval()
         wilson = exact if self.certified is not None else self.interval("wilson")
         return {
-            **named(self, "trials requested matched unmatched undetermined estimate at_least"),
+            **named(self, "trials", "requested", "matched", "unmatched", "undetermined"),
+            **named(self, "estimate", "at_least"),
             "certified": self.certified is not None,
             "low": exact.low,
             "high": exact.high,
@@ -205,7 +206,7 @@ class Estimate(Result):
             "interval": f"{self.confidence:.0%} [{interval.low:.4f}, {interval.high:.4f}]",
             "method": self.method,
             "trials": done,
-            **named(self, "matched unmatched undetermined engine seed"),
+            **named(self, "matched", "unmatched", "undetermined", "engine", "seed"),
         }
 
     def columns(self) -> dict[str, list[Any]]:

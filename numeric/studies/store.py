@@ -140,11 +140,11 @@ class StudyInfo:
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            **named(self, "id name key"),
+            **named(self, "id", "name", "key"),
             "problem": self.work["problem"],
             "seed": self.work["seed"],
             **self.work["settings"],
-            **named(self, "version created trials matched unmatched undetermined"),
+            **named(self, "version", "created", "trials", "matched", "unmatched", "undetermined"),
         }
 
 

@@ -173,7 +173,7 @@ class Share:
         return {
             "from": self.low,
             "to": self.high,
-            **named(self, "exists found estimate"),
+            **named(self, "exists", "found", "estimate"),
             "low": self.interval.low,
             "high": self.interval.high,
         }
@@ -315,10 +315,10 @@ class TrainResult(Result):
         value = "–" if share.estimate is None else f"{share.estimate:.4f}"
         return {
             "trials": done,
-            **named(self, "exists undetermined found"),
+            **named(self, "exists", "undetermined", "found"),
             "found_given_exists": f"{value} {share.interval}",
             "optimizer": self.settings.optimizer,
-            **named(self, "below_criterion false_matches seed"),
+            **named(self, "below_criterion", "false_matches", "seed"),
         }
 
     def columns(self) -> dict[str, list[Any]]:
@@ -338,7 +338,7 @@ class TrainResult(Result):
             return dict(zip(("q10", "q50", "q90"), finite, strict=True))  # type: ignore[arg-type]
 
         return {
-            **named(self, "trials requested exists undetermined found"),
+            **named(self, "trials", "requested", "exists", "undetermined", "found"),
             "found_given_exists": {
                 "estimate": share.estimate,
                 "low": share.interval.low,
@@ -346,7 +346,7 @@ class TrainResult(Result):
             },
             "confidence": self.confidence,
             **asdict(self.settings),
-            **named(self, "from_own_weights below_criterion false_matches missed_matches"),
+            **named(self, "from_own_weights", "below_criterion", "false_matches", "missed_matches"),
             "smallest": dict(zip(("found", "of"), self.smallest, strict=True)),
             "nearest": dict(zip(("found", "of"), self.nearest, strict=True)),
             "steps_where_found": spread("steps", True),

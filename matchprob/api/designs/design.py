@@ -90,7 +90,7 @@ class DesignResult(Result):
     def facts(self) -> dict[str, Any]:
         """What it is best at, and how sure that is."""
         return {
-            **named(self, "goal value bound cost"),
+            **named(self, "goal", "value", "bound", "cost"),
             "learnable": self.allocation.size,
         }
 

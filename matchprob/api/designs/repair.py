@@ -82,7 +82,7 @@ class RepairResult(Result):
         found = self.repair.to_dict() if self.repair else {"moves": 0, "bound": 0, "optimal": True}
         verdicts = {
             when: {
-                **named(c, "verdict rule rank generic_root_count"),
+                **named(c, "verdict", "rule", "rank", "generic_root_count"),
                 "reasons": list(c.reasons),
             }
             for when, c in (("before", self.before), ("after", self.after))
