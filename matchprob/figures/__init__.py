@@ -36,7 +36,6 @@ from algebra.errors import InputError
 from matchprob.figures.panels import Picture
 from matchprob.figures.tables import Rows, Tables, read_table
 
-
 Item = TypeVar("Item")
 
 
