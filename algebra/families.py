@@ -226,7 +226,7 @@ def inspect_allocation(
     Inspection
     """
     family = family_of(allocation.network)
-    return family.inspect(allocation, support or {}, seed=seed, all_forms=all_forms)
+    return family.inspect(allocation, support or {}, seed, all_forms)
 
 
 def inspect_updates(problem: Problem, *, seed: int = 0) -> Inspection:

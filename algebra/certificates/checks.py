@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from algebra.results import Result
+from algebra.results import Result, columns_of, named
 
 PROVED, PROBABLE, TRUSTED, FAILED = "proved", "probable", "trusted", "failed"
 UNCHECKED = "unchecked"
@@ -80,11 +80,7 @@ class Verification(Result):
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each check."""
-        return {
-            "place": [c.place for c in self.checks],
-            "status": [c.status for c in self.checks],
-            "text": [c.text for c in self.checks],
-        }
+        return columns_of(self.checks, "place", "status", "text")
 
     @property
     def holds(self) -> bool:
@@ -99,11 +95,8 @@ class Verification(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
-        return {
-            "holds": self.holds,
-            "verdict": self.verdict,
-            "checks": [{"place": c.place, "status": c.status, "text": c.text} for c in self.checks],
-        }
+        checks = [named(check, "place", "status", "text") for check in self.checks]
+        return {**named(self, "holds", "verdict"), "checks": checks}
 
     @property
     def _outcome(self) -> str:

@@ -42,6 +42,7 @@ from algebra.design.result import Design
 from algebra.errors import InputError, shown
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
+from algebra.results import named
 
 FORMAT, VERSION = "matchprob-design", 2
 
@@ -95,21 +96,13 @@ class DesignProof:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
+        names = ("size", "goal", "line", "design", "cost", "value", "cost_bound", "evidence")
         return {
             "format": FORMAT,
             "version": VERSION,
-            "problem": self.problem.to_dict(),
-            "must": [list(cell) for cell in self.must],
-            "prices": [str(price) for price in self.prices],
+            **named(self, "problem", "must", "prices"),
             "caps": dict(self.caps),
-            "size": self.size,
-            "goal": self.goal,
-            "line": self.line,
-            "design": [list(cell) for cell in self.design],
-            "cost": str(self.cost),
-            "value": str(self.value),
-            "cost_bound": str(self.cost_bound),
-            "evidence": self.evidence.to_dict(),
+            **named(self, *names),
         }
 
 

@@ -21,7 +21,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.record.asked import Asked
 from algebra.record.things import Thing, title
-from algebra.results import Result
+from algebra.results import Result, named
 
 FORMAT, VERSION = "matchprob-recording", 1
 # Free weights that are listed in a text.
@@ -129,19 +129,18 @@ class Recording(Result):
         return {
             "what": list(self.asked.what),
             "recorded": [thing.name for thing in self.recorded],
-            "cost": str(self.cost),
-            "bound": str(self.bound),
+            **named(self, "cost", "bound"),
             "optimal": self.is_optimal,
             "of": len(self.asked.allowed),
             "rank": self.rank.rank,
             "learnable": self.learnable,
             "locally_unique": self.is_unique,
-            "free": [list(cell) for cell in self.free],
+            **named(self, "free"),
             "caps": dict(self.asked.caps),
             "proof": self.proof,
             "error_bound": bound_text(self.error),
             "rank_error_bound": bound_text(self.rank.error),
-            "points": [list(point) for point in self.points],
+            **named(self, "points"),
         }
 
     def proof_file(self) -> dict[str, Any]:
@@ -162,9 +161,7 @@ class Recording(Result):
             "caps": dict(asked.caps),
             "recorded": [k for k, thing in enumerate(asked.things) if thing in chosen],
             "rank": self.rank.rank,
-            "cost": str(self.cost),
-            "bound": str(self.bound),
-            "evidence": self.evidence.to_dict(),
+            **named(self, "cost", "bound", "evidence"),
         }
 
     def facts(self) -> dict[str, Any]:

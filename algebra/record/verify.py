@@ -39,9 +39,8 @@ from algebra.certificates.checks import (
 from algebra.certificates.duals import over_points, refused_at
 from algebra.errors import Unfinished
 from algebra.linalg.modular import matmul, random_residues
-from algebra.linear.derivatives import Dual as DualNumbers
+from algebra.linear.derivatives import dual_point
 from algebra.matroids.spanning import spanning_bound
-from algebra.ranks.jacobian import Point
 from algebra.record.asked import Asked
 from algebra.record.proof import RecordingProof, read_proof
 from algebra.record.recording import TARGET
@@ -133,30 +132,18 @@ def _derivatives_at(asked: Asked, p: int, number: int) -> np.ndarray:
     cells, network = asked.allocation.cells, asked.question.network
     step = random_residues((len(cells), 1), p, random.Random(f"direction/{p}/{number}"))
     along = matmul(table, step, p)[:, 0]
+    duals = dual_point(network, point, cells, step[:, 0])
     whole = np.concatenate(
         [
             value.tangent.ravel() % p
             for source, _ in asked.owners
-            for value in _dual_values(asked, point, source, step[:, 0])
+            for value in network.modular_values(source, duals)
         ]
     )
     all_owners = np.concatenate([o.ravel() for _, inside in asked.owners for o in inside])
     if not np.array_equal(whole[np.isin(all_owners, asked.allowed)], along):
         raise ArithmeticError(f"the derivatives of a {network.title} are wrong: a bug")
     return table
-
-
-def _dual_values(asked: Asked, point: Point, source: str, step: np.ndarray) -> list[Any]:
-    """What is read, in dual numbers."""
-    p, network = point.p, asked.question.network
-    tangents = {name: np.zeros(shape, np.int64) for name, shape in network.shapes.items()}
-    for (name, i, j), value in zip(asked.allocation.cells, step, strict=True):
-        tangents[name][i, j] = value
-    weights = {
-        name: DualNumbers(point.weights[name] % p, tangents[name], p) for name in network.shapes
-    }
-    X = DualNumbers(point.X % p, np.zeros_like(point.X), p)
-    return network.modular_values(source, weights, X, p, point.seed)
 
 
 def _ranks(proof: RecordingProof, asked: Asked, checklist: Checklist) -> None:
