@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from algebra.errors import Unfinished
 from algebra.results import Result, columns_of, named
 
 PROVED, PROBABLE, TRUSTED, FAILED = "proved", "probable", "trusted", "failed"
@@ -129,11 +130,13 @@ class Checklist:
         self.checks.append(Check(place, status, text))
 
     def run(self, verdict: str, check: Callable[[], None]) -> Verification:
-        """Make checks until one fails; an error that is no `CheckFailed` is a bug, and passes."""
+        """Make checks until one fails or a limit is met; any other error is a bug, and passes."""
         try:
             check()
         except CheckFailed as failure:
             self.say(failure.place, FAILED, str(failure))
+        except Unfinished as limit:
+            self.say("limits", UNFINISHED, str(limit))
         return Verification(verdict, tuple(self.checks))
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from algebra.certificates.duals import Evidence
 from algebra.design.demand import Demand
-from algebra.design.evidence import Evidence
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import GenericRank, allocation_rank
 from algebra.results import named

@@ -142,13 +142,13 @@ class Checker:
         self.say("verdict", TRUSTED, "undecided: nothing more is claimed")
         return TRUSTED
 
-    def _full_rank(self, known: str) -> None:
+    def _full_rank(self, known: str, what: str = "the allocation's rank") -> None:
         """The ranks are equal, as for every verdict but "minimal"."""
         claim = self.claim
         if claim.rank != claim.equations:
             text = f"rank {claim.rank} ≠ equations {claim.equations}: minimal, not this"
             raise CheckFailed("verdict", text)
-        self.say("rank", known, "not minimal: the rank of what learns is the whole network's")
+        self.say("rank", known, f"not minimal: {what} is the whole network's")
         self._error_bound(known == PROVED)
 
     def _only_what_belongs(self) -> None:

@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.duals import dual_to_dict, leaves_to_list
+from algebra.certificates.duals import (
+    LEAVES,
+    Evidence,
+    dual_from_dict,
+    dual_to_dict,
+    written,
+)
 from algebra.identify.fibre import Fibre
 from algebra.matroids.capped import Dual
 from algebra.matroids.groups import GroupLeaf
@@ -29,28 +35,17 @@ _MOST = 24
 
 
 @dataclass(frozen=True)
-class GroupEvidence:
+class GroupEvidence(Evidence):
     """What proves the bound where things are groups of rows: the leaves of a search."""
 
-    leaves: tuple[GroupLeaf, ...] = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"leaves": leaves_to_list(self.leaves)}
+    leaves: tuple[GroupLeaf, ...] = field(repr=False, metadata=LEAVES)
 
 
 @dataclass(frozen=True)
-class EntryEvidence:
+class EntryEvidence(Evidence):
     """What proves the bound where things are single rows."""
 
-    dual: Dual = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"dual": dual_to_dict(self.dual)}
-
-
-Evidence = GroupEvidence | EntryEvidence
+    dual: Dual = field(repr=False, metadata=written("dual", dual_to_dict, dual_from_dict))
 
 
 @dataclass(frozen=True, repr=False)

@@ -225,7 +225,7 @@ class _Checker(Checker):
         if claim.verdict == MINIMAL:
             size = self.learning.dimension
             return self._minimal(attained, size, f"students of dimension {size}")
-        self._full_rank(known)
+        self._full_rank(known, "the rank of what learns")
         if claim.verdict == INTERMEDIATE:
             return check_stuck(self, self.learning.moving, self.row, known)
         return self._covers(known)
