@@ -26,7 +26,7 @@ from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import draw_curves
 from matchprob.figures.panels import Picture
 from matchprob.figures.points import Measured, Point, increases, is_finished, measure
-from matchprob.figures.tables import Tables, groups, markdown_table
+from matchprob.figures.tables import Tables, groups, report
 from matchprob.report.drawing.style import tidy
 
 # Above this size a generic root count takes longer than a figure should, but for few unknowns.
@@ -100,13 +100,13 @@ def _certified_text(measured: Sequence[Measured]) -> str:
 def _text(run: Run, title: str, curves: Mapping[str, Sequence[Measured]], remarks: str) -> str:
     trials = {name: {m.estimate.trials for m in found} for name, found in curves.items() if found}
     said = "; ".join(f"{name}: {' or '.join(map(str, sorted(n)))}" for name, n in trials.items())
-    lines = [f"# {title}", "", f"Trials a point: {said}. Seed {run.seed}.", ""]
+    lines = [f"Trials a point: {said}. Seed {run.seed}.", ""]
     for name, measured in curves.items():
         if measured:
             lines.append(f"* {name}: {_certified_text(measured)}; {increases(measured)}.")
     lines.append(_baseline_text(curves) + remarks)
     rows = [m.row(name) for name, measured in curves.items() for m in measured]
-    return "\n".join([*lines, "", markdown_table(rows), ""])
+    return report(title, lines, rows)
 
 
 _REMARKS_2 = """\

@@ -33,7 +33,7 @@ from algebra.problems.problem import Problem
 from numeric.counts import InstanceCount
 from numeric.statistics.confidence_sequences import confidence_sequence
 from numeric.statistics.estimate import Estimate
-from numeric.statistics.intervals import Interval, paired_table
+from numeric.statistics.intervals import Interval, paired_table, tail_of
 from numeric.studies.study import Study, Workers, make_workers
 
 
@@ -194,8 +194,7 @@ def successive_halving(
         raise InputError("`problems` is empty: there is nothing to choose from")
     if len({p.network for p in problems}) > 1:
         raise InputError("`problems` are of different networks: they have no common instances")
-    if not 0 < confidence < 1:
-        raise InputError(f"`confidence` ({confidence!r}) must lie between 0 and 1")
+    tail_of(confidence)
     size = len(problems)
     error = 1 - confidence
     own = 1 - error / (2 * size)
@@ -251,11 +250,7 @@ def _advantage(first: Estimate | None, second: Estimate | None, confidence: floa
     against both."""
     one, two = _done(first), _done(second)
     n = min(one.trials, two.trials)
-    table: np.ndarray = paired_table(map(_matched, one.counts[:n]), map(_matched, two.counts[:n]))
+    table: np.ndarray = paired_table(*([c.matches for c in e.counts[:n]] for e in (one, two)))
     wins, losses = int(table[0, 1]), int(table[1, 0])
     unclear = int(table[2].sum() + table[:2, 2].sum())
     return confidence_sequence(wins, losses, unclear, confidence=confidence)
-
-
-def _matched(count: InstanceCount) -> bool | None:
-    return {"matched": True, "unmatched": False}.get(count.outcome)
