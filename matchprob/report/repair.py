@@ -12,7 +12,7 @@ from algebra.design.robustness import Robustness
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Cell
 from matchprob.api.designs.repair import RepairResult
-from matchprob.report.design import print_masks
+from matchprob.report.tables import print_masks
 
 # Names that are listed.
 _MOST = 16

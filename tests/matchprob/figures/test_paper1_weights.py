@@ -6,13 +6,9 @@ import io
 import pytest
 
 from algebra.ranks.generic_rank import allocation_rank
-from matchprob.cli import app, run
 from matchprob.figures import paper1_weights
 from matchprob.figures.paper1_weights import LARGE_NET, OPTIMIZERS, cases
-
-
-def call(*words):
-    return run(lambda: app([str(w) for w in words], standalone_mode=False))
+from tests.matchprob.calls import call
 
 
 @pytest.fixture
