@@ -15,7 +15,7 @@ from tests.matchprob.calls import call
 def small(monkeypatch):
     """Section B.1.1 alone."""
     some = cases()[:3]
-    monkeypatch.setattr(paper1_weights, "cases", lambda: some)
+    monkeypatch.setattr(paper1_weights, "cases", lambda *numbers: some)
 
 
 def test_the_allocations_are_those_of_the_text():
