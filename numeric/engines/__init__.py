@@ -8,6 +8,8 @@ exact                Real solutions counted exactly: msolve over Q on the ration
 fsolve               The first paper's method: `scipy.optimize.fsolve` from up to 400 random
                      starts
 homotopy             Complete counts of real solutions by parameter homotopy
+label_paths          Real solutions by some complex paths: a match where N is unknown or too large
+                     to count
 multistart           Real solutions by many Newton runs: a rigorous lower bound where N is out of
                      reach
 newton               Lower bounds for networks with activations: many starts, each solution
@@ -19,6 +21,8 @@ plans                What is known of an allocation before any instance is solve
                      root count
 scip                 The engine `scip`: ReLU instances decided by SCIP, independent of our branch
                      and bound
+search               A search for real solutions that needs no root count: some paths, Newton
+                     runs, more paths
 witness_search       Which rational instances have no real solution? A numerical guess for the
                      certificate
 relu_exact           The engine `relu-exact`: ReLU normalization networks, by verdict or in

@@ -45,6 +45,7 @@ def multistart_newton(
     warm: bool = True,
     most_steps: int = 150,
     seconds: float = float("inf"),
+    pool: RealPool | None = None,
 ) -> InstanceCount:
     """Certified real solutions of one instance, from many starts.
 
@@ -65,6 +66,8 @@ def multistart_newton(
         Newton steps a start.
     seconds : float, optional
         No new batch of 64 starts after so much processor time.
+    pool : RealPool, optional
+        Solutions known already; what is found joins them.
 
     Returns
     -------
@@ -85,13 +88,14 @@ def multistart_newton(
         raise InputError(f"`starts` ({starts}) must be at least 0")
     began = time.process_time()
     chain = chain or make_chain(instance.allocation, instance.problem.support)
-    pool = RealPool(chain, instance)
+    pool = RealPool(chain, instance) if pool is None else pool
+    known = len(pool)
     parameters = chain.parameters(instance)
     if warm:
         end = _from_teacher(chain, instance, parameters)
         if end is not None:
             pool.take(end[None])
-    from_teacher = len(pool)
+    from_teacher = len(pool) - known
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(instance.index, 0x3357)))
     scale = instance.spread
     done = converged = last_new = 0
