@@ -8,8 +8,6 @@ exact                Real solutions counted exactly: msolve over Q on the ration
 fsolve               The first paper's method: `scipy.optimize.fsolve` from up to 400 random
                      starts
 homotopy             Complete counts of real solutions by parameter homotopy
-label_paths          Real solutions by some complex paths: a match where N is unknown or too large
-                     to count
 multistart           Real solutions by many Newton runs: a rigorous lower bound where N is out of
                      reach
 newton               Lower bounds for networks with activations: many starts, each solution

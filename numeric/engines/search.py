@@ -1,9 +1,9 @@
 """A search for real solutions that needs no root count: some paths, Newton runs, more paths.
 
-Complex paths (`numeric.engines.label_paths`) find a real solution among thousands where Newton runs
-(`numeric.engines.multistart`) converge nowhere; where nearly every weight may change it is the
-other way round.  So a hundred paths come first, then the Newton runs, then more paths.  What is
-found is certified; nothing found proves nothing.
+Complex paths (`numeric.tracking.label_paths`) find a real solution among thousands where Newton
+runs (`numeric.engines.multistart`) converge nowhere; where weights in nearly every row may change
+it is the other way round.  So a hundred paths come first, then the Newton runs, then more paths.
+What is found is certified; nothing found proves nothing.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from collections.abc import Sequence
 from algebra.errors import InputError
 from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
+from algebra.time_limits import check_time
+from numeric.certification.pool import RealPool
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.label_paths import LabelPaths
 from numeric.engines.multistart import STARTS, multistart_newton
 from numeric.instances import Instance
+from numeric.tracking.label_paths import LabelPaths
 
 # Paths before the Newton runs; in all; in all where as many solutions as possible are wanted.
 FIRST_PATHS, MOST_PATHS, _ALL_PATHS = 112, 2032, 496
@@ -36,11 +38,30 @@ class RealSearch:
         It ends after so many solutions; None for as many as are found.
     seconds : float, optional
         Processor time after which nothing further is begun.
+    seed : int, optional
+        Of the paths.
+
+    Attributes
+    ----------
+    pool : RealPool
+        The certified real solutions found so far.
+    paths : LabelPaths
 
     Raises
     ------
     InputError
         Where the instance is special: its samples are dependent.
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> from numeric.instances import draw_instance
+    >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+    >>> instance, chain = draw_instance(problem, 0, 0), make_chain(problem.allocation)
+    >>> search = RealSearch(instance, chain, enough=None)
+    >>> search.follow(100)
+    >>> search.result().real, search.few
+    (2, True)
     """
 
     def __init__(
@@ -50,41 +71,44 @@ class RealSearch:
         *,
         enough: int | None = 1,
         seconds: float = float("inf"),
+        seed: int = 0,
     ) -> None:
         self._instance, self._chain = instance, chain
         self._enough, self._seconds = enough, seconds
         self._began = time.process_time()
-        self._paths = LabelPaths(instance, chain)
+        self.paths = LabelPaths(instance, chain, seed)
+        self.pool = RealPool(chain, instance)
         self._runs = 0
 
     @property
     def is_over(self) -> bool:
         """Whether enough was found, or time is up."""
-        found = self._enough is not None and len(self._paths.pool) >= self._enough
+        found = self._enough is not None and len(self.pool) >= self._enough
         return found or self._left <= 0
 
     @property
     def few(self) -> bool:
         """Whether the ends of the paths repeat each other: all solutions can be counted."""
-        return self._paths.repeats
+        return self.paths.repeats
 
     def follow(self, most_paths: int) -> None:
         """Follow paths, so many in all, unless there are few solutions."""
-        if not self.is_over:
-            self._paths.follow(most_paths, enough=self._enough, seconds=self._left)
+        while self.paths.paths < most_paths and not (self.few or self.is_over):
+            check_time()
+            self.pool.take(self.paths.follow(most_paths))
 
     def run(self, starts: int) -> None:
         """Newton runs from so many starts."""
         if not self.is_over:
             found = multistart_newton(
                 self._instance, starts, chain=self._chain, enough=self._enough,
-                seconds=self._left, pool=self._paths.pool,
+                seconds=self._left, pool=self.pool,
             )  # fmt: skip
             self._runs += found.paths
 
     def result(self, why: str = "") -> InstanceCount:
         """What was found: a lower bound."""
-        pool, paths = self._paths.pool, self._paths.paths
+        pool, paths = self.pool, self.paths.paths
         real = len(pool)
         efforts = plural(paths, f"{paths} complex path")
         if self._runs:

@@ -10,13 +10,14 @@ no cost.  Along the line of labels
 everything else stays the real instance's own, and the solution w is followed to one of the
 instance's N.  G is dominant (the allocation is not minimal), so that G(w) is a generic point of the
 label space and the line, for w outside a set of measure 0, meets no bad labels before t = 1: almost
-every path arrives, at any of the N solutions, as the set of all (w, Y) is irreducible.  Independent
-starts need nothing of each other: no monodromy, and no duplicates but for small N.
+every path arrives, at any of the N solutions, as the set of all (w, Y) is irreducible.  Starts are
+independent: no monodromy, and no duplicates but for small N.  Not all solutions are met equally
+often; ones with large weights are met seldom.
 
 Real starts do not serve: on a real line solutions meet in pairs and vanish (one path in a hundred
-arrived at n = 12), complex lines pass these folds.  Of the endpoints those that look real are held
-against Krawczyk's test on the exact instance; one that passes is a match, proved as in a complete
-count.  None proves nothing.
+arrived at n = 12), complex lines pass these folds.  Endpoints that look real are for Krawczyk's
+test on the exact instance (`numeric.engines.search`); one that passes is a match, proved as in a
+complete count.  None proves nothing.
 
 Where the endpoints repeat each other the search stops: N is small then, and a complete count is
 the better way.  How far they repeat is Good's estimate: the share of the solutions not seen yet is
@@ -30,12 +31,8 @@ References
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
-from algebra.time_limits import check_time
-from numeric.certification.pool import RealPool
 from numeric.chains.chain import Chain
 from numeric.chains.inputs import inputs_form
 from numeric.instances import Instance
@@ -54,7 +51,7 @@ _MORE_UNKNOWNS = 1.5
 
 
 class LabelPaths:
-    """Paths to one instance; more of them may be followed later on.
+    """Paths to one instance, in batches.
 
     Parameters
     ----------
@@ -65,8 +62,6 @@ class LabelPaths:
 
     Attributes
     ----------
-    pool : RealPool
-        The certified real solutions.
     paths, arrived : int
         Paths followed, and those that came to an end.
 
@@ -82,10 +77,10 @@ class LabelPaths:
     >>> from numeric.chains.chain import make_chain
     >>> from numeric.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
-    >>> search = LabelPaths(draw_instance(problem, 0, 0), make_chain(problem.allocation))
-    >>> search.follow(100, enough=None)
-    >>> search.paths, len(search.pool), search.repeats
-    (48, 2, True)
+    >>> paths = LabelPaths(draw_instance(problem, 0, 0), make_chain(problem.allocation))
+    >>> ends = paths.follow(48)
+    >>> paths.distinct, paths.repeats
+    (2, True)
     """
 
     def __init__(self, instance: Instance, chain: Chain, seed: int = 0) -> None:
@@ -96,7 +91,6 @@ class LabelPaths:
         self._rng = np.random.default_rng(
             np.random.SeedSequence(seed, spawn_key=(instance.index, 0x3358))
         )
-        self.pool = RealPool(chain, instance)
         self.paths = self.arrived = 0
 
     @property
@@ -109,34 +103,21 @@ class LabelPaths:
         """Whether the endpoints repeat each other: nearly all were seen."""
         return self._ends.repeat
 
-    def follow(
-        self, most_paths: int, *, enough: int | None = 1, seconds: float = float("inf")
-    ) -> None:
-        """Follow paths in batches that grow, until endpoints repeat each other at the latest.
+    def follow(self, most: int) -> np.ndarray:
+        """The next batch of paths, larger than the one before; up to `most` in all.
 
-        Parameters
-        ----------
-        most_paths : int
-            In all, those of earlier calls included.
-        enough : int, optional
-            Stop after so many certified solutions.
-        seconds : float, optional
-            No new batch after so much processor time.
+        Returns
+        -------
+        ndarray of complex, shape (·, r)
+            Endpoints that look real.
         """
-        began = time.process_time()
-        while self.paths < most_paths and not self.repeats:
-            check_time()
-            if enough is not None and len(self.pool) >= enough:
-                break
-            if time.process_time() - began > seconds:
-                break
-            count = min(self.paths + _FIRST, _LARGEST, most_paths - self.paths)
-            pair = self._rng.standard_normal((2, count, self._chain.unknowns)) * self._spread
-            ends = _follow(self._chain, self._target, pair[0] + 1j * pair[1])
-            self.paths += count
-            self.arrived += len(ends)
-            self._ends.add(ends)
-            self.pool.take(ends[_looks_real(ends)])
+        count = min(self.paths + _FIRST, _LARGEST, most - self.paths)
+        pair = self._rng.standard_normal((2, count, self._chain.unknowns)) * self._spread
+        ends = _follow(self._chain, self._target, pair[0] + 1j * pair[1])
+        self.paths += count
+        self.arrived += len(ends)
+        self._ends.add(ends)
+        return ends[_looks_real(ends)]
 
 
 def _follow(chain: Chain, target: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Real solutions at the ends of some complex paths, against complete counts."""
+"""The search for real solutions, at the ends of some complex paths, against complete counts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from algebra.time_limits import OutOfTime, within
 from numeric.chains.chain import make_chain
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.homotopy import HomotopyEngine
-from numeric.engines.label_paths import LabelPaths
 from numeric.engines.multistart import multistart_newton
+from numeric.engines.search import RealSearch
 from numeric.instances import draw_instance
 from tests.numeric.chains.cases import cases
 
@@ -28,10 +28,11 @@ SIX_ROWS = Problem(
 )
 
 
-def paths_of(problem: Problem, index: int, seed: int = 0) -> LabelPaths:
-    """A search on one instance."""
+def search_of(problem: Problem, index: int, seed: int = 0, **more: float) -> RealSearch:
+    """A search for all real solutions of one instance."""
     instance = draw_instance(problem, 0, index)
-    return LabelPaths(instance, make_chain(instance.allocation, problem.support), seed)
+    chain = make_chain(instance.allocation, problem.support)
+    return RealSearch(instance, chain, enough=None, seed=seed, **more)
 
 
 @pytest.mark.parametrize("case", [0, 7, 8, 15])
@@ -45,11 +46,11 @@ def test_ends_are_solutions_of_the_complete_count(case):
         instance = draw_instance(problem, 3, k)
         (complete,) = engine.count([instance])
         assert complete.status == "complete"
-        search = LabelPaths(instance, engine.chain)
-        search.follow(2000, enough=None)
-        assert search.repeats
+        search = RealSearch(instance, engine.chain, enough=None)
+        search.follow(2000)
+        assert search.few
         # Of a pair of conjugates one is kept.
-        assert search.distinct <= complete.real + (roots - complete.real) // 2
+        assert search.paths.distinct <= complete.real + (roots - complete.real) // 2
         assert len(search.pool) <= complete.real
         found, total = found + len(search.pool), total + complete.real
         for solution in search.pool.solutions:
@@ -65,7 +66,7 @@ def test_an_instance_without_a_real_solution_is_never_matched():
     instances = [draw_instance(DIAGONAL, 0, k) for k in range(60)]
     without = met = 0
     for instance, complete in zip(instances, engine.count(instances), strict=True):
-        search = LabelPaths(instance, engine.chain)
+        search = RealSearch(instance, engine.chain)
         search.follow(200)
         assert not len(search.pool) or complete.real
         without += not complete.real
@@ -79,9 +80,9 @@ def test_a_match_of_a_large_net_where_newton_finds_none():
     instance = draw_instance(SIX_ROWS, 0, 1)
     chain = make_chain(instance.allocation, SIX_ROWS.support)
     assert not multistart_newton(instance, 64, chain=chain, enough=1).real
-    search = LabelPaths(instance, chain)
+    search = RealSearch(instance, chain)
     search.follow(112)
-    assert search.arrived >= 0.9 * search.paths
+    assert search.paths.arrived >= 0.9 * search.paths.paths
     assert len(search.pool) >= 1
     part = draw_instance(SIX_ROWS.with_allocation(instance.allocation), 0, 1)
     for solution in search.pool.solutions:
@@ -103,24 +104,25 @@ def test_trials_of_a_large_net_are_decided_by_one_solution():
 
 def test_the_seed_decides():
     """Equal seeds find equal solutions, in any number of calls; others start elsewhere."""
-    one, same, parts, other = (paths_of(SIX_ROWS, 0, seed) for seed in (0, 0, 0, 1))
+    one, same, parts, other = (search_of(SIX_ROWS, 0, seed) for seed in (0, 0, 0, 1))
     for search in (one, same, other):
-        search.follow(48, enough=None)
+        search.follow(48)
     for most in (16, 48):  # as the batches are
-        parts.follow(most, enough=None)
+        parts.follow(most)
     assert one.pool.solutions == same.pool.solutions == parts.pool.solutions
-    assert (one.paths, one.distinct) == (parts.paths, parts.distinct)
-    assert one.distinct > 30
+    assert one.paths.distinct == same.paths.distinct == parts.paths.distinct
+    assert one.paths.distinct > 30
     assert one.pool.solutions != other.pool.solutions
 
 
 def test_time_limits_end_it():
     """No batch is begun after the seconds given, and the call's limit breaks in."""
-    search = paths_of(SIX_ROWS, 0)
-    search.follow(2000, enough=None, seconds=0.0)
-    assert search.paths <= 16
+    search = search_of(SIX_ROWS, 0, seconds=0.0)
+    search.follow(2000)
+    assert search.paths.paths == 0
+    assert search.result().outcome == "undetermined"
     with pytest.raises(OutOfTime), within(1e-3):
-        paths_of(SIX_ROWS, 0).follow(2000, enough=None)
+        search_of(SIX_ROWS, 0).follow(2000)
 
 
 def test_chains_of_several_layers():
@@ -131,7 +133,7 @@ def test_chains_of_several_layers():
     instances = [draw_instance(problem, 1, k) for k in range(10)]
     matched = met = 0
     for instance, complete in zip(instances, engine.count(instances), strict=True):
-        search = LabelPaths(instance, engine.chain)
+        search = RealSearch(instance, engine.chain)
         search.follow(200)
         assert not len(search.pool) or complete.real
         matched, met = matched + bool(complete.real), met + bool(len(search.pool))
@@ -143,6 +145,6 @@ def test_special_samples_are_refused():
     instance = draw_instance(DIAGONAL, 0, 0)
     instance.X[:, 1] = instance.X[:, 0]
     with pytest.raises(InputError, match="rank"):
-        LabelPaths(instance, make_chain(Allocation.from_cells(
+        RealSearch(instance, make_chain(Allocation.from_cells(
             DIAGONAL.network, [("W", 0, 0), ("W", 1, 1)])
         ))  # fmt: skip
