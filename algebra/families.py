@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algebra.certificates.certificate import Certificate
+from algebra.certificates.certificate import FORMAT, VERSION, Certificate
 from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
-from algebra.certificates.claim import read_network, read_version
+from algebra.certificates.claim import read_network
 from algebra.certificates.family import Effort, Family, Tools, WrittenEquations
 from algebra.certificates.fields import Fields
+from algebra.certificates.parts import read_version
 from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
@@ -192,7 +193,7 @@ def verify(
         Where the data is no certificate of this format at all.
     """
     effort = Effort(seed, Limits(timeout), Tools(root_counter=fallback))
-    read_version(data)
+    read_version(data, FORMAT, (VERSION,), "a certificate")
     verdict = str(data.get("verdict"))
     try:
         with within(timeout):
@@ -226,7 +227,7 @@ def inspect_allocation(
     Inspection
     """
     family = family_of(allocation.network)
-    return family.inspect(allocation, support or {}, seed=seed, all_forms=all_forms)
+    return family.inspect(allocation, support or {}, seed, all_forms)
 
 
 def inspect_updates(problem: Problem, *, seed: int = 0) -> Inspection:

@@ -9,11 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
-from algebra.networks.base import Network
+from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import Limits
@@ -76,16 +74,13 @@ class Family(Protocol):
         """A certificate checked from scratch."""
 
     def inspect(
-        self,
-        allocation: Allocation,
-        support: Mapping[str, np.ndarray],
-        *,
-        seed: int,
-        all_forms: bool,
+        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
     ) -> Inspection:
-        """Which equations an allocation leads to, and how they hang together."""
+        """Which equations an allocation leads to, and how they hang together.
 
-    def equations(
-        self, found: Inspection, support: Mapping[str, np.ndarray]
-    ) -> WrittenEquations | None:
+        A random point follows from the seed; `all_forms` eliminates every form, not only the one
+        with the smaller core.
+        """
+
+    def equations(self, found: Inspection, support: Support) -> WrittenEquations | None:
         """The equations written out, where there are some for all instances at once."""

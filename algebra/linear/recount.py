@@ -15,8 +15,8 @@ import numpy as np
 
 from algebra.linalg.modular import matmul, random_prime, rank
 from algebra.networks.chain import need_chain
-from algebra.polynomials.msolve.process import MsolveMissing
-from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
+from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
+from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import random_point
 from algebra.systems.core import Core

@@ -76,7 +76,6 @@ class ModularCore(Core):
     unknowns : tuple of str
     consistent : bool
     stage_unknowns : tuple of str
-    linear_solved : int
     stage : ndarray or None
         Affine forms of the system's unknowns in the stage unknowns.
     blocks : tuple of (tuple of int, tuple of int)
@@ -94,7 +93,6 @@ class ModularCore(Core):
     unknowns: tuple[str, ...]
     consistent: bool
     stage_unknowns: tuple[str, ...]
-    linear_solved: int
     stage: Residues | None = None
     blocks: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
     rest: Quadrics | None = None
@@ -182,7 +180,7 @@ def eliminate_modular(system: QuadraticSystem, *, defer: bool = True) -> Modular
     try:
         return _eliminate(system, defer)
     except _Inconsistent:
-        return ModularCore(system, (), False, (), 0)
+        return ModularCore(system, (), False, ())
 
 
 def _eliminate(system: QuadraticSystem, defer: bool) -> ModularCore:
@@ -229,7 +227,6 @@ def _eliminate(system: QuadraticSystem, defer: bool) -> ModularCore:
         unknowns=names,
         consistent=True,
         stage_unknowns=stage_names,
-        linear_solved=n - len(names) - len(gone),
         stage=stage,
         blocks=blocks,
         rest=rest,

@@ -38,8 +38,13 @@ from algebra.linalg.modular import random_prime
 from algebra.networks.base import NotKnown
 from algebra.networks.limits import plural
 from algebra.phases import phase
-from algebra.polynomials.msolve.process import MsolveDied, MsolveMissing
-from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
+from algebra.polynomials.msolve.process import (
+    MsolveDied,
+    MsolveFailed,
+    MsolveMissing,
+    MsolveTimeout,
+)
+from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.core import Core

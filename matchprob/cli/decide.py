@@ -45,7 +45,7 @@ def decide(
     from matchprob.api.question import as_problem
     from matchprob.explain.decision import explain_decision
     from matchprob.io import files
-    from numeric.relu.decide import UNDETERMINED
+    from numeric.relu.decision import UNDETERMINED
 
     if quick and out is not None:
         raise InputError("`--quick` leaves no evidence to write: leave out one of it and `--out`")

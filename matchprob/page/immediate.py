@@ -19,7 +19,8 @@ from algebra.networks.base import Network, NotKnown
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
-from algebra.ranks.budgets.cover import Budget, budget_violations, budgets
+from algebra.ranks.budgets.cover import budget_violations
+from algebra.ranks.budgets.lines import Budget, budgets
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.what_if import what_if
 from algebra.systems.forms import preferred_forms, unknown_count

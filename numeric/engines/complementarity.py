@@ -15,11 +15,12 @@ from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.instances import Instance
-from numeric.relu.boxed import is_bounded
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import DIVIDE
-from numeric.relu.decide import MATCH, NONE, decide
+from numeric.relu.decide import decide
+from numeric.relu.decision import MATCH, NONE
 from numeric.relu.hull import hull_fits
+from numeric.relu.pairs import is_bounded
 from numeric.relu.simplex import NO_MATCH
 
 

@@ -20,8 +20,9 @@ from fractions import Fraction
 import numpy as np
 
 from algebra.linalg.rational import nearest_double
-from algebra.polynomials.msolve.process import MsolveDied
-from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, RealRoots, real_roots
+from algebra.polynomials.msolve.process import MsolveDied, MsolveFailed, MsolveTimeout
+from algebra.polynomials.msolve.solver import real_roots
+from algebra.polynomials.real_roots import RealRoots
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem
 from algebra.systems.enclosure import weight_boxes

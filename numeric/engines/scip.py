@@ -22,7 +22,7 @@ from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, Resources, engine
 from numeric.instances import Instance, to_double
-from numeric.relu.decide import MATCH, NONE
+from numeric.relu.decision import MATCH, NONE
 
 
 class ScipEngine:

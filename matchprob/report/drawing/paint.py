@@ -48,7 +48,7 @@ from matchprob.report.profile import draw_profile
 from matchprob.report.recording import draw_recording, recording_size
 from numeric.counts import CountResult
 from numeric.normalization.construct import Construction
-from numeric.relu.decide import ReluDecision
+from numeric.relu.decision import ReluDecision
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.training.experiment import MSE, TrainResult

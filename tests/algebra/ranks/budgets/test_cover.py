@@ -13,13 +13,9 @@ from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.cover import (
-    Violation,
-    budget_violations,
-    budgets,
-    rank_bound,
-    violated_crosses,
-)
+from algebra.ranks.budgets.cover import budget_violations, rank_bound
+from algebra.ranks.budgets.crosses import violated_crosses
+from algebra.ranks.budgets.lines import Violation, budgets
 from algebra.ranks.generic_rank import allocation_rank
 from tests.algebra.ranks.budgets.cases import (
     Jacobian,
