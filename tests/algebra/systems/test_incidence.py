@@ -193,7 +193,7 @@ def test_few_equations_are_ordered_like_many(system):
 
 
 @given(systems(largest=8))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100), deadline=None)
 def test_same_input_same_output(system):
     """Lists, sets and reversed patterns of the same content give identical results."""
     patterns, unknowns = system

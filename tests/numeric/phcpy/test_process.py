@@ -27,6 +27,7 @@ from numeric.phcpy.process import (
 )
 from numeric.phcpy.systems import PhcSystem
 from tests.numeric.phcpy.polynomials import power, read
+from tests.samples import many
 
 TIMEOUT = 60.0
 # Takes minutes: five quadrics in five unknowns in quad-double precision.
@@ -41,7 +42,9 @@ TWO = read(["x^2 - 2"], "x")
 GOAL, START = (read([f"x*y - {k}", "x - y - 1"], "xy") for k in (2, 6))
 POINTS = [[3, 2], [-2, -3]]  # the solutions of START
 shared = settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None,
+    max_examples=many(40),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 reals = st.floats(-5, 5).filter(lambda value: abs(value) > 1e-3)
 

@@ -189,7 +189,7 @@ def test_counting_is_not_enough():
 
 
 @given(layers(), st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100), deadline=None)
 def test_bound_does_not_depend_on_the_order_of_units(allocation, rng):
     """Permuting rows and columns of a layer permutes the budgets and keeps the bound."""
     mask = allocation.masks["W2"]
