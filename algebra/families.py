@@ -8,7 +8,6 @@ verb of one family needs few of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -34,18 +33,6 @@ if TYPE_CHECKING:
     from algebra.systems.root_count import RootCounter
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """One family: see `algebra.certificates.family.Family`."""
-
-    name: str
-    accepts: Callable[[Network], bool]
-    certify: Callable[[Problem, Effort], Certificate]
-    verify: Callable[[Mapping[str, Any], Effort], Verification]
-    inspect: Callable[..., Inspection]
-    equations: Callable[[Inspection, Mapping[str, np.ndarray]], WrittenEquations | None]
-
-
 def _later(module: str, name: str) -> Callable[..., Any]:
     """A function of a module that is loaded when it is called."""
 
@@ -56,7 +43,7 @@ def _later(module: str, name: str) -> Callable[..., Any]:
 
 
 FAMILIES: tuple[Family, ...] = (
-    _Entry(
+    Family(
         "normalization",
         lambda network: isinstance(network, NormNet),
         _later("algebra.normalization.certify", "certify_normnet"),
@@ -64,7 +51,7 @@ FAMILIES: tuple[Family, ...] = (
         _later("algebra.normalization.inspect", "inspect_normnet"),
         _later("algebra.normalization.inspect", "normnet_equations"),
     ),
-    _Entry(
+    Family(
         "relu",
         lambda network: isinstance(network, ShallowReLU),
         _later("algebra.relu.certify", "certify_relu"),
@@ -73,7 +60,7 @@ FAMILIES: tuple[Family, ...] = (
         # Those of one activation pattern at a time only.
         lambda found, support: None,
     ),
-    _Entry(
+    Family(
         "activations",
         lambda network: isinstance(network, ActivatedNetwork),
         _later("algebra.activations.certify", "certify_activated"),
@@ -81,7 +68,7 @@ FAMILIES: tuple[Family, ...] = (
         _later("algebra.activations.inspect", "inspect_activated"),
         _later("algebra.activations.inspect", "activated_equations"),
     ),
-    _Entry(
+    Family(
         "linear",
         lambda network: network.chain() is not None,
         _later("algebra.linear.certify", "certify_linear"),

@@ -27,12 +27,12 @@ from algebra.networks.base import (
     Axis,
     Cell,
     Factors,
+    Lowering,
     Matmul,
     Matrix,
     Network,
     NotKnown,
     Point,
-    Support,
 )
 from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.networks.readings import LABELS, STATES, TRACES, Reading
@@ -83,32 +83,15 @@ class Pass:
 
 
 @dataclass(frozen=True)
-class Identical:
-    """The lowering of a network whose activation is linear: the same weights, the same labels.
+class Identical(Lowering):
+    """The lowering of a network whose activation is linear: the same weights, the same labels."""
 
-    Parameters
-    ----------
-    network : Network
-        The linear network with the same matrices.
-    """
-
-    network: Network
+    linear: Network
 
     @property
-    def labels(self) -> tuple[Network, Support]:
-        return self.network, {}
-
-    def cell(self, cell: Cell) -> Cell:
-        return cell
-
-    def weights(self, weights: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
-        return dict(weights)
-
-    def teacher(self, teacher: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
-        return dict(teacher)
-
-    def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
-        return X
+    def network(self) -> Network:
+        """The linear network with the same matrices."""
+        return self.linear
 
 
 class ActivatedNetwork(Network):

@@ -19,7 +19,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -111,31 +111,37 @@ class Axis:
     places: tuple[tuple[str, int], ...]
 
 
-class Lowering(Protocol):
-    """A network as one of another kind: the same weights at other places, the same labels.
+class Lowering(ABC):
+    """A network as one of another kind: the same weights, perhaps at other places, the same labels.
 
     Generic ranks, numbers of solutions and of real ones carry over; each lowering says why.
     """
 
     @property
+    @abstractmethod
     def network(self) -> Network:
         """The network of the other kind."""
 
     @property
     def labels(self) -> tuple[Network, Support]:
         """A network whose labels are the teacher's, which need not be of the student's kind."""
+        return self.network, {}
 
     def cell(self, cell: Cell) -> Cell:
         """Where a weight stands in the other network."""
+        return cell
 
     def weights(self, weights: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
         """The other network's matrices; `one` is that of the entries' ring."""
+        return dict(weights)
 
     def teacher(self, teacher: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
         """Weights of the other network that give the teacher's labels, where there are some."""
+        return dict(teacher)
 
     def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
         """The other network's samples."""
+        return X
 
 
 class Network(ABC):
