@@ -18,7 +18,7 @@ from matchprob.cli.options import (
     Seed,
     Timeout,
     answer,
-    say,
+    write,
 )
 
 if TYPE_CHECKING:
@@ -69,11 +69,4 @@ def decide(
     answer(data, why, question.names, show, as_json=as_json)
     if found.verdict == UNDETERMINED:
         raise typer.Exit(UNFINISHED)
-    if out is not None:
-        files.write_text(out, json.dumps(found.certificate()))
-        say(f"wrote {out}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(decide)
+    write(out, lambda: json.dumps(found.certificate()))

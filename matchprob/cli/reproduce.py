@@ -134,8 +134,3 @@ def reproduce(
     if not finished:
         say(f"matchprob: interrupted; trials are kept in {run.store}, the same command goes on")
         raise typer.Exit(UNFINISHED)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(reproduce)

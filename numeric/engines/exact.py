@@ -13,7 +13,6 @@ one, the system is solved again without deferring blocks, so that every solution
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -29,7 +28,7 @@ from algebra.systems.enclosure import weight_boxes
 from algebra.systems.instances import rational_core
 from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore
 
@@ -62,7 +61,7 @@ def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None
     )
 
 
-class ExactEngine:
+class ExactEngine(OneByOne):
     """Counts real solutions exactly.
 
     Parameters
@@ -96,10 +95,6 @@ class ExactEngine:
             found = found or self._solve(instance, core, special=True)
         assert found is not None
         return replace(found, seconds=time.perf_counter() - start)
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """All solutions of several instances, in their order."""
-        return [self.count(instance) for instance in instances]
 
     def _solve(
         self, instance: Instance, core: CoreSystem, special: bool = False
