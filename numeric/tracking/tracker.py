@@ -115,7 +115,7 @@ def track(
         lines = ChainLines(chain, first, second, *turns)
     else:
         lines = InputsLines(form, first, second, *turns)
-    return follow(lines, first_of, second_of, starts, settings, threads, via=via)
+    return follow(lines, first_of, second_of, starts, settings, via=via)
 
 
 def follow(
@@ -124,7 +124,6 @@ def follow(
     second_of: np.ndarray,
     starts: np.ndarray,
     settings: Settings,
-    threads: int = 1,
     *,
     via: np.ndarray | None = None,
 ) -> Tracked:
