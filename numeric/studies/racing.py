@@ -22,7 +22,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,6 @@ import numpy as np
 
 from algebra.errors import InputError, whole_number
 from algebra.problems.problem import Problem
-from numeric.counts import InstanceCount
 from numeric.statistics.confidence_sequences import confidence_sequence
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import Interval, paired_table, tail_of
@@ -149,7 +148,6 @@ def successive_halving(
     confidence: float = 0.95,
     seed: int = 0,
     workers: int | Workers = 1,
-    advance: Callable[[InstanceCount], None] | None = None,
     **settings: Any,
 ) -> Race:
     """Find the allocation that matches most often.
@@ -167,8 +165,6 @@ def successive_halving(
     seed : int, optional
         Trial i is the same instance for all.
     workers : int or Workers, optional
-    advance : callable, optional
-        Told of each trial.
     **settings
         As for `numeric.studies.study.Study`: `engine`, `timeout`, ….
 
@@ -208,7 +204,7 @@ def successive_halving(
     try:
         while True:
             for k in alive:
-                estimates[k] = studies[k].run(trials, advance=advance)
+                estimates[k] = studies[k].run(trials)
                 rounds[k] += 1
             alive.sort(key=lambda k: (-_share(_done(estimates[k])), k))
             best = alive[0]
