@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from matchprob.page.example import first_problem
 from matchprob.page.server import PageServer, running
+from matchprob.page.state import first_problem
 
 # Machines may be busy with other things.
 expect.set_options(timeout=180_000)
