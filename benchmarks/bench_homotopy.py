@@ -133,7 +133,7 @@ def run(
         count_many: Callable[[Sequence[Instance]], list[InstanceCount]] = counter.count_many
         try:
             if known and engine == "homotopy":
-                count_many = HomotopyEngine(problem, root_count=known).count
+                count_many = HomotopyEngine(problem, root_count=known).count_many
             else:
                 counter.prepare()
             count_many([draw_instance(problem, instances[0].seed + 1, 0)])

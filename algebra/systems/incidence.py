@@ -6,9 +6,8 @@ or polynomials; it is bipartite graph theory between equations and unknowns, and
 says holds for every system with these patterns.
 
 An equation set with fewer unknowns than equations cannot be solved for generic
-coefficients; `dulmage_mendelsohn` finds where this happens.  The well-constrained rest
-splits into blocks that can be solved one after the other; `block_triangular_form` finds
-them.
+coefficients; the overdetermined part is where this happens.  The well-constrained rest
+splits into blocks that can be solved one after the other.
 
 Examples
 --------
@@ -35,6 +34,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from itertools import chain, repeat
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,96 +67,39 @@ class Block:
         )
 
 
-@dataclass(frozen=True)
-class Matching:
-    """A maximum matching of equations with unknowns.
+class _Matching(NamedTuple):
+    """A maximum matching: for each equation its unknown, for each unknown its equation, or None.
 
-    Attributes
-    ----------
-    unknown_of : tuple of int or None
-        For each equation the unknown it is matched with.
-    equation_of : tuple of int or None
-        For each unknown the equation it is matched with.
-
-    Notes
-    -----
-    Only the *size* is a property of the patterns; which pairs are matched is a choice
-    (always the same one for the same input).
+    Only its size is a property of the patterns; which pairs are matched is a choice (always the
+    same one for the same input).
     """
 
     unknown_of: tuple[int | None, ...]
     equation_of: tuple[int | None, ...]
 
-    @property
-    def size(self) -> int:
-        """Number of matched pairs: the generic rank of a matrix with these patterns."""
-        return sum(unknown is not None for unknown in self.unknown_of)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.size} of {_count(self.unknown_of, 'equation')} matched with "
-            f"{_count(self.equation_of, 'unknown')}"
-        )
-
 
 @dataclass(frozen=True)
-class DulmageMendelsohn:
-    """Coarse Dulmage–Mendelsohn decomposition.
+class BlockTriangularForm:
+    """Fine Dulmage–Mendelsohn decomposition.
 
     Attributes
     ----------
     overdetermined : Block
         More equations than unknowns (both empty if there is no such part).  Its equations
         hold no other unknowns.
-    square : Block
-        The well-constrained part; besides its own unknowns its equations may hold those of
-        the overdetermined part.
+    blocks : tuple of Block
+        Blocks of the well-constrained part in solving order: each uses only unknowns of itself,
+        of earlier blocks and of the overdetermined part.  Each has as many equations as
+        unknowns and cannot be split further.
     underdetermined : Block
         More unknowns than equations; its unknowns occur in no other equations.
-    matching : Matching
-        The maximum matching it was computed from.
-    hall_violator : Block or None
-        A set of equations and all unknowns that occur in them, one fewer: these equations
-        alone cannot be solved generically.  No proper subset of the equations has this
-        defect.  None if every equation can be matched.
-    unknown_violator : Block or None
-        The same for unknowns: a set of unknowns and all equations they occur in, one fewer;
-        inclusion-minimal.  These unknowns cannot be isolated.
 
     Notes
     -----
-    The three parts are unique: they do not depend on the matching nor on the order of
-    equations and unknowns.  The members of the matching and the choice of the violators
-    are *not* unique (there may be many, of different sizes).
-    """
-
-    overdetermined: Block
-    square: Block
-    underdetermined: Block
-    matching: Matching
-    hall_violator: Block | None
-    unknown_violator: Block | None
-
-    def __str__(self) -> str:
-        parts = ("overdetermined", "square", "underdetermined")
-        return "\n".join(f"{name}: {block}" for name in parts if (block := getattr(self, name)))
-
-
-@dataclass(frozen=True)
-class BlockTriangularForm:
-    """Fine decomposition: `DulmageMendelsohn` with its square part split into blocks.
-
-    Attributes
-    ----------
-    blocks : tuple of Block
-        Blocks of the square part in solving order: each uses only unknowns of itself, of
-        earlier blocks and of the overdetermined part.  Each has as many equations as
-        unknowns and cannot be split further.
-
-    Notes
-    -----
-    The blocks are unique as sets.  Their order is one of the possible ones: among blocks
-    that could come next, the one with the smallest equation does.
+    The over- and the underdetermined part are unique, and so are the blocks as sets: they do not
+    depend on the matching nor on the order of equations and unknowns.  The order of the blocks is
+    one of the possible ones: among blocks that could come next, the one with the smallest equation
+    does.
     """
 
     overdetermined: Block
@@ -184,8 +127,8 @@ class BlockTriangularForm:
         return "\n".join(f"{name}: {part}" for name, part in named if part)
 
 
-def maximum_matching(patterns: Patterns, unknowns: int) -> Matching:
-    """Match as many equations as possible with distinct unknowns that occur in them.
+def block_triangular_form(patterns: Patterns, unknowns: int) -> BlockTriangularForm:
+    """Order a system so that it can be solved block by block.
 
     Parameters
     ----------
@@ -196,37 +139,12 @@ def maximum_matching(patterns: Patterns, unknowns: int) -> Matching:
 
     Returns
     -------
-    Matching
+    BlockTriangularForm
 
     Raises
     ------
     InputError
-        Where a pattern names an unknown that is not there; so too in the functions below.
-
-    Notes
-    -----
-    Hopcroft–Karp, O(E √V), as SciPy has it: networkx' version searches by recursion
-    and stops with a RecursionError on chains of some thousand equations.
-
-    Examples
-    --------
-    >>> print(maximum_matching([{0, 1}, {0}, {0, 1}], 3))
-    2 of 3 equations matched with 3 unknowns
-    """
-    return _match(_checked(patterns, unknowns), unknowns)
-
-
-def dulmage_mendelsohn(patterns: Patterns, unknowns: int) -> DulmageMendelsohn:
-    """Split a system into its over-, well- and underdetermined parts.
-
-    Parameters
-    ----------
-    patterns, unknowns
-        As for `maximum_matching`.
-
-    Returns
-    -------
-    DulmageMendelsohn
+        Where a pattern names an unknown that is not there.
 
     Notes
     -----
@@ -234,37 +152,6 @@ def dulmage_mendelsohn(patterns: Patterns, unknowns: int) -> DulmageMendelsohn:
     the unmatched equations, the underdetermined part what they reach from the unmatched
     unknowns [1]_.
 
-    Let S be the equations reached from *one* unmatched equation e.  All their unknowns are
-    matched within S, so they are |S| − 1.  Flipping the path from e to any e' in S gives a
-    matching that leaves only e' of S out; so S without e' can be matched, and S is an
-    inclusion-minimal violator of Hall's condition.  The smallest of these S (over e) is
-    reported; a smallest one of all is NP-hard to find.
-
-    Examples
-    --------
-    >>> parts = dulmage_mendelsohn([{0}, {0}, {1, 2}], 3)
-    >>> print(parts)
-    overdetermined: 2 equations in 1 unknown: equations 0, 1; unknowns 0
-    underdetermined: 1 equation in 2 unknowns: equations 2; unknowns 1, 2
-    """
-    rows = _checked(patterns, unknowns)
-    return _decompose(rows, _transposed(rows, unknowns), _match(rows, unknowns))
-
-
-def block_triangular_form(patterns: Patterns, unknowns: int) -> BlockTriangularForm:
-    """Order a system so that it can be solved block by block.
-
-    Parameters
-    ----------
-    patterns, unknowns
-        As for `maximum_matching`.
-
-    Returns
-    -------
-    BlockTriangularForm
-
-    Notes
-    -----
     On the square part the matching is perfect.  Let equation e point to e' if the unknown
     matched with e' occurs in e: e' must then be solved before or together with e.  The
     strongly connected components are the blocks; they do not depend on the matching [2]_.
@@ -279,9 +166,11 @@ def block_triangular_form(patterns: Patterns, unknowns: int) -> BlockTriangularF
     """
     rows = _checked(patterns, unknowns)
     matching = _match_few(rows, unknowns) if len(rows) <= _FEW else _match(rows, unknowns)
-    parts = _decompose(rows, _transposed(rows, unknowns), matching)
+    over = _reach(rows, matching.unknown_of, matching.equation_of)
+    under = _reach(_transposed(rows, unknowns), matching.equation_of, matching.unknown_of)
+    square = sorted(set(range(len(rows))) - over[0] - under[1])
     inside = np.zeros(len(rows), bool)
-    inside[list(parts.square.equations)] = True
+    inside[square] = True
     equation = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
     owner = np.array([-1 if e is None else e for e in matching.equation_of], int)
     earlier = owner[np.fromiter(chain.from_iterable(rows), int, len(equation))]
@@ -290,7 +179,7 @@ def block_triangular_form(patterns: Patterns, unknowns: int) -> BlockTriangularF
     label = _strong_components(earlier, equation, len(rows))
 
     members: dict[int, list[int]] = {}
-    for e in parts.square.equations:
+    for e in square:
         members.setdefault(int(label[e]), []).append(e)
     order: TopologicalSorter[int] = TopologicalSorter(dict.fromkeys(members, ()))
     links = np.unique(label[earlier] * len(rows) + label[equation])
@@ -302,7 +191,7 @@ def block_triangular_form(patterns: Patterns, unknowns: int) -> BlockTriangularF
     for node in _sorted_topologically(order, {node: own[0] for node, own in members.items()}):
         mates = (u for e in members[node] if (u := matching.unknown_of[e]) is not None)
         blocks.append(_block(members[node], mates))
-    return BlockTriangularForm(parts.overdetermined, tuple(blocks), parts.underdetermined)
+    return BlockTriangularForm(_block(*over), tuple(blocks), _block(*under[::-1]))
 
 
 def _sorted_topologically(order: TopologicalSorter[int], keys: Mapping[int, int]) -> Iterator[int]:
@@ -340,9 +229,14 @@ def _transposed(rows: _Lists, unknowns: int) -> _Lists:
     return columns
 
 
-def _match(rows: _Lists, unknowns: int) -> Matching:
+def _match(rows: _Lists, unknowns: int) -> _Matching:
+    """Hopcroft–Karp, O(E √V), as SciPy has it.
+
+    networkx' version searches by recursion and stops with a RecursionError on chains of some
+    thousand equations.
+    """
     if not rows or not unknowns:
-        return Matching((None,) * len(rows), (None,) * unknowns)
+        return _Matching((None,) * len(rows), (None,) * unknowns)
     # Loaded here: SciPy takes longer than most commands.
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
@@ -355,10 +249,10 @@ def _match(rows: _Lists, unknowns: int) -> Matching:
     for e, u in enumerate(mates):
         if u >= 0:
             owner[u] = e
-    return Matching(tuple(None if u < 0 else u for u in mates), tuple(owner))
+    return _Matching(tuple(None if u < 0 else u for u in mates), tuple(owner))
 
 
-def _match_few(rows: _Lists, unknowns: int) -> Matching:
+def _match_few(rows: _Lists, unknowns: int) -> _Matching:
     """A maximum matching by augmenting paths, without SciPy; not always the one of `_match`."""
     owner: list[int | None] = [None] * unknowns
 
@@ -378,7 +272,7 @@ def _match_few(rows: _Lists, unknowns: int) -> Matching:
     for u, holder in enumerate(owner):
         if holder is not None:
             mates[holder] = u
-    return Matching(tuple(mates), tuple(owner))
+    return _Matching(tuple(mates), tuple(owner))
 
 
 def _strong_components(tails: np.ndarray, heads: np.ndarray, nodes: int) -> np.ndarray:
@@ -396,11 +290,9 @@ def _strong_components(tails: np.ndarray, heads: np.ndarray, nodes: int) -> np.n
     return np.asarray(connected_components(graph, connection="strong")[1], np.int64)
 
 
-def _reach(
-    starts: Iterable[int], rows: _Lists, owner: _Mates, limit: int | None = None
-) -> _Sets | None:
-    """Equations and unknowns on alternating paths from `starts`; None once above `limit`."""
-    equations, unknowns = set(starts), set[int]()
+def _reach(rows: _Lists, mates: _Mates, owner: _Mates) -> _Sets:
+    """Equations and unknowns on alternating paths from the equations without a mate."""
+    equations, unknowns = {e for e, mate in enumerate(mates) if mate is None}, set[int]()
     stack = list(equations)
     while stack:
         for u in rows[stack.pop()]:
@@ -410,35 +302,7 @@ def _reach(
                 if following is not None and following not in equations:
                     equations.add(following)
                     stack.append(following)
-        if limit is not None and len(equations) > limit:
-            return None
     return equations, unknowns
-
-
-def _smallest(starts: Iterable[int], rows: _Lists, owner: _Mates) -> _Sets | None:
-    best: _Sets | None = None
-    for start in starts:
-        found = _reach([start], rows, owner, None if best is None else len(best[0]) - 1)
-        best = found or best
-    return best
-
-
-def _decompose(rows: _Lists, columns: _Lists, matching: Matching) -> DulmageMendelsohn:
-    spare_equations = [e for e, unknown in enumerate(matching.unknown_of) if unknown is None]
-    spare_unknowns = [u for u, equation in enumerate(matching.equation_of) if equation is None]
-    over = _reach(spare_equations, rows, matching.equation_of) or (set(), set())
-    under = _reach(spare_unknowns, columns, matching.unknown_of) or (set(), set())
-    hall = _smallest(spare_equations, rows, matching.equation_of)
-    loose = _smallest(spare_unknowns, columns, matching.unknown_of)
-    square = (set(range(len(rows))) - over[0] - under[1], set(range(len(columns))) - over[1])
-    return DulmageMendelsohn(
-        overdetermined=_block(*over),
-        square=_block(square[0], square[1] - under[0]),
-        underdetermined=_block(under[1], under[0]),
-        matching=matching,
-        hall_violator=None if hall is None else _block(*hall),
-        unknown_violator=None if loose is None else _block(loose[1], loose[0]),
-    )
 
 
 def _block(equations: Iterable[int], unknowns: Iterable[int]) -> Block:

@@ -36,11 +36,11 @@ def serve(
         raise InputError(
             f"the page needs {' and '.join(missing)}: python -m pip install 'matchprob[page]'"
         )
-    from matchprob.api.designs.design import network_of
+    from matchprob.api.question import network_of
     from matchprob.io import files
     from matchprob.io.watch import hidden
-    from matchprob.page.example import first_problem
     from matchprob.page.server import PageServer
+    from matchprob.page.state import first_problem
 
     files.check_outputs([problem], store=store)
     if store is not None and store.exists():
@@ -74,8 +74,3 @@ def _open(address: str) -> None:
     )
     if not (has_windows and webbrowser.open(address)):
         say("matchprob: no browser could be opened here: open the address yourself")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(serve)

@@ -13,25 +13,27 @@ from algebra.linalg.rational import nearest_double
 from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
-from numeric.relu.boxed import is_bounded
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import DIVIDE
-from numeric.relu.decide import MATCH, NONE, decide
+from numeric.relu.decide import decide
+from numeric.relu.decision import MATCH, NONE
 from numeric.relu.hull import hull_fits
+from numeric.relu.pairs import is_bounded
 from numeric.relu.simplex import NO_MATCH
 
+# Nodes after which a count is given up.
+_MOST_NODES = 400_000
 
-class ComplementarityEngine:
+
+class ComplementarityEngine(OneByOne):
     """Decides instances of shallow ReLU nets, or counts their solutions.
 
     Parameters
     ----------
     complete : bool, optional
         Count all solutions, where the units' arrangements are small enough; otherwise decide.
-    most_nodes : int, optional
-        Nodes of the tree of activation cells after which a count is given up.
 
     Notes
     -----
@@ -46,15 +48,11 @@ class ComplementarityEngine:
     over Q; where it is no complete one, a decision says whether there is any.
     """
 
-    def __init__(self, *, complete: bool = False, most_nodes: int = 400_000) -> None:
+    def __init__(self, *, complete: bool = False) -> None:
         self.complete = complete
-        self.most_nodes = most_nodes
 
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """One count for each instance, in their order."""
-        return [self._count(instance) for instance in instances]
-
-    def _count(self, instance: Instance) -> InstanceCount:
+    def count(self, instance: Instance) -> InstanceCount:
+        """What is certain of one instance."""
         check_time()
         began = time.perf_counter()
         learns = "W1" in instance.allocation.matrices
@@ -94,7 +92,7 @@ class ComplementarityEngine:
             note = "linear" if unique else "linear equations that leave weights free"
             return len(values), COMPLETE if unique else UNDETERMINED, note, tuple(values)
         tree = CellTree(instance)
-        found = tree.search(mode=DIVIDE, most_nodes=self.most_nodes)
+        found = tree.search(mode=DIVIDE, most_nodes=_MOST_NODES)
         if found.status != NO_MATCH:
             return None, UNDETERMINED, f"given up after {found.nodes} nodes", ()
         settled = tree.settle(found, all_cells=True)

@@ -13,6 +13,7 @@ from algebra.matroids.branch_and_bound import Tree, capped_basis, counting_reaso
 from algebra.matroids.capped import CappedProblem, DualError
 from algebra.matroids.lagrangian import Leaf
 from numeric.cap_relaxation import linear_relaxation
+from tests.samples import many
 
 P = 2147483629
 
@@ -53,7 +54,7 @@ def brute(columns, systems, costs, size):
 
 
 @given(problems(), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 def test_brute_force(problem, linear):
     """With either relaxation: the least cost, and leaves that prove it; or that there is none."""
     columns, systems, costs, size = problem
@@ -61,7 +62,7 @@ def test_brute_force(problem, linear):
     found = capped_basis(asked, relax=linear_relaxation(asked) if linear else None)
     best = brute(columns, systems, costs, size)
     assert found.cost == best == found.bound
-    bound = found.tree.bound(asked)
+    bound = found.dual.bound(asked)
     assert bound is None if best is None else bound >= best
 
 
@@ -81,7 +82,7 @@ def test_an_unfinished_search_is_honest():
         cut = capped_basis(asked, nodes=nodes)
         assert cut.bound <= best.cost
         assert cut.cost is None or cut.cost >= best.cost
-        assert cut.tree.bound(asked) == cut.bound
+        assert cut.dual.bound(asked) == cut.bound
 
 
 def test_leaves_that_do_not_cover_are_refused():
@@ -123,14 +124,14 @@ def test_a_counting_reason_holds():
     found = capped_basis(asked, relax=linear_relaxation(asked))
     assert found.elements is None
     assert found.bound is None
-    lines, needed, left = counting_reason(asked, found.tree.leaves[0].multipliers)
+    lines, needed, left = counting_reason(asked, found.dual.leaves[0].multipliers)
     assert needed > left
     weight = sum(v * sum(g == line for g in systems[s][0]) for s, line, v in lines)
     assert weight == needed
 
 
 @given(problems(), st.integers(0, 80))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 def test_costs_of_any_size(problem, bits):
     """Costs beyond 64 bits: the same set, its cost multiplied; nothing wraps."""
     columns, systems, costs, size = problem

@@ -12,13 +12,8 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
-from algebra.polynomials.msolve.process import MsolveMissing
-from algebra.polynomials.msolve.solver import (
-    MsolveFailed,
-    MsolveTimeout,
-    QuotientDegree,
-    quotient_degree,
-)
+from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
+from algebra.polynomials.msolve.solver import QuotientDegree, quotient_degree
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
@@ -33,6 +28,7 @@ from algebra.systems.root_count import (
     TraceEvidence,
     generic_root_count,
 )
+from tests.samples import many
 
 P = 2147483629
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -133,7 +129,7 @@ def test_random_nets_against_sympy(msolve, square_allocations):
 
 def test_the_count_follows_the_definition(msolve, square_allocations):
     """N is the degree of the whole core's ideal, and the product over its blocks; all simple."""
-    for k, allocation in enumerate(square_allocations(5, 40)):
+    for k, allocation in enumerate(square_allocations(5, many(60))):
         found = generic_root_count(allocation, seed=k)
         core, _ = modular_core(allocation, P, k, found.form)
         if core.is_linear:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from matchprob.cli import app, run
 from matchprob.figures import paper2_sparse, paper2_training
 from numeric.normalization.experiment import run_setting
+from tests.matchprob.calls import call
 
 
 @pytest.fixture
@@ -26,11 +26,6 @@ def small(monkeypatch):
     monkeypatch.setattr(paper2_sparse, "_FACTORS", (1.0,))
     monkeypatch.setattr(paper2_training, "run_setting", quick)
     return calls
-
-
-def call(*words):
-    """Run the command line in this process; its exit status."""
-    return run(lambda: app([str(w) for w in words], standalone_mode=False))
 
 
 def test_figure_4(small, tmp_path, capsys):
@@ -89,3 +84,16 @@ def test_sparse_threshold(small, tmp_path, capsys):
     assert shares[0.05] == 0
     assert shares[1.0] == 40
     assert "half of the masks succeed" in (tmp_path / "norm-sparse.md").read_text()
+
+
+def test_few_points(small, tmp_path, capsys):
+    """With --points each curve has its ends only; the whole figure goes on from them."""
+    words = ("reproduce", "norm-fig4", "--trials", 1, "--out", tmp_path, "--json")
+    assert call(*words, "--points", 2) == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    assert {p["x"] for p in points if p["panel"] == "width w"} == {3, 12}
+    assert len(small) == 4
+    assert call(*words) == 0
+    assert len(json.loads(capsys.readouterr().out)["points"]) == 5 * (2 + 3)
+    assert len(small) == 4
+    assert call(*words, "--points", 0) == 2

@@ -15,14 +15,9 @@ from algebra.relu.leaves import refutes
 from numeric.counts import COMPLETE
 from numeric.engines.complementarity import ComplementarityEngine
 from numeric.engines.scip import scip_verdict
-from numeric.relu.decide import (
-    MATCH,
-    NONE,
-    UNDETERMINED,
-    decide,
-    decide_cells,
-    decide_pairs,
-)
+from numeric.relu.decide import decide, decide_cells
+from numeric.relu.decision import MATCH, NONE, UNDETERMINED
+from numeric.relu.pairs import decide_pairs
 from tests.numeric.relu.cases import (
     brute_force,
     instances,
@@ -30,6 +25,7 @@ from tests.numeric.relu.cases import (
     random_problem,
     with_idle_units,
 )
+from tests.samples import many
 
 
 def _check(instance, found):
@@ -45,7 +41,7 @@ def _check(instance, found):
 def test_brute_force_agrees_on_tiny_instances(part):
     """The decision is that of all patterns' linear equations, one by one."""
     rng = np.random.default_rng(100 + part)
-    for _ in range(30):
+    for _ in range(many(30)):
         case = random_problem(rng, surplus=int(rng.integers(-1, 2)) if part % 2 else 0)
         for instance in instances(case, 4, seed=part):
             solutions, freedom = brute_force(instance)
