@@ -39,10 +39,12 @@ from itertools import chain, repeat
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.linalg.bitsets import bit_rows, matched, reached, strong_components
 from algebra.networks.limits import plural
 
-# Systems of so few equations are ordered without SciPy, which takes longer to load.
-_FEW = 64
+# Incidence matrices of so many entries are ordered as bit sets; larger ones by SciPy, in memory
+# that grows with the entries that are set only.
+_ENTRIES = 1 << 28
 
 Patterns = Sequence[Collection[int]]
 _Lists = list[list[int]]
@@ -251,13 +253,14 @@ def dulmage_mendelsohn(patterns: Patterns, unknowns: int) -> DulmageMendelsohn:
     return _decompose(rows, _transposed(rows, unknowns), _match(rows, unknowns))
 
 
-def block_triangular_form(patterns: Patterns, unknowns: int) -> BlockTriangularForm:
+def block_triangular_form(patterns: Patterns | np.ndarray, unknowns: int) -> BlockTriangularForm:
     """Order a system so that it can be solved block by block.
 
     Parameters
     ----------
     patterns, unknowns
-        As for `maximum_matching`.
+        As for `maximum_matching`; or the incidence matrix, boolean, of shape
+        (equations, unknowns).
 
     Returns
     -------
@@ -277,8 +280,67 @@ def block_triangular_form(patterns: Patterns, unknowns: int) -> BlockTriangularF
     >>> form.row_order, form.column_order
     ((1, 2, 0), (1, 0))
     """
+    entries = patterns.size if isinstance(patterns, np.ndarray) else len(patterns) * unknowns
+    if entries <= _ENTRIES:
+        return _dense_form(_incidence(patterns, unknowns))
+    return _sparse_form(_checked(_listed(patterns), unknowns), unknowns)
+
+
+def _listed(patterns: Patterns | np.ndarray) -> Patterns:
+    if isinstance(patterns, np.ndarray):
+        return [np.flatnonzero(row).tolist() for row in patterns]
+    return patterns
+
+
+def _incidence(patterns: Patterns | np.ndarray, unknowns: int) -> np.ndarray:
+    """The incidence matrix, shape (equations, unknowns)."""
+    if isinstance(patterns, np.ndarray):
+        return patterns
     rows = _checked(patterns, unknowns)
-    matching = _match_few(rows, unknowns) if len(rows) <= _FEW else _match(rows, unknowns)
+    matrix = np.zeros((len(rows), unknowns), bool)
+    for e, row in enumerate(rows):
+        matrix[e, row] = True
+    return matrix
+
+
+def _dense_form(matrix: np.ndarray) -> BlockTriangularForm:
+    count, unknowns = matrix.shape
+    rows = bit_rows(matrix)
+    mate, owner = matched(rows, unknowns)
+    spare = [e for e, u in enumerate(mate) if u is None]
+    loose = [u for u, e in enumerate(owner) if e is None]
+    over = reached(spare, rows, owner) if spare else (set[int](), set[int]())
+    under = reached(loose, bit_rows(matrix.T), mate) if loose else (set[int](), set[int]())
+    square = [e for e in range(count) if e not in over[0] and e not in under[1]]
+    inside = [u for e in square if (u := mate[e]) is not None]
+    # Node k is the k-th equation of the square part and the unknown it is matched with.
+    arrows = matrix[np.ix_(square, inside)]
+    label = strong_components(arrows)
+    # Components are renumbered by their first equation: the order in which ties are decided.
+    _, first = np.unique(label, return_index=True)
+    number = np.argsort(np.argsort(first))
+    label = number[label]
+    earlier = np.zeros((len(first), len(first)), bool)
+    later, sooner = np.nonzero(arrows)
+    earlier[label[later], label[sooner]] = True
+    np.fill_diagonal(earlier, False)
+    nodes = np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label))[:-1])
+    blocks = []
+    waits = earlier.sum(axis=1)
+    ready = np.flatnonzero(waits == 0).tolist()
+    while ready:
+        component = heapq.heappop(ready)
+        own = nodes[component].tolist()
+        blocks.append(_block((square[k] for k in own), (inside[k] for k in own)))
+        freed = earlier[:, component]
+        waits -= freed
+        for k in np.flatnonzero(freed & (waits == 0)).tolist():
+            heapq.heappush(ready, k)
+    return BlockTriangularForm(_block(*over), tuple(blocks), _block(under[1], under[0]))
+
+
+def _sparse_form(rows: _Lists, unknowns: int) -> BlockTriangularForm:
+    matching = _match(rows, unknowns)
     parts = _decompose(rows, _transposed(rows, unknowns), matching)
     inside = np.zeros(len(rows), bool)
     inside[list(parts.square.equations)] = True
@@ -358,37 +420,8 @@ def _match(rows: _Lists, unknowns: int) -> Matching:
     return Matching(tuple(None if u < 0 else u for u in mates), tuple(owner))
 
 
-def _match_few(rows: _Lists, unknowns: int) -> Matching:
-    """A maximum matching by augmenting paths, without SciPy; not always the one of `_match`."""
-    owner: list[int | None] = [None] * unknowns
-
-    def augment(e: int, seen: set[int]) -> bool:
-        for u in rows[e]:
-            if u not in seen:
-                seen.add(u)
-                holder = owner[u]
-                if holder is None or augment(holder, seen):
-                    owner[u] = e
-                    return True
-        return False
-
-    for e in range(len(rows)):
-        augment(e, set())
-    mates: list[int | None] = [None] * len(rows)
-    for u, holder in enumerate(owner):
-        if holder is not None:
-            mates[holder] = u
-    return Matching(tuple(mates), tuple(owner))
-
-
 def _strong_components(tails: np.ndarray, heads: np.ndarray, nodes: int) -> np.ndarray:
     """A label for each node, the same for those that reach each other."""
-    if nodes <= _FEW:
-        reached = np.eye(nodes, dtype=bool)
-        reached[tails, heads] = True
-        for _ in range(nodes.bit_length()):
-            reached = reached @ reached
-        return (reached & reached.T).argmax(axis=1) if nodes else np.arange(0)
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 

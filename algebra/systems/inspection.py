@@ -18,7 +18,7 @@ from algebra.systems.elimination import eliminate
 from algebra.systems.forms import preferred_forms, unknown_count
 from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.modular_elimination import eliminate_modular
-from algebra.systems.system import QuadraticSystem, WrittenSystem, patterns_of
+from algebra.systems.system import QuadraticSystem, WrittenSystem
 
 # Forms with more equations are described by their sizes only.
 MOST_EQUATIONS = 40_000
@@ -334,7 +334,7 @@ def form_report(system: WrittenSystem, core: Core | None = None) -> FormReport:
     """
     system = system.without_identities()
     unknowns = len(system.unknowns)
-    triangular = block_triangular_form(patterns_of(system), unknowns)
+    triangular = block_triangular_form(system.occurs, unknowns)
     block_of = np.full(len(system), -1)
     own = np.full(unknowns, -2)
     for k, block in enumerate(triangular.blocks):
@@ -350,7 +350,7 @@ def form_report(system: WrittenSystem, core: Core | None = None) -> FormReport:
             core = eliminate_modular(system)
         else:
             core = eliminate(system)
-    core_triangular = block_triangular_form(core.patterns, len(core.unknowns))
+    core_triangular = block_triangular_form(core.occurs, len(core.unknowns))
     terms, possible = core.density
     return FormReport(
         form=system.form,

@@ -184,11 +184,6 @@ class QuadraticSystem:
 WrittenSystem = PolynomialSystem | QuadraticSystem
 
 
-def patterns_of(system: WrittenSystem) -> list[list[int]]:
-    """For each equation, the unknowns that occur in it."""
-    return [np.flatnonzero(row).tolist() for row in system.occurs]
-
-
 def build_system(
     allocation: Allocation,
     weights: Mapping[str, np.ndarray],

@@ -195,12 +195,29 @@ def test_form_is_block_triangular_and_its_blocks_are_irreducible(system):
 
 @given(systems(largest=9))
 @settings(max_examples=many(200), deadline=None)
-def test_few_equations_are_ordered_like_many(system):
-    """Matching and components without SciPy lead to the same form as SciPy's."""
-    short = block_triangular_form(*system)
+def test_bit_sets_order_like_scipy(system):
+    """Matching and components of bit sets lead to the same form as SciPy's, of matrices too."""
+    patterns, unknowns = system
+    matrix = np.array([[u in p for u in range(unknowns)] for p in patterns], bool)
+    matrix = matrix.reshape(len(patterns), unknowns)
+    short = block_triangular_form(patterns, unknowns)
+    assert block_triangular_form(matrix, unknowns) == short
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(incidence, "_FEW", -1)
-        assert block_triangular_form(*system) == short
+        patch.setattr(incidence, "_ENTRIES", -1)
+        assert block_triangular_form(patterns, unknowns) == short
+        assert block_triangular_form(matrix, unknowns) == short
+
+
+@pytest.mark.parametrize(("equations", "unknowns", "density"), [(90, 90, 0.03), (120, 100, 0.02)])
+def test_large_systems_are_ordered_like_scipy(equations, unknowns, density):
+    """So do systems in which greedy matching leaves many rows to augmenting paths."""
+    rng = np.random.default_rng(equations)
+    for _ in range(20):
+        matrix = rng.random((equations, unknowns)) < density
+        found = block_triangular_form(matrix, unknowns)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(incidence, "_ENTRIES", -1)
+            assert block_triangular_form(matrix, unknowns) == found
 
 
 @given(systems(largest=7))
