@@ -22,6 +22,8 @@ from algebra.systems.system import QuadraticSystem, WrittenSystem
 
 # Forms with more equations are described by their sizes only.
 MOST_EQUATIONS = 40_000
+# More cells, or rectangles of cells, are not listed one by one in JSON.
+MOST_CELLS = 10_000
 
 
 @dataclass(frozen=True)
@@ -246,7 +248,7 @@ class Inspection(Result):
             "learnable": self.learnable,
             "labels": network.outputs,
             "parameters": network.parameters,
-            "cells": [list(cell) for cell in self.allocation.cells],
+            **self._cells(),
             "prime": self.prime,
             "forms": [form.to_dict() for form in self.forms],
             "skipped": list(self.skipped),
@@ -263,6 +265,19 @@ class Inspection(Result):
                 }
                 for v in self.violations
             ],
+        }
+
+    def _cells(self) -> dict[str, Any]:
+        """The cells one by one, or, of a great many, their numbers and rectangles."""
+        allocation = self.allocation
+        if allocation.size <= MOST_CELLS:
+            return {"cells": [list(cell) for cell in allocation.cells]}
+        blocks = {name: allocation.blocks(name) for name in allocation.matrices}
+        few = sum(map(len, blocks.values())) <= MOST_CELLS
+        return {
+            "cells": None,
+            "cells_in": {name: int(allocation.masks[name].sum()) for name in blocks},
+            "cell_blocks": {k: list(map(list, v)) for k, v in blocks.items()} if few else None,
         }
 
     def _of_updates(self) -> dict[str, Any]:
