@@ -15,7 +15,7 @@ serve: setup
 	@OMP_NUM_THREADS=1 $(BIN)/python -m matchprob serve $(P)
 
 test: setup
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) $(MARKS)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(MARKS)
 
 lint: setup
 	@$(BIN)/ruff check .

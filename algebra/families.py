@@ -8,17 +8,17 @@ verb of one family needs few of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algebra.certificates.certificate import Certificate
+from algebra.certificates.certificate import FORMAT, VERSION, Certificate
 from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
-from algebra.certificates.claim import read_network, read_version
+from algebra.certificates.claim import read_network
 from algebra.certificates.family import Effort, Family, Tools, WrittenEquations
 from algebra.certificates.fields import Fields
+from algebra.certificates.parts import read_version
 from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
@@ -33,18 +33,6 @@ if TYPE_CHECKING:
     from algebra.systems.root_count import RootCounter
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """One family: see `algebra.certificates.family.Family`."""
-
-    name: str
-    accepts: Callable[[Network], bool]
-    certify: Callable[[Problem, Effort], Certificate]
-    verify: Callable[[Mapping[str, Any], Effort], Verification]
-    inspect: Callable[..., Inspection]
-    equations: Callable[[Inspection, Mapping[str, np.ndarray]], WrittenEquations | None]
-
-
 def _later(module: str, name: str) -> Callable[..., Any]:
     """A function of a module that is loaded when it is called."""
 
@@ -55,7 +43,7 @@ def _later(module: str, name: str) -> Callable[..., Any]:
 
 
 FAMILIES: tuple[Family, ...] = (
-    _Entry(
+    Family(
         "normalization",
         lambda network: isinstance(network, NormNet),
         _later("algebra.normalization.certify", "certify_normnet"),
@@ -63,7 +51,7 @@ FAMILIES: tuple[Family, ...] = (
         _later("algebra.normalization.inspect", "inspect_normnet"),
         _later("algebra.normalization.inspect", "normnet_equations"),
     ),
-    _Entry(
+    Family(
         "relu",
         lambda network: isinstance(network, ShallowReLU),
         _later("algebra.relu.certify", "certify_relu"),
@@ -72,7 +60,7 @@ FAMILIES: tuple[Family, ...] = (
         # Those of one activation pattern at a time only.
         lambda found, support: None,
     ),
-    _Entry(
+    Family(
         "activations",
         lambda network: isinstance(network, ActivatedNetwork),
         _later("algebra.activations.certify", "certify_activated"),
@@ -80,7 +68,7 @@ FAMILIES: tuple[Family, ...] = (
         _later("algebra.activations.inspect", "inspect_activated"),
         _later("algebra.activations.inspect", "activated_equations"),
     ),
-    _Entry(
+    Family(
         "linear",
         lambda network: network.chain() is not None,
         _later("algebra.linear.certify", "certify_linear"),
@@ -192,7 +180,7 @@ def verify(
         Where the data is no certificate of this format at all.
     """
     effort = Effort(seed, Limits(timeout), Tools(root_counter=fallback))
-    read_version(data)
+    read_version(data, FORMAT, (VERSION,), "a certificate")
     verdict = str(data.get("verdict"))
     try:
         with within(timeout):
@@ -226,7 +214,7 @@ def inspect_allocation(
     Inspection
     """
     family = family_of(allocation.network)
-    return family.inspect(allocation, support or {}, seed=seed, all_forms=all_forms)
+    return family.inspect(allocation, support or {}, seed, all_forms)
 
 
 def inspect_updates(problem: Problem, *, seed: int = 0) -> Inspection:

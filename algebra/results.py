@@ -203,6 +203,34 @@ def data_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
     raise InputError("a data frame needs pandas or polars: python -m pip install pandas")
 
 
+def named(source: object, *names: str) -> dict[str, Any]:
+    """Attributes of an object under their names, as plain data.
+
+    Fractions become text, tuples lists, and what has a `to_dict` what that gives.
+
+    Examples
+    --------
+    >>> named(Fraction(1, 2), "numerator", "real")
+    {'numerator': 1, 'real': '1/2'}
+    """
+    return {name: _data(getattr(source, name)) for name in names}
+
+
+def columns_of(items: Sequence[object], *names: str) -> dict[str, list[Any]]:
+    """A table with a row for each item and a column for each of these attributes."""
+    return {name: [getattr(item, name) for item in items] for name in names}
+
+
+def _data(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {key: _data(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_data(entry) for entry in value]
+    return value.to_dict() if hasattr(value, "to_dict") else value
+
+
 def _short(value: Any) -> str:
     if isinstance(value, str):
         return repr(value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…")

@@ -22,7 +22,8 @@ from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.instances import draw_instance
-from numeric.relu.decide import UNDETERMINED, decide
+from numeric.relu.decide import decide
+from numeric.relu.decision import UNDETERMINED
 
 
 def main() -> None:

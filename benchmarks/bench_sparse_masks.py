@@ -9,11 +9,16 @@ outlives five primes is written to the JSON file, masks and primes and all.
 from __future__ import annotations
 
 import json
+import random
 import sys
 import time
-from dataclasses import asdict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
 
-from numeric.normalization.sparse_masks import compare_ranks
+import numpy as np
+
+from algebra.linalg.modular import random_prime
+from algebra.normalization.khatri_rao import modular_ranks, product_patterns, structural_ranks
 
 # Densities near the threshold of each size: both outcomes are frequent.
 SIZES = [
@@ -26,6 +31,114 @@ SIZES = [
     (4, 4, 16, 0.70),
     (4, 4, 24, 0.50),
 ]
+# Masks compared at once.
+_CHUNK = 20_000
+# Points at which a rank below the matching's size is looked at before it is believed.
+_POINTS = 5
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Masks for which the rank modulo p stays below the matching's size.
+
+    Attributes
+    ----------
+    left, right : tuple of tuple of int
+        Masks of W_2 and of W_1 transposed.
+    structural, modular : int
+    primes : tuple of int
+        Modulo which it was found.
+    """
+
+    left: tuple[tuple[int, ...], ...]
+    right: tuple[tuple[int, ...], ...]
+    structural: int
+    modular: int
+    primes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Matching and generic rank compared on random masks.
+
+    Attributes
+    ----------
+    masks : int
+    full, deficient : int
+        Masks whose pattern has a matching that covers every row, and the others.
+    unlucky : int
+        Masks for which the first point showed too small a rank and another the right one.
+    disagreements : tuple of Disagreement
+    """
+
+    masks: int
+    full: int
+    deficient: int
+    unlucky: int
+    disagreements: tuple[Disagreement, ...] = field(default=())
+
+    def __str__(self) -> str:
+        return (
+            f"{self.masks} random masks: {self.full} with a covering matching, {self.deficient} "
+            f"without; {len(self.disagreements)} disagreements with the rank modulo a prime "
+            f"({self.unlucky} unlucky points)"
+        )
+
+
+def compare_ranks(
+    sizes: Iterable[tuple[int, int, int, float]], masks: int, seed: int = 0
+) -> Agreement:
+    """Hold the matching against the rank modulo random primes, on random masks.
+
+    Parameters
+    ----------
+    sizes : iterable of (n, m, width, density)
+    masks : int
+        For each size.
+    seed : int, optional
+
+    Returns
+    -------
+    Agreement
+
+    Examples
+    --------
+    >>> str(compare_ranks([(2, 2, 4, 0.5)], 100)).endswith("0 disagreements with the rank "
+    ...     "modulo a prime (0 unlucky points)")
+    True
+    """
+    numbers = random.Random(f"sparse/{seed}")
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5BA5,)))
+    total = full = unlucky = 0
+    found: list[Disagreement] = []
+    chunks = [
+        (size, min(_CHUNK, masks - start)) for size in sizes for start in range(0, masks, _CHUNK)
+    ]
+    for (n, m, width, density), count in chunks:
+        left, right = (rng.random((count, size, width)) < density for size in (n, m))
+        structural = structural_ranks(product_patterns(left, right))
+        p = random_prime(numbers)
+        modular = modular_ranks(left, right, p, numbers)
+        primes = [p]
+        open_ = np.flatnonzero(structural != modular)
+        first = len(open_)
+        while len(open_) and len(primes) < _POINTS:
+            primes.append(random_prime(numbers))
+            again = modular_ranks(left[open_], right[open_], primes[-1], numbers)
+            modular[open_] = np.maximum(modular[open_], again)
+            open_ = open_[structural[open_] != modular[open_]]
+        unlucky += first - len(open_)
+        for k in open_:
+            found.append(
+                Disagreement(
+                    tuple(tuple(map(int, row)) for row in left[k]),
+                    tuple(tuple(map(int, row)) for row in right[k]),
+                    int(structural[k]), int(modular[k]), tuple(primes),
+                )
+            )  # fmt: skip
+        total += count
+        full += int((structural == n * m).sum())
+    return Agreement(total, full, total - full, unlucky, tuple(found))
 
 
 def main() -> int:

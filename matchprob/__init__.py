@@ -45,36 +45,16 @@ if TYPE_CHECKING:
     from algebra.problems.updates import Gain as Gain
     from algebra.problems.updates import LowRank as LowRank
     from algebra.problems.updates import Tied as Tied
-    from algebra.systems.system import (
-        build_system as build_system,
-    )
-    from matchprob.api.certify import (
-        certify as certify,
-    )
-    from matchprob.api.certify import (
-        decide as decide,
-    )
-    from matchprob.api.certify import (
-        inspect as inspect,
-    )
-    from matchprob.api.certify import (
-        verify as verify,
-    )
-    from matchprob.api.construct import (
-        DepthConstruction as DepthConstruction,
-    )
-    from matchprob.api.construct import (
-        construct as construct,
-    )
-    from matchprob.api.construct import (
-        construct_by_depth as construct_by_depth,
-    )
-    from matchprob.api.construct import (
-        construct_by_depth_exactly as construct_by_depth_exactly,
-    )
-    from matchprob.api.construct import (
-        normalization_entries as normalization_entries,
-    )
+    from algebra.systems.system import build_system as build_system
+    from matchprob.api.certify import certify as certify
+    from matchprob.api.certify import decide as decide
+    from matchprob.api.certify import inspect as inspect
+    from matchprob.api.certify import verify as verify
+    from matchprob.api.construct import DepthConstruction as DepthConstruction
+    from matchprob.api.construct import construct as construct
+    from matchprob.api.construct import construct_by_depth as construct_by_depth
+    from matchprob.api.construct import construct_by_depth_exactly as construct_by_depth_exactly
+    from matchprob.api.construct import normalization_entries as normalization_entries
     from matchprob.api.designs.design import design as design
     from matchprob.api.designs.repair import repair as repair
     from matchprob.api.designs.repair import robust as robust
@@ -113,82 +93,52 @@ __version__ = "0.2.0"
 # Where each public name lives; loaded when first asked for, so that a command that needs
 # little starts quickly.
 _HOMES = {
-    "algebra.certificates.certificate": ("Certificate",),
-    "algebra.errors": ("InputError",),
-    "algebra.networks.feedforward": ("LinearFeedForward",),
-    "algebra.networks.ffn": ("FeedForward",),
-    "algebra.networks.linear": ("LinearEstimator",),
-    "algebra.networks.normalization": ("NormNet",),
-    "algebra.networks.recurrent": ("LinearRNN",),
-    "algebra.networks.relu": ("ShallowReLU",),
-    "algebra.networks.rnn": ("RNN",),
-    "algebra.networks.sequence": ("SequenceRNN",),
-    "algebra.problems.allocation": ("Allocation",),
-    "algebra.problems.constraints": ("Constraints",),
-    "algebra.problems.files": ("load_problem",),
-    "algebra.problems.problem": ("Distribution", "Problem"),
-    "algebra.problems.random_cells": ("RandomCells",),
-    "algebra.problems.updates": ("Gain", "LowRank", "Tied"),
-    "algebra.problems.instance_files": ("GivenNumbers", "load_instance"),
-    "algebra.systems.system": ("build_system",),
-    "matchprob.api.certify": (
-        "certify",
-        "decide",
-        "inspect",
-        "verify",
-    ),
+    "algebra.certificates.certificate": "Certificate",
+    "algebra.errors": "InputError",
+    "algebra.networks.feedforward": "LinearFeedForward",
+    "algebra.networks.ffn": "FeedForward",
+    "algebra.networks.linear": "LinearEstimator",
+    "algebra.networks.normalization": "NormNet",
+    "algebra.networks.recurrent": "LinearRNN",
+    "algebra.networks.relu": "ShallowReLU",
+    "algebra.networks.rnn": "RNN",
+    "algebra.networks.sequence": "SequenceRNN",
+    "algebra.problems.allocation": "Allocation",
+    "algebra.problems.constraints": "Constraints",
+    "algebra.problems.files": "load_problem",
+    "algebra.problems.problem": "Distribution Problem",
+    "algebra.problems.random_cells": "RandomCells",
+    "algebra.problems.updates": "Gain LowRank Tied",
+    "algebra.problems.instance_files": "GivenNumbers load_instance",
+    "algebra.systems.system": "build_system",
+    "matchprob.api.certify": "certify decide inspect verify",
     "matchprob.api.construct": (
-        "construct",
-        "construct_by_depth",
-        "construct_by_depth_exactly",
-        "DepthConstruction",
-        "normalization_entries",
+        "construct construct_by_depth construct_by_depth_exactly DepthConstruction "
+        "normalization_entries"
     ),
-    "matchprob.api.designs.design": ("design",),
-    "matchprob.api.estimate": (
-        "compare",
-        "constrain",
-        "count",
-        "enclosures",
-        "estimate",
-    ),
-    "matchprob.api.equations.export": ("export",),
-    "matchprob.api.identify": ("identify",),
-    "matchprob.api.modules": ("from_torch", "to_torch"),
-    "matchprob.api.profile": ("profile",),
-    "matchprob.api.designs.repair": (
-        "repair",
-        "robust",
-    ),
-    "matchprob.api.record": ("record",),
-    "matchprob.api.surveys": (
-        "atlas",
-        "audit",
-    ),
-    "matchprob.api.equations.symbolic": (
-        "discriminant",
-        "eliminate",
-        "symbolic_system",
-    ),
-    "matchprob.api.train": ("train",),
-    "matchprob.page.widget": ("Allocator",),
-    "numeric.counts": (
-        "CountResult",
-        "InstanceCount",
-    ),
-    "numeric.instances": (
-        "Instance",
-        "draw_instance",
-    ),
-    "numeric.normalization.construct": ("Construction",),
-    "numeric.profiles.profile": ("ProfileResult",),
-    "numeric.statistics.comparison": ("Comparison",),
-    "numeric.statistics.estimate": ("Estimate",),
-    "numeric.studies.store": ("Store",),
-    "numeric.studies.study": ("Study",),
-    "numeric.training.experiment": ("TrainResult",),
+    "matchprob.api.designs.design": "design",
+    "matchprob.api.estimate": "compare constrain count enclosures estimate",
+    "matchprob.api.equations.export": "export",
+    "matchprob.api.identify": "identify",
+    "matchprob.api.modules": "from_torch to_torch",
+    "matchprob.api.profile": "profile",
+    "matchprob.api.designs.repair": "repair robust",
+    "matchprob.api.record": "record",
+    "matchprob.api.surveys": "atlas audit",
+    "matchprob.api.equations.symbolic": "discriminant eliminate symbolic_system",
+    "matchprob.api.train": "train",
+    "matchprob.page.widget": "Allocator",
+    "numeric.counts": "CountResult InstanceCount",
+    "numeric.instances": "Instance draw_instance",
+    "numeric.normalization.construct": "Construction",
+    "numeric.profiles.profile": "ProfileResult",
+    "numeric.statistics.comparison": "Comparison",
+    "numeric.statistics.estimate": "Estimate",
+    "numeric.studies.store": "Store",
+    "numeric.studies.study": "Study",
+    "numeric.training.experiment": "TrainResult",
 }
-_HOME = {name: module for module, names in _HOMES.items() for name in names}
+_HOME = {name: module for module, names in _HOMES.items() for name in names.split()}
 
 # What needs an optional part is there for who asks for it, and not for `import *`.
 _OPTIONAL = {"Allocator"}

@@ -7,6 +7,7 @@ cap_relaxation  Multipliers for bases under several kinds of caps, from a linear
 certification/  Krawczyk's test: which approximate roots are roots, and which of them are real
 chains/         Chains of matrix products in several arithmetics: doubles, discs, balls, vector
                 lanes
+children        A child process that is spoken to in lines of JSON
 conditions      How well a match is determined: bounds of its Jacobian's smallest singular value
 counts          Counts of real solutions: one result for every engine
 engines/        Engines: how the solutions of an instance are counted

@@ -18,7 +18,7 @@ from algebra.errors import InputError
 from algebra.polynomials.parametrization import Box
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
-from algebra.results import Result, data_frame, done_of
+from algebra.results import Result, data_frame, done_of, named
 from numeric.instances import GivenInstance, Instance, draw_instance
 
 COMPLETE = "complete"
@@ -190,10 +190,7 @@ class InstanceCount:
     def to_dict(self) -> dict[str, Any]:
         """The keys that other programs rely on."""
         data: dict[str, Any] = {
-            "index": self.index,
-            "real": self.real,
-            "complex": self.complex,
-            "status": self.status,
+            **named(self, "index", "real", "complex", "status"),
             "reason": str(self.reason),
         }
         if self.note:
@@ -251,10 +248,7 @@ class CountResult(Result):
         return {
             "instances": done,
             "real_solutions": f"{{{tally}}}",
-            "undetermined": self.undetermined,
-            "generic_root_count": self.generic_root_count,
-            "engine": self.engine,
-            "seed": self.seed,
+            **named(self, "undetermined", "generic_root_count", "engine", "seed"),
         }
 
     def columns(self) -> dict[str, list[Any]]:

@@ -19,6 +19,7 @@ from flint import arb, ctx, fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
+from algebra.results import named
 from numeric.activations.krawczyk import BallSystem
 from numeric.conditions import Bounds, conditions
 from numeric.instances import Instance, to_rational
@@ -74,10 +75,7 @@ class SolutionCost:
 
         return {
             "weights": list(self.weights),
-            "size": self.size,
-            "change": self.change,
-            "distance": self.distance,
-            "signs_kept": self.signs_kept,
+            **named(self, "size", "change", "distance", "signs_kept"),
             "residuals": {k: v if math.isfinite(v) else None for k, v in self.residuals.items()},
             "smallest_singular": pair(self.smallest_singular),
             "condition": pair(self.condition),

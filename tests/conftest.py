@@ -29,7 +29,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["COLUMNS"] = "110"
 
 settings.register_profile("local", deadline=None, max_examples=many(50))
-settings.register_profile("ci", deadline=None, max_examples=50, derandomize=True)
+settings.register_profile("ci", deadline=None, max_examples=many(50), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 

@@ -32,7 +32,7 @@ from algebra.design.neurons import neuron_of
 from algebra.errors import InputError, Unfinished
 from algebra.linalg.modular import rank as modular_rank
 from algebra.linear.derivatives import Dual
-from algebra.networks.base import Network
+from algebra.networks.base import Network, Point
 from algebra.problems.allocation import Allocation
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
@@ -545,7 +545,7 @@ def _truth_of_recording(claim: dict[str, Any]) -> Truth:
         parts = [
             value.tangent.ravel() % p
             for source, _ in owners
-            for value in problem.network.modular_values(source, weights, X, p, 77)
+            for value in problem.network.modular_values(source, Point(p, 77, weights, X))
         ]
         columns.append(np.concatenate(parts))
     owner = np.concatenate([o.ravel() for _, inside in owners for o in inside])

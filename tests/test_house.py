@@ -265,8 +265,6 @@ def test_algebra_is_exact():
 
 # Modules of algebra that no test imports by name, and through what they are tested.
 THROUGH = {
-    "algebra/matroids/optimum.py": "algebra/design/test_cheapest.py",
-    "algebra/networks/chain.py": "algebra/networks/test_base.py",
     "algebra/normalization/verify.py": "algebra/normalization/test_certify.py",
     "algebra/polynomials/rational_functions.py": "matchprob/api/equations/test_symbolic.py",
     "algebra/relu/certify.py": "algebra/test_families.py",

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from algebra.certificates.reading import as_text
 from algebra.errors import InputError
 from matchprob.api.proofs.checker import Checker
+from tests.samples import many
 from tests.tampering import (
     Attack,
     attack,
@@ -85,7 +86,7 @@ def test_no_tampered_recording_is_accepted(checker):
     assert len(forged.forged) == len(files)
 
 
-@settings(max_examples=60)
+@settings(max_examples=many(60))
 @given(number=st.integers(0, SAMPLE - 1), rng=st.randoms(use_true_random=False))
 def test_tampering_by_hypothesis(files, checker, number, rng):
     """What hypothesis changes is refused, or its claim is true."""

@@ -41,18 +41,7 @@ from algebra.time_limits import OutOfTime
 
 
 def certify_activated(problem: Problem, effort: Effort) -> Certificate:
-    """Decide what can be decided of an allocation of a network with activations.
-
-    Parameters
-    ----------
-    problem : Problem
-        With a fixed allocation.
-    effort : Effort
-
-    Returns
-    -------
-    Certificate
-    """
+    """Decide what can be decided of an allocation of a network with activations."""
     network = problem.network
     assert isinstance(network, ActivatedNetwork)
     reduction = lowered(problem)

@@ -3,49 +3,30 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-
-import numpy as np
 
 from algebra.certificates.family import WrittenEquations
 from algebra.linalg.modular import random_prime
-from algebra.linear.inspect import inspect_linear
+from algebra.linear.inspect import form_equations, inspect_linear
 from algebra.networks.activated import ActivatedNetwork
+from algebra.networks.base import Support
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
-from algebra.ranks.budgets.cover import budget_violations, budgets
+from algebra.ranks.budgets.cover import budget_violations
+from algebra.ranks.budgets.lines import budgets
 from algebra.systems.inspection import FormReport, Inspection, form_report, form_reports
 from algebra.systems.instances import modular_instance
-from algebra.systems.system import build_system, symbolic_system
+from algebra.systems.system import build_system
 
 # Systems of more unknowns are described by their size only.
 LARGEST = 400
 
 
 def inspect_activated(
-    allocation: Allocation,
-    support: Mapping[str, np.ndarray],
-    *,
-    seed: int = 0,
-    all_forms: bool = False,
+    allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
 ) -> Inspection:
-    """Structure report of an allocation of a network with activations.
-
-    Parameters
-    ----------
-    allocation : Allocation
-    support : mapping of str to mask
-    seed : int, optional
-        The random point follows from it.
-    all_forms : bool, optional
-        Of a linear activation: eliminate every form.
-
-    Returns
-    -------
-    Inspection
-    """
+    """Structure report of an allocation of a network with activations."""
     network = allocation.network
     assert isinstance(network, ActivatedNetwork)
     reduction = lowered(Problem(network, allocation.masks, support))
@@ -76,14 +57,10 @@ def inspect_activated(
     )
 
 
-def activated_equations(
-    found: Inspection, support: Mapping[str, np.ndarray]
-) -> WrittenEquations | None:
+def activated_equations(found: Inspection, support: Support) -> WrittenEquations | None:
     """The equations of a network with a polynomial activation, in SymPy."""
     network = found.allocation.network
     assert isinstance(network, ActivatedNetwork)
     if not network.activation.is_polynomial:
         return None
-    system = symbolic_system(found.allocation, network.own_forms[0], support)
-    pairs = list(zip(system.labels, system.equations, strict=True))
-    return f"Equations of the {system.form} form", pairs
+    return form_equations(found, network.own_forms[0], support)

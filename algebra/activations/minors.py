@@ -21,6 +21,7 @@ from algebra.linalg.modular import echelon, random_prime
 from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.allocation import Cell
 from algebra.ranks.jacobian import columns_at, random_point
+from algebra.results import named
 from algebra.time_limits import check_time
 
 # Minors of more rows are not looked for: products of balls take many seconds there.
@@ -49,11 +50,7 @@ class Minor:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for the certificate."""
-        return {
-            "number": self.number,
-            "rows": list(self.rows),
-            "columns": [list(cell) for cell in self.columns],
-        }
+        return named(self, "number", "rows", "columns")
 
 
 def find_minor(

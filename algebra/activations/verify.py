@@ -22,7 +22,6 @@ from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UND
 from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
-    TRUSTED,
     CheckFailed,
     Checklist,
     Say,
@@ -34,6 +33,7 @@ from algebra.certificates.fields import Fields, cells
 from algebra.linear.evidence import LinearEvidence, read_evidence
 from algebra.linear.verify import Checker, check_claim
 from algebra.networks.activated import ActivatedNetwork
+from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.jacobian import all_cells
@@ -44,19 +44,7 @@ _PRECISIONS = (96, 192, 384, 768, 1536)
 
 
 def verify_activated(data: object, effort: Effort) -> Verification:
-    """Check the certificate of a network with activations.
-
-    Parameters
-    ----------
-    data : object
-        The content of ``cert.json``.
-    effort : Effort
-        New points and primes follow from its seed.
-
-    Returns
-    -------
-    Verification
-    """
+    """Check the certificate of a network with activations at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         network = claim.problem.network
@@ -185,20 +173,15 @@ class _Checker(Checker):
         known, attained = self._ranks()
         if claim.verdict == MINIMAL:
             self._nothing_else(("regular_minor",))
-            status = self._minimal(attained)
-            self._error_bound(claim.learnable < claim.equations)
-            return status
+            return self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
         if claim.verdict == UNDECIDED:
             self._error_bound(True)
-            self.say("verdict", TRUSTED, "undecided: nothing more is claimed")
-            return TRUSTED
-        if claim.rank != claim.equations:
-            text = f"rank {claim.rank} ≠ equations {claim.equations}: minimal, not this"
-            raise CheckFailed("verdict", text)
-        self._error_bound(known == PROVED)
+            return self._undecided()
+        self._full_rank(known)
         if claim.verdict == MAXIMAL:
             return self._readout(known)
-        return self._stuck(known)
+        self._nothing_else(("regular_minor", "stuck_output"))
+        return check_stuck(self, self.problem.allocation, self.row, known)
 
     def _nothing_else(self, allowed: tuple[str, ...]) -> None:
         given = {"regular_minor": self.minor, "stuck_output": self.row}
@@ -257,20 +240,31 @@ class _Checker(Checker):
         self.say("verdict", known, "the labels are affine in what learns, of full rank: MP = 1")
         return known
 
-    def _stuck(self, known: str) -> str:
-        """From an output that cannot follow, and full rank, follows 0 < MP < 1."""
-        self._nothing_else(("regular_minor", "stuck_output"))
-        place, row, activation = "evidence.stuck_output", self.row, self.network.activation
-        if row is None:
-            raise CheckFailed(place, "is missing")
-        if row >= self.network.d:
-            raise CheckFailed(place, f"there are {self.network.d} outputs")
-        allocation, support = self.problem.allocation, self.problem.support
-        if not is_one_sided(activation):
-            raise CheckFailed(place, f"{activation} is bounded on no side")
-        if not is_stuck(self.network, allocation, support, row, self.seed):
-            raise CheckFailed(place, f"output {row} learns, or reads silent units only")
-        text = f"nothing of output {row} learns, and {activation} is bounded on a side: MP < 1"
-        self.say(place, PROVED, text)
-        self.say("verdict", known, "not minimal, so MP > 0; an output that cannot follow: MP < 1")
-        return known
+
+def check_stuck(checker: Checker, moving: Allocation, row: int | None, known: str) -> str:
+    """From an output that cannot follow, and full rank, follows 0 < MP < 1.
+
+    Parameters
+    ----------
+    checker : Checker
+        Of the claim.
+    moving : Allocation
+        The weights that move.
+    row : int or None
+        The output that is said to be stuck.
+    known : str
+        Status of the rank.
+    """
+    place, network = "evidence.stuck_output", checker.problem.network
+    if row is None:
+        raise CheckFailed(place, "is missing")
+    if not isinstance(network, ActivatedNetwork) or row >= network.d:
+        raise CheckFailed(place, f"is no output of a {network.title} network with an activation")
+    if not is_one_sided(network.activation):
+        raise CheckFailed(place, f"{network.activation} is bounded on no side")
+    if not is_stuck(network, moving, checker.problem.support, row, checker.seed):
+        raise CheckFailed(place, f"output {row} learns, or reads silent units only")
+    text = f"nothing of output {row} learns, and {network.activation} is bounded on a side: MP < 1"
+    checker.say(place, PROVED, text)
+    checker.say("verdict", known, "not minimal, so MP > 0; an output that cannot follow: MP < 1")
+    return known

@@ -14,7 +14,7 @@ from typing import Any
 
 from algebra.linalg.rational import nearest_double
 from algebra.problems.problem import Problem
-from algebra.results import Result
+from algebra.results import Result, named
 
 FORMAT, VERSION = "matchprob-certificate", 1
 
@@ -85,14 +85,8 @@ class Certificate(Result):
 
     def facts(self) -> dict[str, Any]:
         """The verdict and what it rests on."""
-        return {
-            "verdict": self.verdict,
-            "rule": self.rule,
-            "rank": self.rank,
-            "equations": self.equations,
-            "learnable": self.learnable,
-            "generic_root_count": self.generic_root_count,
-        }
+        names = ("verdict", "rule", "rank", "equations", "learnable", "generic_root_count")
+        return named(self, *names)
 
     @property
     def learnable(self) -> int:
@@ -101,25 +95,15 @@ class Certificate(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The certificate as plain data (the content of ``cert.json``)."""
+        names = ("problem", "verdict", "rule", "equations", "rank", "learnable", "prime")
+        more = ("generic_root_count", "theorems", "reasons", "notes", "tried", "seed", "evidence")
         return {
             "format": FORMAT,
             "version": VERSION,
-            "problem": self.problem.to_dict(),
-            "verdict": self.verdict,
-            "rule": self.rule,
-            "equations": self.equations,
-            "rank": self.rank,
-            "learnable": self.learnable,
-            "prime": self.prime,
+            **named(self, *names),
             # The only number here that is not exact: the bound, rounded for other programs.
             "error_bound": nearest_double(self.error_bound),
-            "generic_root_count": self.generic_root_count,
-            "theorems": dict(self.theorems),
-            "reasons": list(self.reasons),
-            "notes": list(self.notes),
-            "tried": list(self.tried),
-            "seed": self.seed,
-            "evidence": dict(self.evidence),
+            **named(self, *more),
         }
 
     def to_json(self) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from algebra.results import Result
+from algebra.errors import Unfinished
+from algebra.results import Result, columns_of, named
 
 PROVED, PROBABLE, TRUSTED, FAILED = "proved", "probable", "trusted", "failed"
 UNCHECKED = "unchecked"
@@ -80,11 +81,7 @@ class Verification(Result):
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each check."""
-        return {
-            "place": [c.place for c in self.checks],
-            "status": [c.status for c in self.checks],
-            "text": [c.text for c in self.checks],
-        }
+        return columns_of(self.checks, "place", "status", "text")
 
     @property
     def holds(self) -> bool:
@@ -99,11 +96,8 @@ class Verification(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
-        return {
-            "holds": self.holds,
-            "verdict": self.verdict,
-            "checks": [{"place": c.place, "status": c.status, "text": c.text} for c in self.checks],
-        }
+        checks = [named(check, "place", "status", "text") for check in self.checks]
+        return {**named(self, "holds", "verdict"), "checks": checks}
 
     @property
     def _outcome(self) -> str:
@@ -136,11 +130,13 @@ class Checklist:
         self.checks.append(Check(place, status, text))
 
     def run(self, verdict: str, check: Callable[[], None]) -> Verification:
-        """Make checks until one fails; an error that is no `CheckFailed` is a bug, and passes."""
+        """Make checks until one fails or a limit is met; any other error is a bug, and passes."""
         try:
             check()
         except CheckFailed as failure:
             self.say(failure.place, FAILED, str(failure))
+        except Unfinished as limit:
+            self.say("limits", UNFINISHED, str(limit))
         return Verification(verdict, tuple(self.checks))
 
 

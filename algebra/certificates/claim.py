@@ -108,22 +108,6 @@ def verified(data: object, check: Callable[[Claim, Checklist], Mapping[str, str]
     return checklist.run(str(verdict), run)
 
 
-def read_version(data: object) -> None:
-    """Refuse what is no certificate of this version at all.
-
-    Raises
-    ------
-    InputError
-    """
-    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-        raise InputError(f"this is not a certificate: `format` is not {FORMAT!r}")
-    version = data.get("version")
-    if type(version) is not int or version != VERSION:
-        raise InputError(
-            f"certificate version {shown(version)}; this program reads version {VERSION}"
-        )
-
-
 def read_claim(data: object, place: str = "") -> Claim:
     """The claims of a certificate.
 
@@ -246,7 +230,10 @@ def _masks(fields: Fields, key: str, network: Network) -> dict[str, Any]:
             masks[name] = _update(tables.table(name), network.shapes[name])
             continue
         rows = matrix(tables.raw(name), place, network.shapes[name])
-        masks[name] = [[whole(v, place, 0, 1) for v in row] for row in rows]
+        masks[name] = [
+            [whole(v, f"{place}[{i}][{j}]", 0, 1) for j, v in enumerate(row)]
+            for i, row in enumerate(rows)
+        ]
     return masks
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.fields import Fields, items, whole
@@ -19,6 +20,7 @@ from algebra.matroids.capped import Dual, DualError
 from algebra.matroids.groups import GroupLeaf
 from algebra.matroids.intersection import Shortage, Splitting
 from algebra.matroids.lagrangian import Leaf
+from algebra.problems.allocation import Cell
 
 
 @contextmanager
@@ -52,6 +54,36 @@ def over_points(
     return error, count
 
 
+class Evidence:
+    """What proves a bound, as a proof file has it: a key for each field (`written`)."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        told = fields(self)  # type: ignore[arg-type]
+        return {f.metadata["key"]: f.metadata["write"](getattr(self, f.name)) for f in told}
+
+    @classmethod
+    def from_dict(cls, data: object, place: str = "evidence") -> Self:
+        """Read it."""
+        given = Fields(data, place)
+        forms = [f.metadata for f in fields(cls)]  # type: ignore[arg-type]
+        found = [form["read"](given.raw(form["key"]), given.at(form["key"])) for form in forms]
+        given.finish()
+        return cls(*found)
+
+
+def written(
+    key: str, write: Callable[[Any], Any], read: Callable[[Any, str], Any]
+) -> dict[str, Any]:
+    """Metadata of a field of `Evidence`: its key, how it is written, how it is read at a place."""
+    return {"key": key, "write": write, "read": read}
+
+
+def cells_to_list(cells: Iterable[Cell]) -> list[list[Any]]:
+    """Weights as plain data, each ``[matrix, row, column]``."""
+    return [list(cell) for cell in cells]
+
+
 def wholes(value: object, place: str, least: int | None = None) -> tuple[int, ...]:
     """A list of whole numbers."""
     return tuple(whole(v, f"{place}[{k}]", least) for k, v in enumerate(items(value, place)))
@@ -81,24 +113,24 @@ def dual_to_dict(dual: Dual) -> dict[str, Any]:
 
 def dual_from_dict(data: object, place: str) -> Dual:
     """A dual solution read."""
-    fields = Fields(data, place)
-    kind = fields.text("kind")
+    given = Fields(data, place)
+    kind = given.text("kind")
     dual: Dual
     if kind == "splitting":
-        dual = Splitting(fields.wholes("first"), fields.whole("scale", 1))
+        dual = Splitting(given.wholes("first"), given.whole("scale", 1))
     elif kind == "shortage":
-        dual = Shortage(0, fields.wholes("elements", 0), 0, 0)
+        dual = Shortage(0, given.wholes("elements", 0), 0, 0)
     elif kind == "tree":
         leaves = []
-        for k, entry in enumerate(fields.items("leaves")):
-            here = f"{fields.at('leaves')}[{k}]"
+        for k, entry in enumerate(given.items("leaves")):
+            here = f"{given.at('leaves')}[{k}]"
             inside, outside, lines = parts(entry, here, "[inside, outside, multipliers]")
             multipliers = tuple(wholes(line, here, 0) for line in items(lines, here))
             leaves.append(Leaf(wholes(inside, here, 0), wholes(outside, here, 0), multipliers))
         dual = Tree(tuple(leaves))
     else:
-        raise CheckFailed(fields.at("kind"), f"{shown(kind)} is none of splitting, shortage, tree")
-    fields.finish()
+        raise CheckFailed(given.at("kind"), f"{shown(kind)} is none of splitting, shortage, tree")
+    given.finish()
     return dual
 
 
@@ -128,3 +160,6 @@ def leaves_from_list(data: object, place: str) -> tuple[GroupLeaf, ...]:
             )
         )
     return tuple(leaves)
+
+
+LEAVES = written("leaves", leaves_to_list, leaves_from_list)

@@ -9,11 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
-from algebra.networks.base import Network
+from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import Limits
@@ -59,33 +57,40 @@ class Effort:
 WrittenEquations = tuple[str, Sequence[tuple[str, Any]]]
 
 
-class Family(Protocol):
-    """Networks that are inspected, certified and verified in one way."""
+class Inspect(Protocol):
+    """Which equations an allocation leads to, and how they hang together."""
 
-    @property
-    def name(self) -> str:
-        """What it is called, by engines for instance."""
-
-    def accepts(self, network: Network) -> bool:
-        """Whether a network belongs to the family."""
-
-    def certify(self, problem: Problem, effort: Effort) -> Certificate:
-        """Verdict on an allocation, with evidence."""
-
-    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
-        """A certificate checked from scratch."""
-
-    def inspect(
-        self,
-        allocation: Allocation,
-        support: Mapping[str, np.ndarray],
-        *,
-        seed: int,
-        all_forms: bool,
+    def __call__(
+        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
     ) -> Inspection:
-        """Which equations an allocation leads to, and how they hang together."""
+        """A report; a random point follows from the seed.
 
-    def equations(
-        self, found: Inspection, support: Mapping[str, np.ndarray]
-    ) -> WrittenEquations | None:
-        """The equations written out, where there are some for all instances at once."""
+        `all_forms` eliminates every form, not only the one with the smaller core.
+        """
+
+
+@dataclass(frozen=True)
+class Family:
+    """Networks that are inspected, certified and verified in one way.
+
+    Attributes
+    ----------
+    name : str
+        What it is called, by engines for instance.
+    accepts : callable
+        Whether a network belongs to the family.
+    certify : callable
+        Verdict on an allocation, with evidence.
+    verify : callable
+        A certificate checked from scratch.
+    inspect : Inspect
+    equations : callable
+        The equations written out, where there are some for all instances at once.
+    """
+
+    name: str
+    accepts: Callable[[Network], bool]
+    certify: Callable[[Problem, Effort], Certificate]
+    verify: Callable[[Mapping[str, Any], Effort], Verification]
+    inspect: Inspect
+    equations: Callable[[Inspection, Support], WrittenEquations | None]

@@ -143,8 +143,8 @@ def matrix(value: Any, place: str, shape: tuple[int, int]) -> list[list[Any]]:
     return rows
 
 
-def cells(value: Any, place: str) -> list[Cell]:
-    """Weights, each as [matrix, row, column]; whether there are such is not asked."""
+def cells(value: Any, place: str) -> tuple[Cell, ...]:
+    """Different weights, each as [matrix, row, column]; whether there are such is not asked."""
     found: list[Cell] = []
     for k, cell in enumerate(items(value, place)):
         at = f"{place}[{k}]"
@@ -152,7 +152,9 @@ def cells(value: Any, place: str) -> list[Cell]:
         if len(parts) != 3 or not isinstance(parts[0], str):
             raise CheckFailed(at, "must be a matrix, a row and a column")
         found.append((parts[0], whole(parts[1], at, 0), whole(parts[2], at, 0)))
-    return found
+    if len(set(found)) < len(found):
+        raise CheckFailed(place, "names a weight twice")
+    return tuple(found)
 
 
 def whole_text(value: Any, place: str) -> fmpz:

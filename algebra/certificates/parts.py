@@ -2,38 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.fields import Fields, items, whole
+from algebra.certificates.claim import read_problem
+from algebra.certificates.fields import Fields
 from algebra.errors import InputError, shown
 from algebra.linalg.rational import exact_number
-from algebra.problems.files import problem_from_dict
+from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 
 
-def read_problem(fields: Fields) -> Problem:
-    """The problem, whole in itself: no file names, and no laws (nothing rests on them)."""
-    tables = {"network": fields.raw("network"), "learnable": _masks(fields.table("learnable"))}
-    if fields.has("support"):
-        tables["support"] = _masks(fields.table("support"))
-    fields.finish()
-    try:
-        return problem_from_dict(tables)
-    except InputError as error:
-        raise CheckFailed("problem", f"is none: {error}") from None
+def read_version(data: object, name: str, versions: Sequence[int], what: str) -> int:
+    """The version of a proof file.
+
+    Parameters
+    ----------
+    data : object
+    name : str
+        Of the format.
+    versions : sequence of int
+        Those that are read.
+    what : str
+        What such a file is, with its article.
+
+    Raises
+    ------
+    InputError
+        Where it is no such file, or of another version.
+    """
+    if not isinstance(data, Mapping) or data.get("format") != name:
+        raise InputError(f"this is not {what}: `format` is not {name!r}")
+    version = data.get("version")
+    if type(version) is not int or version not in versions:
+        known = plural(len(versions), "version") + " " + " and ".join(map(str, versions))
+        raise InputError(f"{what} of version {shown(version)}; this program reads {known}")
+    return version
 
 
-def _masks(fields: Fields) -> dict[str, Any]:
-    """Matrices of 0 and 1."""
-    masks = {name: fields.raw(name) for name in fields}
-    for name, mask in masks.items():
-        for i, row in enumerate(items(mask, fields.at(name))):
-            for j, entry in enumerate(items(row, f"{fields.at(name)}[{i}]")):
-                whole(entry, f"{fields.at(name)}[{i}][{j}]", 0, 1)
-    return masks
+def proof_fields(data: object) -> Fields:
+    """The fields of a proof file besides its format and version, which were read."""
+    fields = Fields(data)
+    for name in ("format", "version"):
+        fields.raw(name)
+    return fields
+
+
+def read_prices(fields: Fields) -> tuple[Fraction, ...]:
+    """The prices of a proof file."""
+    return tuple(read_price(v, f"prices[{k}]") for k, v in enumerate(fields.items("prices")))
+
+
+def plain_problem(data: object, place: str = "problem") -> Problem:
+    """The problem of a proof about cells: no updates, and no laws (nothing rests on them)."""
+    problem = read_problem(data, place)
+    if Fields(data, place).has("distribution"):
+        raise CheckFailed(f"{place}.distribution", "is no field of this format")
+    if problem.updates:
+        raise CheckFailed(f"{place}.learnable", "must be masks of cells")
+    return problem
 
 
 def read_caps(fields: Fields, kinds: Sequence[str]) -> tuple[tuple[str, int], ...]:

@@ -12,8 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from algebra.certificates.duals import Evidence
     from algebra.design.demand import Demand
-    from algebra.design.evidence import Evidence
     from algebra.design.result import Design
     from algebra.matroids.optimum import RelaxationMaker
     from algebra.systems.root_count import RootCounter

@@ -21,27 +21,29 @@ spread, which is then searched anew.  It is still read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.duals import dual_from_dict
-from algebra.certificates.fields import Fields
-from algebra.certificates.parts import read_caps, read_price, read_problem
-from algebra.design.demand import LINES, Demand, demand
-from algebra.design.evidence import (
-    CostEvidence,
-    Evidence,
-    SpreadEvidence,
-    cells,
+from algebra.certificates.duals import Evidence, dual_from_dict
+from algebra.certificates.fields import cells
+from algebra.certificates.parts import (
+    plain_problem,
+    proof_fields,
+    read_caps,
+    read_price,
+    read_prices,
+    read_version,
 )
+from algebra.design.demand import LINES, Demand, demand
+from algebra.design.evidence import CostEvidence, SpreadEvidence
 from algebra.design.goals import GOALS
 from algebra.design.result import Design
 from algebra.errors import InputError, shown
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
+from algebra.results import named
 
 FORMAT, VERSION = "matchprob-design", 2
 
@@ -95,21 +97,13 @@ class DesignProof:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
+        names = ("size", "goal", "line", "design", "cost", "value", "cost_bound", "evidence")
         return {
             "format": FORMAT,
             "version": VERSION,
-            "problem": self.problem.to_dict(),
-            "must": [list(cell) for cell in self.must],
-            "prices": [str(price) for price in self.prices],
+            **named(self, "problem", "must", "prices"),
             "caps": dict(self.caps),
-            "size": self.size,
-            "goal": self.goal,
-            "line": self.line,
-            "design": [list(cell) for cell in self.design],
-            "cost": str(self.cost),
-            "value": str(self.value),
-            "cost_bound": str(self.cost_bound),
-            "evidence": self.evidence.to_dict(),
+            **named(self, *names),
         }
 
 
@@ -163,19 +157,11 @@ def read_proof(data: object) -> DesignProof:
     CheckFailed
         Where a field is not of its form, with its place.
     """
-    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-        raise InputError(f"this is not the proof of a design: `format` is not {FORMAT!r}")
-    version = data.get("version")
-    if type(version) is not int or version not in (1, 2):
-        raise InputError(
-            f"design proof version {shown(version)}; this program reads versions 1 and {VERSION}"
-        )
-    fields = Fields(data)
-    for name in ("format", "version"):
-        fields.raw(name)
-    problem = read_problem(fields.table("problem"))
+    version = read_version(data, FORMAT, (1, VERSION), "the proof of a design")
+    fields = proof_fields(data)
+    problem = plain_problem(fields.raw("problem"))
     must = cells(fields.raw("must"), "must")
-    prices = tuple(read_price(v, f"prices[{k}]") for k, v in enumerate(fields.items("prices")))
+    prices = read_prices(fields)
     if len(prices) != problem.allocation.size:
         raise CheckFailed(
             "prices", f"are {len(prices)}, {problem.allocation.size} weights may learn"

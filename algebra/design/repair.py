@@ -27,6 +27,7 @@ from algebra.design.result import Design, float_text
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import allocation_rank
+from algebra.results import named
 
 NOT_MINIMAL, MAXIMAL = "not minimal", "maximal"
 
@@ -82,17 +83,12 @@ class Repair:
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "goal": self.goal,
-            "moves": self.moves,
-            "bound": self.bound,
+            **named(self, "goal", "moves", "bound"),
             "optimal": self.is_optimal,
-            "removed": [list(cell) for cell in self.removed],
-            "added": [list(cell) for cell in self.added],
-            "cells": [list(cell) for cell in self.after.cells],
+            **named(self, "removed", "added"),
+            **named(self.after, "cells"),
             "learnable": self.after.size,
-            "cost": str(self.cost),
-            "reason": self.reason,
-            "proof": self.proof,
+            **named(self, "cost", "reason", "proof"),
             "error_bound": float_text(self.error),
         }
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from algebra.certificates.duals import Evidence
 from algebra.design.demand import Demand
-from algebra.design.evidence import Evidence
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import GenericRank, allocation_rank
+from algebra.results import named
 
 
 @dataclass(frozen=True)
@@ -77,20 +78,17 @@ class Design:
         """Plain data."""
         return {
             "goal": self.goal,
-            "cells": [list(cell) for cell in self.allocation.cells],
+            **named(self.allocation, "cells"),
             "learnable": self.allocation.size,
             "cost": str(self.cost),
             "equations": self.rank.rank,
             "caps": dict(self.caps),
             "measure": self.measure or "cost",
-            "value": str(self.value),
-            "bound": str(self.bound),
-            "cost_bound": str(self.cost_bound),
+            **named(self, "value", "bound", "cost_bound"),
             "optimal": self.is_optimal,
             "proof": self.proof,
             "error_bound": float_text(self.error),
-            "points": [list(point) for point in self.points],
-            "largest": self.largest,
+            **named(self, "points", "largest"),
         }
 
 

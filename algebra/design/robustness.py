@@ -46,10 +46,10 @@ from algebra.design.demand import line_name, line_of
 from algebra.design.result import float_text
 from algebra.errors import InputError
 from algebra.linalg.modular import echelon, inverses, random_prime
-from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.allocation import Allocation, Cell, cell_columns
 from algebra.ranks.generic_rank import TARGET_ERROR, allocation_rank, deficit_error, network_rank
 from algebra.ranks.jacobian import columns_at, random_point
-from algebra.results import Result
+from algebra.results import Result, named
 from algebra.time_limits import end_of_part, has_passed
 
 _ORDERS = 24
@@ -95,13 +95,10 @@ class Robustness(Result):
         """The JSON object of ``matchprob robust``."""
         return {
             "learnable": self.allocation.size,
-            "equations": self.equations,
-            "survives": self.survives,
+            **named(self, "equations", "survives"),
             "at_most": len(self.fatal) - 1,
             "exact": self.is_exact,
-            "fatal": [list(cell) for cell in self.fatal],
-            "coloops": [list(cell) for cell in self.coloops],
-            "lines": list(self.lines),
+            **named(self, "fatal", "coloops", "lines"),
             "error_bound": float_text(self.error),
         }
 
@@ -122,9 +119,7 @@ class Robustness(Result):
         """One row for each learnable weight."""
         cells = self.allocation.cells
         return {
-            "matrix": [name for name, _, _ in cells],
-            "row": [i for _, i, _ in cells],
-            "column": [j for _, _, j in cells],
+            **cell_columns(cells),
             "in_fatal_set": [cell in self.fatal for cell in cells],
             "fatal_alone": [cell in self.coloops for cell in cells],
         }

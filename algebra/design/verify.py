@@ -35,13 +35,11 @@ from fractions import Fraction
 from typing import Any
 
 from algebra.certificates.checks import (
-    FAILED,
     PROBABLE,
     PROVED,
     TRUSTED,
-    UNFINISHED,
-    Check,
     CheckFailed,
+    Checklist,
     Verification,
 )
 from algebra.certificates.duals import over_points, refused_at
@@ -59,7 +57,6 @@ from algebra.design.proof import DesignProof, read_proof
 from algebra.design.ranked import ranked_bases
 from algebra.design.result import allocation_of, float_text, fullest
 from algebra.design.spread import least_cap
-from algebra.errors import Unfinished
 from algebra.linear.recount import recount_again
 from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import optimum
@@ -108,25 +105,20 @@ def verify_design(
     >>> verify_design(proof_of(asked, cheapest(asked)).to_dict()).holds
     True
     """
-    checks: list[Check] = []
+    checklist = Checklist()
     goal = data.get("goal") if isinstance(data, Mapping) else None
-    verdict = f"{goal} design" if isinstance(goal, str) else "design"
-    try:
-        proof = read_proof(data)
-        _Checker(proof, seed, timeout, fallback, checks).run()
-    except CheckFailed as failure:
-        checks.append(Check(failure.place, FAILED, str(failure)))
-    except Unfinished as limit:
-        checks.append(Check("limits", UNFINISHED, str(limit)))
-    return Verification(verdict, tuple(checks))
+    return checklist.run(
+        f"{goal} design" if isinstance(goal, str) else "design",
+        lambda: _Checker(read_proof(data), seed, timeout, fallback, checklist).run(),
+    )
 
 
 class _Checker:
     def __init__(
         self, proof: DesignProof, seed: int, timeout: float, fallback: RootCounter | None,
-        checks: list[Check],
+        checklist: Checklist,
     ) -> None:  # fmt: skip
-        self.proof, self.seed, self.fallback, self.checks = proof, seed, fallback, checks
+        self.proof, self.seed, self.fallback, self.say = proof, seed, fallback, checklist.say
         # Half of the time: what cannot be counted again by then is trusted, and told.
         self.ends = end_of_part(time_left(timeout) / 2)
 
@@ -152,10 +144,6 @@ class _Checker:
         """The root count is odd, that of everything cheaper even."""
         self.is_maximal(asked, evidence.roots)
         self.cheaper_are_even(asked, evidence)
-
-    def say(self, place: str, status: str, text: str) -> None:
-        """Note what was found."""
-        self.checks.append(Check(place, status, text))
 
     def meets(self, asked: Demand) -> None:
         """The design meets the demand, and is what the file says."""

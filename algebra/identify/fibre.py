@@ -34,10 +34,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import networkx as nx
 import numpy as np
 
-from algebra.linalg.modular import Residues, echelon, random_prime
+from algebra.linalg.modular import Residues, kernel, random_prime
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank, allocation_rank, deficit_error
@@ -138,31 +137,62 @@ def fibre_of_rows(
     stream : str
         Random points follow from it.
     """
-    if own.rank == len(cells):
-        return Fibre(own, len(cells), tuple(cells), (), Fraction(0))
+    missed = deficit_error(network, max(own.rank, 1))
+
+    def moves_at(p: int, number: int) -> tuple[int, Residues]:
+        moves = kernel(rows_at(p, number), p)
+        return len(cells) - len(moves), moves
+
+    return fibre_of_moves(tuple(cells), own, len(cells), moves_at, missed, stream)
+
+
+def fibre_of_moves(
+    cells: tuple[Cell, ...],
+    own: GenericRank,
+    size: int,
+    moves_at: Callable[[int, int], tuple[int, Residues]],
+    missed: Fraction,
+    stream: str,
+) -> Fibre:
+    """The fibre from the moves of weights along it, at as many random points as it needs.
+
+    Parameters
+    ----------
+    cells : tuple of cells
+        The weights.
+    own : GenericRank
+    size : int
+        Dimension of what learns.
+    moves_at : callable
+        Of a prime and a point's number: the rank there, and a basis of the moves in reduced
+        echelon form (up to the order of columns), a row each.
+    missed : Fraction
+        Bound on the probability that one move is missed at a point.
+    stream : str
+        Random points follow from it.
+    """
+    if own.rank == size:
+        return Fibre(own, size, cells, (), Fraction(0))
     rng = random.Random(stream)
-    links = nx.Graph()
-    links.add_nodes_from(range(len(cells)))
-    error = Fraction(1)
+    # The component that each cell is known to be in, by its smallest number.
+    part = np.arange(len(cells))
+    moved = np.zeros(len(cells), bool)
+    missed, error = missed * len(cells), Fraction(1)
     while error >= TARGET_ERROR:
-        p = random_prime(rng)
-        table, pivots = echelon(rows_at(p, rng.randrange(1 << 32)), p)
-        if len(pivots) < own.rank:
+        found, moves = moves_at(random_prime(rng), rng.randrange(1 << 32))
+        if found < own.rank:
             continue
-        others = sorted(set(range(len(cells))) - set(pivots))
-        before = links.number_of_edges()
-        for row, k in np.argwhere(table[:, others] != 0):
-            links.add_edge(pivots[int(row)], others[int(k)])
+        before = part.copy(), moved.copy()
+        for row in moves != 0:
+            moved |= row
+            joined = np.unique(part[row])
+            part[np.isin(part, joined)] = joined[0]
         # A new dependence shows that the points so far were unlucky ones: they do not count.
-        missed = deficit_error(network, max(own.rank, 1)) * len(cells)
-        error = missed if links.number_of_edges() > before else error * missed
-    free = {k for k in range(len(cells)) if links.degree(k)} | {
-        k for k in range(len(cells)) if k not in pivots
-    }
-    groups = tuple(
-        tuple(cells[k] for k in sorted(part))
-        for part in sorted(nx.connected_components(links), key=min)
-        if part <= free
-    )
-    determined = tuple(cells[k] for k in range(len(cells)) if k not in free)
-    return Fibre(own, len(cells), determined, groups, min(error, Fraction(1)) + own.error)
+        grown = (before[0] != part).any() or (before[1] != moved).any()
+        error = missed if grown else error * missed
+    groups: dict[int, list[Cell]] = {}
+    for k in np.flatnonzero(moved):
+        groups.setdefault(int(part[k]), []).append(cells[k])
+    determined = tuple(cells[k] for k in np.flatnonzero(~moved))
+    free = tuple(tuple(group) for group in groups.values())
+    return Fibre(own, size, determined, free, min(error, Fraction(1)) + own.error)

@@ -16,10 +16,10 @@ from algebra.identify.updates import learning_fibre
 from algebra.linalg.rational import nearest_double
 from algebra.networks.base import NotKnown
 from algebra.polynomials.msolve.process import MsolveError, MsolveMissing
-from algebra.problems.allocation import Cell
+from algebra.problems.allocation import Cell, cell_columns
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
-from algebra.results import Result
+from algebra.results import Result, named
 from algebra.systems.root_count import RootCountError
 from algebra.time_limits import OutOfTime, time_left
 
@@ -69,9 +69,7 @@ class Identification(Result):
             "rank": self.fibre.rank.rank,
             "fibre_dimension": self.fibre.dimension,
             "generic_root_count": None if found is None else found.root_count,
-            "determined": [list(cell) for cell in self.fibre.determined],
-            "free": [list(cell) for cell in self.fibre.free],
-            "groups": [[list(cell) for cell in group] for group in self.fibre.groups],
+            **named(self.fibre, "determined", "free", "groups"),
             "globally_determined": None if everywhere is None else [list(c) for c in everywhere],
             "up_to_sign": None if found is None else [list(c) for c in found.up_to_sign],
             "values": None
@@ -101,9 +99,7 @@ class Identification(Result):
         everywhere = self.globally_determined
         locally = set(self.fibre.determined)
         return {
-            "matrix": [name for name, _, _ in cells],
-            "row": [i for _, i, _ in cells],
-            "column": [j for _, _, j in cells],
+            **cell_columns(cells),
             "weight": [self.problem.names.cell(cell) for cell in cells],
             "determined": [cell in locally for cell in cells],
             "globally_determined": [

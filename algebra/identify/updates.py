@@ -18,16 +18,9 @@ References
 
 from __future__ import annotations
 
-import random
-from fractions import Fraction
-
-import numpy as np
-
-from algebra.identify.fibre import Fibre
-from algebra.linalg.modular import echelon, random_prime
-from algebra.networks.base import Cell
+from algebra.identify.fibre import Fibre, fibre_of_moves
+from algebra.linalg.modular import Residues, echelon, kernel
 from algebra.problems.updates import Learning
-from algebra.ranks.generic_rank import TARGET_ERROR
 from algebra.ranks.jacobian import random_point
 from algebra.ranks.updates import learning_columns, learning_error, learning_rank, moved_weights
 
@@ -58,44 +51,13 @@ def learning_fibre(learning: Learning, *, seed: int = 0, upper: int | None = Non
     """
     cells = learning.moving.cells
     own = learning_rank(learning, upper, seed)
-    size = learning.dimension
-    if own.rank == size:
-        return Fibre(own, size, cells, (), Fraction(0))
-    rng = random.Random(f"fibre of updates/{seed}")
-    # The component that each cell is known to be in, by its smallest number.
-    part = np.arange(len(cells))
-    moved = np.zeros(len(cells), bool)
-    error = Fraction(1)
-    while error >= TARGET_ERROR:
-        p = random_prime(rng)
-        point = random_point(learning.network, p, rng.randrange(1 << 32), learning.support)
-        kernel = _kernel(learning_columns(learning, point), p)
-        if learning.size - len(kernel) < own.rank:
-            continue
-        table, pivots = echelon(moved_weights(learning, point, kernel), p)
-        before = part.copy(), moved.copy()
-        for row in table[: len(pivots)] != 0:
-            moved |= row
-            joined = np.unique(part[row])
-            part[np.isin(part, joined)] = joined[0]
-        # A new dependence shows that the points so far were unlucky ones: they do not count.
-        grown = (before[0] != part).any() or (before[1] != moved).any()
-        missed = learning_error(learning, max(own.rank, 1)) * len(cells)
-        error = missed if grown else error * missed
-    groups: dict[int, list[Cell]] = {}
-    for k in np.flatnonzero(moved):
-        groups.setdefault(int(part[k]), []).append(cells[k])
-    determined = tuple(cells[k] for k in np.flatnonzero(~moved))
-    free = tuple(tuple(group) for group in groups.values())
-    return Fibre(own, size, determined, free, min(error, Fraction(1)) + own.error)
+    missed = learning_error(learning, max(own.rank, 1))
 
+    def moves_at(p: int, number: int) -> tuple[int, Residues]:
+        point = random_point(learning.network, p, number, learning.support)
+        still = kernel(learning_columns(learning, point), p)
+        return learning.size - len(still), echelon(moved_weights(learning, point, still), p)[0]
 
-def _kernel(matrix: np.ndarray, p: int) -> np.ndarray:
-    """A basis of the null space modulo p, a row each."""
-    table, pivots = echelon(matrix, p)
-    free = sorted(set(range(matrix.shape[1])) - set(pivots))
-    out = np.zeros((len(free), matrix.shape[1]), np.int64)
-    for k, column in enumerate(free):
-        out[k, column] = 1
-        out[k, list(pivots)] = -table[: len(pivots), column] % p
-    return out
+    return fibre_of_moves(
+        cells, own, learning.dimension, moves_at, missed, f"fibre of updates/{seed}"
+    )

@@ -48,6 +48,16 @@ def echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
     return table, [int(k) for k in (table != 0).argmax(axis=1)]
 
 
+def kernel(matrix: Residues, p: int) -> Residues:
+    """A basis of the null space modulo p, a row each: a unit vector on the free columns."""
+    table, pivots = echelon(matrix, p)
+    free = np.setdiff1d(np.arange(matrix.shape[1]), pivots)
+    out = np.zeros((len(free), matrix.shape[1]), np.int64)
+    out[np.arange(len(free)), free] = 1
+    out[:, pivots] = -table[:, free].T % p
+    return out
+
+
 def inverses(values: Residues, p: int) -> Residues:
     """Elementwise inverses modulo p (0 for 0), by Fermat's little theorem."""
     power, exponent = values % p, p - 2

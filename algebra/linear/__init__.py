@@ -7,6 +7,7 @@ evidence          Evidence for a verdict: written as plain data, read with exact
 inspect           Inspection: which equations an allocation leads to, and how they hang together
 reachable         Is the teacher itself among the students?  A rule for MP = 1, with its proof
 recount           The generic root count made again, by other routes: for verification
+rows              What the rows of a recurrent matrix ask of its powers: N by minors
 verify            Certificates checked again, from scratch and as far as possible by other means
 verify_reachable  The claim that the teacher is a student, checked at a point of its own
 verify_witness    A witness without real solutions, with the theorem that it proves: rebuilt from

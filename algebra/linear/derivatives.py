@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.modular import matmul
-from algebra.networks.base import Network
+from algebra.networks.base import Network, Point
 from algebra.problems.allocation import Cell
-from algebra.ranks.jacobian import Point
 
 
 def dual_derivative(
@@ -34,13 +33,17 @@ def dual_derivative(
     -------
     ndarray of int64, shape (d, m)
     """
+    return network.modular_forward(dual_point(network, point, cells, step)).tangent
+
+
+def dual_point(network: Network, point: Point, cells: Sequence[Cell], step: np.ndarray) -> Point:
+    """The same point in dual numbers: with tangents `step` at these cells, and 0 elsewhere."""
     p = point.p
     tangents = {name: np.zeros(shape, np.int64) for name, shape in network.shapes.items()}
     for (name, i, j), value in zip(cells, step, strict=True):
         tangents[name][i, j] = value
     weights = {name: Dual(point.weights[name] % p, tangents[name], p) for name in network.shapes}
-    X = Dual(point.X % p, np.zeros_like(point.X), p)
-    return network.modular_forward(weights, X, p, point.seed).tangent
+    return Point(p, point.seed, weights, Dual(point.X % p, np.zeros_like(point.X), p))
 
 
 @dataclass(frozen=True)

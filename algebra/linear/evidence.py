@@ -22,12 +22,12 @@ from algebra.certificates.fields import (
     whole_text,
 )
 from algebra.errors import InputError, one_line
-from algebra.networks.base import Network
+from algebra.networks.base import Network, Point
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
-from algebra.ranks.jacobian import Point, random_point
+from algebra.ranks.jacobian import random_point
 from algebra.ranks.matroid import smallest_circuit
 from algebra.systems.forms import forms
 from algebra.systems.root_count import DEGREE, LINEAR, TRACE, RootCount

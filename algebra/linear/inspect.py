@@ -9,18 +9,19 @@ GF(p).
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 import numpy as np
 
+from algebra.certificates.family import WrittenEquations
 from algebra.linalg.modular import Residues, random_prime
 from algebra.linalg.rational import Rationals
+from algebra.networks.base import Support
 from algebra.polynomials.rings import PrimeField, RationalField, SymbolicRing
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
-from algebra.ranks.budgets.cover import budget_violations, budgets
+from algebra.ranks.budgets.cover import budget_violations
+from algebra.ranks.budgets.lines import budgets
 from algebra.systems.elimination import eliminate
 from algebra.systems.inspection import FormReport, Inspection, form_report, form_reports
 from algebra.systems.instances import ModularInstance, modular_instance
@@ -38,27 +39,9 @@ LARGEST = 4000
 
 
 def inspect_linear(
-    allocation: Allocation,
-    support: Mapping[str, np.ndarray],
-    *,
-    seed: int = 0,
-    all_forms: bool = False,
+    allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
 ) -> Inspection:
-    """Structure report of an allocation of a linear network.
-
-    Parameters
-    ----------
-    allocation : Allocation
-    support : mapping of str to mask
-    seed : int, optional
-        The random point follows from it.
-    all_forms : bool, optional
-        Eliminate every form, not only the one with the smaller core.
-
-    Returns
-    -------
-    Inspection
-    """
+    """Structure report of an allocation of a linear network."""
     p = random_prime(random.Random(f"inspect/{seed}"))
 
     # Drawn where it is used: not where every form is too large to be written out.
@@ -145,18 +128,18 @@ def _residues(values: Rationals, p: int) -> Residues:
     return out
 
 
-def linear_equations(
-    found: Inspection, support: Mapping[str, np.ndarray]
-) -> tuple[str, list[tuple[str, Any]]] | None:
-    """The equations of the first form of a report, in SymPy: symbols for all data."""
-    if not found.forms:
-        return None
-    system = symbolic_system(found.allocation, found.forms[0].form, support)
-    pairs = list(zip(system.labels, system.equations, strict=True))
-    return f"Equations of the {system.form} form", pairs
+def linear_equations(found: Inspection, support: Support) -> WrittenEquations | None:
+    """The equations of the first form of a report."""
+    return form_equations(found, found.forms[0].form, support) if found.forms else None
 
 
-def numbers_equations(numbers: GivenNumbers, form: str) -> tuple[str, list[tuple[str, Any]]]:
+def form_equations(found: Inspection, form: str, support: Support) -> WrittenEquations:
+    """The equations of one form, in SymPy: symbols for all data."""
+    system = symbolic_system(found.allocation, form, support)
+    return f"Equations of the {form} form", list(zip(system.labels, system.equations, strict=True))
+
+
+def numbers_equations(numbers: GivenNumbers, form: str) -> WrittenEquations:
     """The equations of one instance in one form, in SymPy."""
     system = build_system(
         numbers.problem.allocation, numbers.weights, numbers.X, numbers.Y, SymbolicRing(), form

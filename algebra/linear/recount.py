@@ -1,7 +1,8 @@
 """The generic root count made again, by other routes: for verification.
 
-Small cores by SymPy's Gröbner bases; else another form, or the same one without deferred
-blocks, by msolve modulo a new prime; where msolve is missing or too slow, numerically.
+Small cores by SymPy's Gröbner bases; else minors in the powers of a recurrent matrix, another
+form, or the same one without deferred blocks, by msolve modulo a new prime; where msolve is
+missing or too slow, numerically.
 """
 
 from __future__ import annotations
@@ -9,25 +10,23 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
-from algebra.linalg.modular import matmul, random_prime, rank
+from algebra.linalg.modular import random_prime
+from algebra.linear.rows import count_by_minors, sides
 from algebra.networks.chain import need_chain
-from algebra.polynomials.msolve.process import MsolveMissing
-from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
+from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
+from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.problems.allocation import Allocation
 from algebra.ranks.jacobian import random_point
 from algebra.systems.core import Core
 from algebra.systems.forms import preferred_forms
-from algebra.systems.instances import modular_core
+from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.root_count import RootCounter, RootCountError
 
 # SymPy's Gröbner bases are quick enough below these sizes.
 _SYMPY_UNKNOWNS, _SYMPY_ROOTS = 3, 8
-# Entries of the powers of W for which linear equations are written down.
-_MOST_UNKNOWNS = 1_200
 
 
 @dataclass(frozen=True)
@@ -105,13 +104,10 @@ def one_solution(target: Allocation, support: Mapping[str, np.ndarray], seed: in
     -----
     Where one matrix learns that acts once, the labels are affine in the weights, and of full rank.
 
-    Where the recurrent matrix W learns, alone: let F_t = W^{T-t+1} B, so that Y = D Σ_t F_t U_t.
-    A row i of W in which nothing learns gives F_t[i, :] = W[i, :] F_{t+1}, F_{T+1} = B.  These and
-    the labels are linear equations in the F_t whose coefficients do not hold what learns.  If they
-    determine the F_t at one point modulo a prime, they do so for generic weights.  Then row i of
-    W solves W[i, :] (F_2 | … | F_T | B) = (F_1 | … | F_T)[i, :]; if its learning part is
-    determined at the point, it is so for generic weights.  Hence N ≤ 1; and N ≥ 1, as the rank
-    is ρ.  The same with F_t = D W^{T-t+1} and the columns of W.
+    Where the recurrent matrix W learns, alone: if the linear part of `algebra.linear.rows`
+    determines the F_t at one point modulo a prime, it does so for generic weights.  Then row i of W
+    solves a linear system; if its learning part is determined at the point, it is so for generic
+    weights.  Hence N ≤ 1; and N ≥ 1, as the rank is ρ.  The same with the columns of W.
     """
     if target.network.affine_in(target.matrices):
         return f"the labels are affine in {', '.join(target.matrices)}, of full rank"
@@ -124,52 +120,15 @@ def one_solution(target: Allocation, support: Mapping[str, np.ndarray], seed: in
         return ""
     rng = random.Random(f"one/{seed}")
     point = random_point(network, random_prime(rng), rng.randrange(1 << 32), support)
-    p, U, T = point.p, network.drive(point.X) % point.p, network.steps
-    weights, b = point.weights, network.step_inputs
-    B, D = weights[chain.start], weights[chain.output]
-    parts = [U[t * b : (t + 1) * b] for t in range(T)]
-    learns, one = target.masks[W], np.eye(len(D), dtype=np.int64)
-    if _rows_determined(weights[W], learns, B, [D] * T, parts, p):
+    U = network.drive(point.X) % point.p
+    rows, columns = sides(chain, point.weights, U, target.masks[W], point.p)
+    if rows.is_determined():
         return f"linear equations determine the powers of {W} times {chain.start}, then its rows"
-    driven = [matmul(B, part, p).T for part in parts]
-    if _rows_determined(weights[W].T, learns.T, D.T, driven, [one] * T, p):
+    if columns.is_determined():
         return (
             f"linear equations determine {chain.output} times the powers of {W}, then its columns"
         )
     return ""
-
-
-def _rows_determined(
-    W: np.ndarray,
-    learns: np.ndarray,
-    start: np.ndarray,
-    left: Sequence[np.ndarray],
-    right: Sequence[np.ndarray],
-    p: int,
-) -> bool:
-    """Whether Σ_t left[t] F_t right[t] and the rows in which nothing learns determine F, then W."""
-    (n, s), T = start.shape, len(left)
-    unknowns = T * n * s
-    if unknowns > _MOST_UNKNOWNS:
-        return False
-    labels = np.concatenate(
-        [np.kron(a % p, b.T % p) % p for a, b in zip(left, right, strict=True)], axis=1
-    )
-    fixed = np.flatnonzero(~learns.any(axis=1))
-    dynamic = np.zeros((T, len(fixed), s, T, n, s), np.int64)
-    for t in range(T):
-        for (k, i), j in product(enumerate(fixed), range(s)):
-            dynamic[t, k, j, t, i, j] = 1
-            if t + 1 < T:
-                dynamic[t, k, j, t + 1, :, j] = -W[i] % p
-    system = np.concatenate([labels, dynamic.reshape(-1, unknowns)])
-    if rank(system, p) < unknowns:
-        return False
-    known = [start]
-    for _ in range(T - 1):
-        known.append(matmul(W, known[-1], p))
-    after = np.concatenate(known, axis=1) % p
-    return all(rank(after[row != 0], p) == int(row.sum()) for row in learns if row.any())
 
 
 def recount(
@@ -207,7 +166,8 @@ def recount(
     -----
     A core whose blocks were put aside might have roots that lead to no weights: those without
     deferred blocks come first.  A core that elimination solves counts for 1, one of unknowns
-    without equations for nothing.
+    without equations for nothing.  Where a recurrent matrix learns alone, minors in few unknowns
+    (`algebra.linear.rows`) come before the large systems of the other forms.
     """
     plain, _ = modular_core(target, p, seed, core.system.form, support, defer=False)
     for system in (plain, core):
@@ -215,6 +175,15 @@ def recount(
             count = sympy_degree(system, p)
             if count:
                 return Recount(count, f"modulo {p} by SymPy's Gröbner basis")
+    instance = modular_instance(target, p, seed, support)
+    try:
+        value = count_by_minors(instance, max(1, round(timeout)), seed)
+        if value:
+            return Recount(value, f"modulo {p} by minors in the powers of {target.matrices[0]}")
+    except (MsolveTimeout, MsolveFailed):
+        pass
+    except MsolveMissing as missing:
+        return _by_trace_test(target, support, seed, fallback, str(missing))
     routes: list[tuple[Core, str]] = [(core, "the same form")]
     if len(plain.unknowns) <= 2 * len(core.unknowns):
         routes.insert(0, (plain, f"the {core.system.form} form, no block deferred"))

@@ -30,7 +30,7 @@ The verdict's status is that of the weakest statement that it follows from.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -56,8 +56,8 @@ from algebra.linear.verify_reachable import check_reached
 from algebra.linear.verify_witness import check_no_real_root
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
-from algebra.ranks.generic_rank import allocation_rank, network_rank
-from algebra.ranks.jacobian import Point, all_cells, jacobian, tangent_factors
+from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells, jacobian, tangent_factors
 from algebra.systems.forms import forms
 from algebra.systems.root_count import TRACE
 from algebra.theorems.statements import what_theorems_say
@@ -67,19 +67,7 @@ _OWN_RANK = 128
 
 
 def verify_linear(data: object, effort: Effort) -> Verification:
-    """Check the certificate of a linear network.
-
-    Parameters
-    ----------
-    data : object
-        The content of ``cert.json``.
-    effort : Effort
-        New points and primes follow from its seed.
-
-    Returns
-    -------
-    Verification
-    """
+    """Check the certificate of a linear network at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         check_claim(claim, checklist, effort)
@@ -140,22 +128,28 @@ class Checker:
         known = self._network_rank()
         attained = self._allocation_rank()
         if claim.verdict == MINIMAL:
-            status = self._minimal(attained)
-            self._error_bound(claim.learnable < claim.equations)
-            return status
-        if claim.rank != claim.equations:
-            text = f"rank {claim.rank} ≠ equations {claim.equations}: minimal, not this"
-            raise CheckFailed("verdict", text)
-        self.say("rank", known, "not minimal: the allocation's rank is the whole network's")
-        self._error_bound(known == PROVED)
+            return self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
+        self._full_rank(known)
         if claim.verdict == MAXIMAL:
             return self._maximal(known)
         if claim.verdict == INTERMEDIATE:
             return self._intermediate(known)
         if evidence.root_count is not None:
             self._root_count(self.problem.allocation, evidence.root_count)
+        return self._undecided()
+
+    def _undecided(self) -> str:
         self.say("verdict", TRUSTED, "undecided: nothing more is claimed")
         return TRUSTED
+
+    def _full_rank(self, known: str, what: str = "the allocation's rank") -> None:
+        """The ranks are equal, as for every verdict but "minimal"."""
+        claim = self.claim
+        if claim.rank != claim.equations:
+            text = f"rank {claim.rank} ≠ equations {claim.equations}: minimal, not this"
+            raise CheckFailed("verdict", text)
+        self.say("rank", known, f"not minimal: {what} is the whole network's")
+        self._error_bound(known == PROVED)
 
     def _only_what_belongs(self) -> None:
         """No evidence that the verdict does not use, no count that no evidence gives."""
@@ -225,19 +219,27 @@ class Checker:
         assert evidence is not None
         allocation = self.problem.allocation
         self._attained(evidence, list(allocation.cells), claim.rank)
+        return self._at_most(
+            evidence, allocation.size,
+            lambda seed: allocation_rank(allocation, self.problem.support, claim.equations, seed),
+        )  # fmt: skip
+
+    def _at_most(
+        self, evidence: RankEvidence, size: int, again: Callable[[int], GenericRank]
+    ) -> str:
+        """What learns has the claimed rank, no more: by its size, ρ, or the odds at new points."""
+        claim = self.claim
         if claim.rank > claim.equations:
             text = f"{claim.rank} is more than the whole network's rank {claim.equations}"
             raise CheckFailed("rank", text)
-        met = claim.rank == min(allocation.size, claim.equations)
+        met = claim.rank == min(size, claim.equations)
         self._upper_bound(evidence, met)
         if met:
             return PROVED
-        again = allocation_rank(
-            allocation, self.problem.support, claim.equations, seed=self.seed + 7_777_777
-        )
-        if again.rank > claim.rank:
-            raise CheckFailed("rank", f"a new point shows rank {again.rank} > {claim.rank}")
-        self.say("rank", PROBABLE, f"rank {claim.rank} at new points too: {odds(again.error)}")
+        found = again(self.seed + 7_777_777)
+        if found.rank > claim.rank:
+            raise CheckFailed("rank", f"a new point shows rank {found.rank} > {claim.rank}")
+        self.say("rank", PROBABLE, f"rank {claim.rank} at new points too: {odds(found.error)}")
         return PROBABLE
 
     def _upper_bound(self, evidence: RankEvidence, met: bool) -> None:
@@ -264,7 +266,9 @@ class Checker:
                 rng = random.Random(f"columns/{self.seed}")
                 chosen = rng.sample(cells, claimed + claimed // 4 + 16)
             matrix = jacobian(tangent_factors(network, point, names), chosen, p)
-            self._compare_derivatives(point, chosen, matrix, place)
+            self._compare_derivatives(
+                matrix, p, place, lambda step: dual_derivative(network, point, chosen, step)
+            )
             found = own_rank(matrix, p)
             if found < claimed and len(chosen) < len(cells):
                 found = rank(jacobian(tangent_factors(network, point, names), cells, p), p)
@@ -273,32 +277,39 @@ class Checker:
         self.say(place, PROVED, f"rank {claimed} at the witness point modulo {point.p}")
 
     def _compare_derivatives(
-        self, point: Point, cells: list[Cell], matrix: np.ndarray, place: str
+        self, matrix: np.ndarray, p: int, place: str, along: Callable[[np.ndarray], np.ndarray]
     ) -> None:
         """Jacobian times random directions against forward-mode derivatives."""
-        p, rng = point.p, random.Random(f"directions/{self.seed}")
+        rng = random.Random(f"directions/{self.seed}")
         for _ in range(3):
-            step = random_residues((len(cells),), p, rng)
-            if not np.array_equal(
-                matmul(matrix, step[:, None], p)[:, 0],
-                dual_derivative(self.problem.network, point, cells, step).ravel(),
-            ):
+            step = random_residues((matrix.shape[1],), p, rng)
+            if not np.array_equal(matmul(matrix, step[:, None], p)[:, 0], along(step).ravel()):
                 raise CheckFailed(place, "the Jacobian differs from forward-mode derivatives")
 
     # -- verdicts ------------------------------------------------------------------
 
-    def _minimal(self, attained: str) -> str:
-        """From rank J ≥ ρ at a point and rank J_A < ρ follows MP = 0."""
+    def _minimal(self, attained: str, size: int, what: str) -> str:
+        """From rank J ≥ ρ at a point and rank J_A < ρ follows MP = 0.
+
+        Parameters
+        ----------
+        attained : str
+            Status of rank J_A.
+        size : int
+            Dimension of what learns: a bound on that rank.
+        what : str
+            The same in words.
+        """
         claim = self.claim
         if not claim.rank < claim.equations:
             text = f"minimal needs rank {claim.rank} < equations {claim.equations}"
             raise CheckFailed("verdict", text)
-        if claim.learnable < claim.equations:
-            text = f"{claim.learnable} weights, {claim.equations} independent equations: MP = 0"
-            self.say("verdict", PROVED, text)
-            return PROVED
-        self.say("verdict", attained, f"rank {claim.rank} < {claim.equations}: MP = 0")
-        return attained
+        status, text = attained, f"rank {claim.rank} < {claim.equations}: MP = 0"
+        if size < claim.equations:
+            status, text = PROVED, f"{what}, {claim.equations} independent equations: MP = 0"
+        self.say("verdict", status, text)
+        self._error_bound(size < claim.equations)
+        return status
 
     def _maximal(self, known: str) -> str:
         """From one of the three arguments of the module's docstring follows MP = 1."""
@@ -312,14 +323,18 @@ class Checker:
             check_reached(self.problem, evidence.teacher_reached, self.seed, self.say)
             self.say("verdict", PROVED, "the teacher itself is a student: MP = 1")
             return PROVED
-        roots = evidence.root_count
-        if roots is None:
+        if evidence.root_count is None:
             raise CheckFailed("evidence.root_count", "is missing")
+        return self._odd(
+            known, evidence.root_count, lambda roots: self._root_count(self._target(), roots)
+        )
+
+    def _odd(self, known: str, roots: RootEvidence, recount: Callable[[RootEvidence], str]) -> str:
+        """From an odd number of complex solutions of a generic instance follows MP = 1."""
         if roots.value % 2 == 0:
             text = f"{roots.value} is even: it does not prove MP = 1"
             raise CheckFailed("evidence.root_count", text)
-        target, status = self._target()
-        status = weakest(known, status, self._root_count(target, roots))
+        status = weakest(known, recount(roots))
         text = f"N = {roots.value} is odd, so a real solution always exists: MP = 1"
         self.say("verdict", status, text + self._given(roots, status))
         return status
@@ -351,7 +366,7 @@ class Checker:
         numerical = ", which the certificate has from a trace test: numerical, no proof"
         return " (given N" + numerical * (roots.rule == TRACE) + ")"
 
-    def _target(self) -> tuple[Allocation, str]:
+    def _target(self) -> Allocation:
         """The allocation whose roots are counted: ρ weights of rank ρ, all or a named part.
 
         What fewer weights can do, more can: if the part has MP = 1, so has the whole.
@@ -362,13 +377,13 @@ class Checker:
             if allocation.size != equations:
                 text = f"{allocation.size} weights for {equations} equations: N is not finite"
                 raise CheckFailed("evidence.root_count", text)
-            return allocation, PROVED
+            return allocation
         place = "evidence.sub_allocation"
         found = allocation_rank(part, self.problem.support, equations, self.seed)
         if found.rank != equations or part.size != found.rank:
             raise CheckFailed(place, f"{part.size} weights of rank {found.rank}: no basis")
         self.say(place, PROVED, f"{part.size} weights of full rank")
-        return part, PROVED
+        return part
 
     def _root_count(self, target: Allocation, claimed: RootEvidence) -> str:
         """N is the number of complex solutions of a generic instance."""

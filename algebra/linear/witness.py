@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.rational import texts
-from algebra.polynomials.msolve.process import MsolveMissing
-from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, RealRoots, real_roots
+from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
+from algebra.polynomials.msolve.solver import real_roots
+from algebra.polynomials.real_roots import RealRoots
 from algebra.problems.problem import Problem
 from algebra.systems.instances import rational_core, rational_instance
 from algebra.systems.root_count import RootCount

@@ -16,15 +16,24 @@ from __future__ import annotations
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.linalg.modular import matmul as modular_matmul
 from algebra.networks.activation import ANALYTIC, LINEAR, POLYNOMIAL, Activation
-from algebra.networks.base import Cell, Factors, Matmul, Matrix, Network, NotKnown, Support
+from algebra.networks.base import (
+    Axis,
+    Cell,
+    Factors,
+    Lowering,
+    Matmul,
+    Matrix,
+    Network,
+    NotKnown,
+    Point,
+)
 from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.networks.readings import LABELS, STATES, TRACES, Reading
 
@@ -74,32 +83,15 @@ class Pass:
 
 
 @dataclass(frozen=True)
-class Identical:
-    """The lowering of a network whose activation is linear: the same weights, the same labels.
+class Identical(Lowering):
+    """The lowering of a network whose activation is linear: the same weights, the same labels."""
 
-    Parameters
-    ----------
-    network : Network
-        The linear network with the same matrices.
-    """
-
-    network: Network
+    linear: Network
 
     @property
-    def labels(self) -> tuple[Network, Support]:
-        return self.network, {}
-
-    def cell(self, cell: Cell) -> Cell:
-        return cell
-
-    def weights(self, weights: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
-        return dict(weights)
-
-    def teacher(self, teacher: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
-        return dict(teacher)
-
-    def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
-        return X
+    def network(self) -> Network:
+        """The linear network with the same matrices."""
+        return self.linear
 
 
 class ActivatedNetwork(Network):
@@ -139,6 +131,17 @@ class ActivatedNetwork(Network):
         """The linear network, where the activation is linear and there are no biases."""
         plain = self.activation.is_linear and not self.biases
         return Identical(self.linear_kind()) if plain else None
+
+    def axes(self) -> tuple[Axis, ...]:
+        """Those of the linear kind; a bias moves with the rows of the matrix it is added to."""
+        biases = {stage.matrix: stage.bias for stage in self.stages()}
+        biases[self.output] = self.output_bias
+        found = []
+        for axis in self.linear_kind().axes():
+            moved = (biases.get(name) for name, side in axis.places if side == 0)
+            more = tuple((bias, 0) for bias in moved if bias is not None)
+            found.append(replace(axis, places=axis.places + more))
+        return tuple(found)
 
     @property
     def output(self) -> str:
@@ -359,31 +362,23 @@ class ActivatedNetwork(Network):
         """Values and slopes over GF(p): see `algebra.networks.activation`."""
         return lambda a, layer: self.activation.modular(a, layer, p, seed)
 
-    def modular_tangents(
-        self,
-        weights: Mapping[str, np.ndarray],
-        X: np.ndarray,
-        names: Sequence[str] | None,
-        p: int,
-        seed: int,
-    ) -> Factors:
-        return self.tangents(
-            weights, X, self.modular_phi(p, seed), names,
-            lambda a, b: modular_matmul(a, b, p), lambda a: a % p,
-        )  # fmt: skip
+    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
+        phi = self.modular_phi(point.p, point.seed)
+        return self.tangents(point.weights, point.X, phi, names, point.matmul, point.reduced)
 
-    def modular_forward(self, weights: Mapping[str, Any], X: Any, p: int, seed: int) -> Matrix:
-        return self._modular_run(weights, X, p, seed).labels
+    def modular_forward(self, point: Point) -> Matrix:
+        return self._modular_run(point).labels
 
-    def _modular_run(self, weights: Mapping[str, Any], X: Any, p: int, seed: int) -> Pass:
+    def _modular_run(self, point: Point) -> Pass:
         """A pass in matrices over GF(p), such as dual numbers; without slopes."""
 
         def phi(a: Any, layer: int) -> tuple[Any, Any]:
             if self.activation.is_polynomial:
                 return self.activation.values(a), None
-            return a.mapped(lambda value: self.activation.modular(value, layer, p, seed)), None
+            modular = self.modular_phi(point.p, point.seed)
+            return a.mapped(lambda value: modular(value, layer)), None
 
-        return self.run(weights, X, phi)
+        return self.run(point.weights, point.X, phi)
 
     # -- what can be recorded --------------------------------------------------------------
 
@@ -406,26 +401,14 @@ class ActivatedNetwork(Network):
         )
 
     def modular_readings(
-        self,
-        what: str,
-        weights: Mapping[str, np.ndarray],
-        X: np.ndarray,
-        names: Sequence[str] | None,
-        p: int,
-        seed: int,
+        self, what: str, point: Point, names: Sequence[str] | None
     ) -> list[Factors]:
         if what == LABELS:
-            return super().modular_readings(what, weights, X, names, p, seed)
+            return super().modular_readings(what, point, names)
         readings = self.readings(what)
         wanted = set(self.shapes if names is None else names)
-
-        def matmul(a: Any, b: Any) -> Any:
-            return modular_matmul(a, b, p)
-
-        def reduced(a: Any) -> Any:
-            return a % p
-
-        found = self.run(weights, X, self.modular_phi(p, seed), matmul, reduced)
+        weights, X, matmul, reduced = point.weights, point.X, point.matmul, point.reduced
+        found = self.run(weights, X, self.modular_phi(point.p, point.seed), matmul, reduced)
         if what == TRACES:
             return [
                 self._output_tangents(found, k, weights, X, wanted, matmul, reduced)
@@ -438,13 +421,11 @@ class ActivatedNetwork(Network):
             out.append(self._stage_tangents(found, k, left, weights, X, wanted, matmul, reduced))
         return out
 
-    def modular_values(
-        self, what: str, weights: Mapping[str, Any], X: Any, p: int, seed: int
-    ) -> list[Matrix]:
+    def modular_values(self, what: str, point: Point) -> list[Matrix]:
         if what == LABELS:
-            return super().modular_values(what, weights, X, p, seed)
+            return super().modular_values(what, point)
         count = len(self.readings(what))
-        values = self._modular_run(weights, X, p, seed).values[:count]
+        weights, values = point.weights, self._modular_run(point).values[:count]
         if what == STATES:
             return list(values)
         traces = [weights[self.output] @ z for z in values]

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algebra.networks.base import Cell, Network, Support
+from algebra.networks.base import Cell, Lowering, Network, Support
 from algebra.networks.feedforward import LinearFeedForward
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Augmented:
+class Augmented(Lowering):
     """The lowering of a linear normalization network (`algebra.networks.base.Lowering`).
 
     Parameters

@@ -19,11 +19,12 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from algebra.errors import InputError, shown, whole_number
+from algebra.linalg.modular import matmul as modular_matmul
 from algebra.networks.readings import LABELS, TRACES, Reading
 
 if TYPE_CHECKING:
@@ -41,6 +42,34 @@ Support = Mapping[str, np.ndarray]
 
 # A dense matrix beyond this many entries cannot be held or certified on one machine.
 MAX_CELLS = 10**8
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point over GF(p): weights and samples.
+
+    Attributes
+    ----------
+    p : int
+    seed : int
+        The point's number: what is drawn besides weights and samples follows from it.
+    weights : dict of str to matrix over GF(p)
+    X : matrix over GF(p)
+    """
+
+    p: int
+    seed: int
+    weights: Mapping[str, Matrix]
+    X: Matrix
+
+    def matmul(self, a: Matrix, b: Matrix) -> Matrix:
+        """Product modulo p, of residues."""
+        return modular_matmul(a, b, self.p)
+
+    def reduced(self, a: Matrix) -> Matrix:
+        """The residues of a sum."""
+        return a % self.p
+
 
 # The kinds by their names in a problem file; every subclass that has a `kind` enters itself.
 KINDS: dict[str, type[Network]] = {}
@@ -82,31 +111,37 @@ class Axis:
     places: tuple[tuple[str, int], ...]
 
 
-class Lowering(Protocol):
-    """A network as one of another kind: the same weights at other places, the same labels.
+class Lowering(ABC):
+    """A network as one of another kind: the same weights, perhaps at other places, the same labels.
 
     Generic ranks, numbers of solutions and of real ones carry over; each lowering says why.
     """
 
     @property
+    @abstractmethod
     def network(self) -> Network:
         """The network of the other kind."""
 
     @property
     def labels(self) -> tuple[Network, Support]:
         """A network whose labels are the teacher's, which need not be of the student's kind."""
+        return self.network, {}
 
     def cell(self, cell: Cell) -> Cell:
         """Where a weight stands in the other network."""
+        return cell
 
     def weights(self, weights: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
         """The other network's matrices; `one` is that of the entries' ring."""
+        return dict(weights)
 
     def teacher(self, teacher: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
         """Weights of the other network that give the teacher's labels, where there are some."""
+        return dict(teacher)
 
     def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
         """The other network's samples."""
+        return X
 
 
 class Network(ABC):
@@ -303,24 +338,14 @@ class Network(ABC):
 
     # -- the Jacobian ----------------------------------------------------------------
 
-    def modular_tangents(
-        self,
-        weights: Mapping[str, np.ndarray],
-        X: np.ndarray,
-        names: Sequence[str] | None,
-        p: int,
-        seed: int,
-    ) -> Factors:
+    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
         """The factors of the Jacobian's columns at a point over GF(p).
 
         Parameters
         ----------
-        weights : mapping of str to ndarray of int64
-        X : ndarray of int64
+        point : Point
         names : sequence of str or None
             Only these matrices.
-        p, seed : int
-            The point's number: what is drawn besides weights and samples follows from it.
 
         Returns
         -------
@@ -328,23 +353,15 @@ class Network(ABC):
             L and R for each matrix; R has shape (S, columns, label columns), L (S, d, rows) or,
             where it differs from sample to sample, (S, d, label columns, rows).  The cell (i, j)
             moves the label (k, c) by the sum over s of L[s, k, (c,) i] R[s, j, c].
-
-        Raises
-        ------
-        NotKnown
         """
         raise self._no_jacobian()
 
-    def modular_forward(self, weights: Mapping[str, Any], X: Any, p: int, seed: int) -> Matrix:
-        """Labels at the point of `modular_tangents`, from dual numbers for instance.
+    def modular_forward(self, point: Point) -> Matrix:
+        """Labels at a point of any matrices over GF(p) with the operations that `forward` uses.
 
-        Parameters
-        ----------
-        weights, X : of any matrices over GF(p)
-            With the operations that `forward` uses; see `algebra.linear.derivatives`.
-        p, seed : int
+        Of dual numbers, for instance: see `algebra.linear.derivatives`.
         """
-        return self.forward(weights, X)
+        return self.forward(point.weights, point.X)
 
     # -- what can be recorded ----------------------------------------------------------
 
@@ -360,36 +377,22 @@ class Network(ABC):
         ----------
         what : {"labels", "traces", "states"}
             The labels; the outputs at every step; the states of the hidden units.
-
-        Raises
-        ------
-        NotKnown
         """
         if what == LABELS:
             return tuple(Reading("outputs", step, self.d) for step in self.label_steps)
         raise self._no_reading(what)
 
     def modular_readings(
-        self,
-        what: str,
-        weights: Mapping[str, np.ndarray],
-        X: np.ndarray,
-        names: Sequence[str] | None,
-        p: int,
-        seed: int,
+        self, what: str, point: Point, names: Sequence[str] | None
     ) -> list[Factors]:
         """The factors of the derivatives of `readings`, at a point over GF(p).
 
         As of `modular_tangents`, with the units of each reading in place of the outputs; a matrix
         that a reading does not depend on is missing.
-
-        Raises
-        ------
-        NotKnown
         """
         if what != LABELS:
             raise self._no_reading(what)
-        factors = self.modular_tangents(weights, X, names, p, seed)
+        factors = self.modular_tangents(point, names)
         return [
             {
                 name: (
@@ -401,25 +404,14 @@ class Network(ABC):
             for k in range(len(self.label_steps))
         ]
 
-    def modular_values(
-        self, what: str, weights: Mapping[str, Any], X: Any, p: int, seed: int
-    ) -> list[Matrix]:
-        """What `modular_readings` differentiates, one matrix (units×m) each, of dual numbers.
+    def modular_values(self, what: str, point: Point) -> list[Matrix]:
+        """What `modular_readings` differentiates, one matrix (units×m) each.
 
-        Parameters
-        ----------
-        what, p, seed
-            As for `modular_readings`.
-        weights, X : of any matrices over GF(p)
-            As for `modular_forward`.
-
-        Raises
-        ------
-        NotKnown
+        At a point of dual numbers, as for `modular_forward`.
         """
         if what != LABELS:
             raise self._no_reading(what)
-        Y = self.modular_forward(weights, X, p, seed)
+        Y = self.modular_forward(point)
         return [Y[:, k * self.m : (k + 1) * self.m] for k in range(len(self.label_steps))]
 
     def _no_reading(self, what: str) -> NotKnown:
@@ -430,32 +422,17 @@ class Network(ABC):
 
     @property
     def label_dimension_bound(self) -> int:
-        """An upper bound, from counting, on the rank ρ of the whole Jacobian.
-
-        Raises
-        ------
-        NotKnown
-        """
+        """An upper bound, from counting, on the rank ρ of the whole Jacobian."""
         raise self._no_jacobian()
 
     @property
     def entry_degree(self) -> int:
-        """Degree of a Jacobian entry as a polynomial in all that is drawn at a point.
-
-        Raises
-        ------
-        NotKnown
-        """
+        """Degree of a Jacobian entry as a polynomial in all that is drawn at a point."""
         raise self._no_jacobian()
 
     @property
     def entry_bits(self) -> int:
-        """Bits of a bound on the sum of absolute coefficients of a Jacobian entry.
-
-        Raises
-        ------
-        NotKnown
-        """
+        """Bits of a bound on the sum of absolute coefficients of a Jacobian entry."""
         raise self._no_jacobian()
 
     @property
@@ -476,12 +453,7 @@ class Network(ABC):
         return None
 
     def axes(self) -> tuple[Axis, ...]:
-        """The units that may be renamed among each other, outputs first.
-
-        Raises
-        ------
-        NotKnown
-        """
+        """The units that may be renamed among each other, outputs first."""
         raise NotKnown(self, "the symmetries")
 
     def transposed(self) -> dict[str, str]:
@@ -489,12 +461,7 @@ class Network(ABC):
         return {}
 
     def limits(self) -> dict[str, MatrixLimits]:
-        """How many equations the rows and columns of each matrix take part in.
-
-        Raises
-        ------
-        NotKnown
-        """
+        """How many equations the rows and columns of each matrix take part in."""
         raise NotKnown(self, "equation budgets", "use the generic rank instead")
 
     def enough_rank(self, name: str) -> int:
@@ -513,12 +480,7 @@ class Network(ABC):
 
     @property
     def own_forms(self) -> tuple[str, ...]:
-        """Names of the lifted forms that fit, of a network that is no chain.
-
-        Raises
-        ------
-        NotKnown
-        """
+        """Names of the lifted forms that fit, of a network that is no chain."""
         raise self._no_jacobian()
 
     @property

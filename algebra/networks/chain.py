@@ -41,10 +41,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from algebra.linalg.modular import matmul as modular_matmul
-from algebra.networks.base import Axis, Factors, Matmul, Matrix, Network
+from algebra.networks.base import Axis, Factors, Matmul, Matrix, Network, Point
 from algebra.networks.limits import MatrixLimits, least
-from algebra.networks.readings import STATES, Reading
+from algebra.networks.readings import LABELS, STATES, TRACES, Reading
 
 
 def _same(value: Any) -> Any:
@@ -182,11 +181,7 @@ class ChainNetwork(Network):
             factors[chain.output] = (identity[None], states[-1][None])
         left = reduced(weights[chain.output])
         if chain.recurrent is None:
-            for k, name in reversed(list(enumerate(chain.steps))):
-                if name in wanted:
-                    factors[name] = (left[None], states[k][None])
-                left = matmul(left, weights[name])
-            return factors
+            return factors | self._layer_tangents(weights, states, self.steps, left, wanted, matmul)
         W, B, T = chain.recurrent, chain.start, self.steps
         if wanted & {W, B}:
             # powers[k] = D W^k
@@ -200,21 +195,24 @@ class ChainNetwork(Network):
                 factors[B] = (np.stack(powers[T:0:-1]), U)
         return factors
 
+    def _layer_tangents(
+        self, weights: Mapping[str, Any], states: Sequence[Any], last: int, left: Any,
+        wanted: Collection[str], matmul: Matmul,
+    ) -> Factors:  # fmt: skip
+        """Of `left` times the state after `last` distinct steps."""
+        factors: Factors = {}
+        for k, name in reversed(list(enumerate(self.chain().steps[:last]))):
+            if name in wanted:
+                factors[name] = (left[None], states[k][None])
+            left = matmul(left, weights[name])
+        return factors
+
     def affine_in(self, names: Collection[str]) -> bool:
         return len(names) == 1 and self.chain().recurrent not in names
 
-    def modular_tangents(
-        self,
-        weights: Mapping[str, np.ndarray],
-        X: np.ndarray,
-        names: Sequence[str] | None,
-        p: int,
-        seed: int,
-    ) -> Factors:
+    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
         """`tangents` over GF(p); the seed is of no consequence."""
-        return self.tangents(
-            weights, X, names, lambda a, b: modular_matmul(a, b, p), lambda a: a % p
-        )
+        return self.tangents(point.weights, point.X, names, point.matmul, point.reduced)
 
     # -- what can be recorded ----------------------------------------------------------
 
@@ -236,44 +234,33 @@ class ChainNetwork(Network):
         )
 
     def modular_readings(
-        self,
-        what: str,
-        weights: Mapping[str, np.ndarray],
-        X: np.ndarray,
-        names: Sequence[str] | None,
-        p: int,
-        seed: int,
+        self, what: str, point: Point, names: Sequence[str] | None
     ) -> list[Factors]:
         if what != STATES or not self.steps:
-            return super().modular_readings(what, weights, X, names, p, seed)
-        chain, wanted = self.chain(), set(self.shapes if names is None else names)
-        if chain.recurrent:
-            return self._state_tangents(weights, X, wanted, p)
-        states, found = [X % p], []
-        for name in chain.steps:
-            states.append(modular_matmul(weights[name], states[-1], p))
-        for last, width in enumerate(self.inner_widths, 1):
-            left, factors = np.eye(width, dtype=np.int64), {}
-            for k in reversed(range(last)):
-                if chain.steps[k] in wanted:
-                    factors[chain.steps[k]] = (left[None], states[k][None])
-                left = modular_matmul(left, weights[chain.steps[k]], p)
-            found.append(factors)
-        return found
+            return super().modular_readings(what, point, names)
+        wanted = set(self.shapes if names is None else names)
+        if self.chain().recurrent:
+            return self._state_tangents(point, wanted)
+        weights, states = point.weights, self.states(point.weights, point.X, point.matmul)
+        states = [point.reduced(state) for state in states]
+        return [
+            self._layer_tangents(
+                weights, states, last, np.eye(width, dtype=np.int64), wanted, point.matmul
+            )
+            for last, width in enumerate(self.inner_widths, 1)
+        ]
 
-    def _state_tangents(
-        self, weights: Mapping[str, np.ndarray], X: np.ndarray, wanted: Collection[str], p: int
-    ) -> list[Factors]:
+    def _state_tangents(self, point: Point, wanted: Collection[str]) -> list[Factors]:
         """Of h_1, …, h_T and W h_T: dh_t = Σ_s W^{t-1-s} dW h_s + Σ_s W^{t-s} dB x_s."""
         chain, b = self.chain(), self.step_inputs
         assert chain.recurrent is not None
         assert chain.start is not None
-        W, powers = weights[chain.recurrent], [np.eye(self.inner_widths[0], dtype=np.int64)]
+        W, powers = point.weights[chain.recurrent], [np.eye(self.inner_widths[0], dtype=np.int64)]
         for _ in range(self.steps):
-            powers.append(modular_matmul(W, powers[-1], p))
-        states, found = self._hidden(weights, X, lambda a, b: modular_matmul(a, b, p)), []
-        states = [state % p for state in states]
-        inputs = X.reshape(self.steps, b, -1)
+            powers.append(point.matmul(W, powers[-1]))
+        states, found = self._hidden(point.weights, point.X, point.matmul), []
+        states = [point.reduced(state) for state in states]
+        inputs = point.X.reshape(self.steps, b, -1)
         for t in range(1, self.steps + 2):
             factors: Factors = {}
             if chain.recurrent in wanted and t > 1:
@@ -301,12 +288,12 @@ class ChainNetwork(Network):
             states.append(h + matmul(W, states[-1]) if states else h)
         return [*states, matmul(W, states[-1])]
 
-    def modular_values(
-        self, what: str, weights: Mapping[str, Any], X: Any, p: int, seed: int
-    ) -> list[Matrix]:
+    def modular_values(self, what: str, point: Point) -> list[Matrix]:
         if what != STATES or not self.steps:
-            return super().modular_values(what, weights, X, p, seed)
-        return self._hidden(weights, X) if self.chain().recurrent else self.states(weights, X)[1:]
+            return super().modular_values(what, point)
+        if self.chain().recurrent:
+            return self._hidden(point.weights, point.X)
+        return self.states(point.weights, point.X)[1:]
 
     @property
     def label_dimension_bound(self) -> int:
@@ -450,3 +437,49 @@ def need_chain(network: Network) -> ChainNetwork:
     if isinstance(network, ChainNetwork):
         return network
     raise network._no_jacobian()
+
+
+@dataclass(frozen=True)
+class RecurrentChain(ChainNetwork):
+    """h_t = W h_{t-1} + B x_t, read by D; what the kinds of linear RNNs share.
+
+    Parameters
+    ----------
+    n, T, b, d, m : int
+        Hidden units, time steps, inputs a step, outputs, samples.
+    """
+
+    n: int
+    T: int
+    b: int
+    d: int
+    m: int
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        return {"D": (self.d, self.n), "W": (self.n, self.n), "B": (self.n, self.b)}
+
+    def chain(self) -> Chain:
+        return Chain("B", ("W",) * self.T, "D", "all")
+
+    @property
+    @abstractmethod
+    def read_at_every_step(self) -> ChainNetwork:
+        """The same network with the outputs of all steps for labels."""
+
+    def readings(self, what: str) -> tuple[Reading, ...]:
+        if what == TRACES:
+            return self.read_at_every_step.readings(LABELS)
+        return super().readings(what)
+
+    def modular_readings(
+        self, what: str, point: Point, names: Sequence[str] | None
+    ) -> list[Factors]:
+        if what == TRACES:
+            return self.read_at_every_step.modular_readings(LABELS, point, names)
+        return super().modular_readings(what, point, names)
+
+    def modular_values(self, what: str, point: Point) -> list[Matrix]:
+        if what == TRACES:
+            return self.read_at_every_step.modular_values(LABELS, point)
+        return super().modular_values(what, point)

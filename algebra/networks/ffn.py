@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from algebra.networks.activated import ActivatedNetwork, Stage
-from algebra.networks.base import Axis
 from algebra.networks.feedforward import LinearFeedForward
 
 
@@ -68,13 +67,3 @@ class FeedForward(ActivatedNetwork):
 
     def linear_kind(self) -> LinearFeedForward:
         return LinearFeedForward(q=self.q, widths=self.widths, d=self.d, m=self.m)
-
-    def axes(self) -> tuple[Axis, ...]:
-        def bias(name: str) -> tuple[tuple[str, int], ...]:
-            return ((name, 0),) if self.biases else ()
-
-        found = [Axis("outputs", self.d, ((f"W{self.layers}", 0), *bias("e")))]
-        for k in range(self.layers - 1, 0, -1):
-            places = ((f"W{k + 1}", 1), (f"W{k}", 0), *bias(f"c{k}"))
-            found.append(Axis(f"hidden layer {k}", self.widths[k - 1], places))
-        return (*found, Axis("inputs", self.q, (("W1", 1),)))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from algebra.networks.activated import ActivatedNetwork, Stage
-from algebra.networks.base import Axis
 from algebra.networks.recurrent import LinearRNN
 
 
@@ -60,18 +59,6 @@ class RNN(ActivatedNetwork):
 
     def linear_kind(self) -> LinearRNN:
         return LinearRNN(n=self.n, T=self.T, b=self.b, d=self.d, m=self.m)
-
-    def axes(self) -> tuple[Axis, ...]:
-        hidden = [("D", 1), ("W", 0), ("W", 1), ("B", 0)]
-        outputs = [("D", 0)]
-        if self.biases:
-            hidden.append(("c", 0))
-            outputs.append(("e", 0))
-        return (
-            Axis("outputs", self.d, tuple(outputs)),
-            Axis("hidden units", self.n, tuple(hidden)),
-            Axis("inputs", self.b, (("B", 1),)),
-        )
 
     def population(self, name: str, line: str) -> str:
         """ "input", "hidden" or "output"."""

@@ -25,19 +25,18 @@ they do not speak of this kind.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from algebra.networks.base import Factors, Matmul, Matrix
-from algebra.networks.chain import Chain, ChainNetwork
-from algebra.networks.readings import LABELS, TRACES, Reading
+from algebra.networks.base import Matmul, Matrix
+from algebra.networks.chain import RecurrentChain
 
 
 @dataclass(frozen=True)
-class SequenceRNN(ChainNetwork):
+class SequenceRNN(RecurrentChain):
     """Linear recurrent network whose labels are the outputs ``D W h_t`` of all T steps.
 
     The samples X are (Tb)×m, the labels d×Tm: first all samples at step 1, then at step 2, ….
@@ -61,19 +60,6 @@ class SequenceRNN(ChainNetwork):
     column_letter: ClassVar[str] = "Tm"
     drive_letter: ClassVar[str] = "U"
 
-    n: int
-    T: int
-    b: int
-    d: int
-    m: int
-
-    @property
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        return {"D": (self.d, self.n), "W": (self.n, self.n), "B": (self.n, self.b)}
-
-    def chain(self) -> Chain:
-        return Chain("B", ("W",) * self.T, "D", "all")
-
     @property
     def columns(self) -> int:
         """Columns of the label matrix: m for each of the T steps."""
@@ -83,25 +69,9 @@ class SequenceRNN(ChainNetwork):
     def label_steps(self) -> tuple[int | None, ...]:
         return tuple(range(self.T))
 
-    def readings(self, what: str) -> tuple[Reading, ...]:
-        return super().readings(LABELS if what == TRACES else what)
-
-    def modular_readings(
-        self,
-        what: str,
-        weights: Mapping[str, np.ndarray],
-        X: np.ndarray,
-        names: Sequence[str] | None,
-        p: int,
-        seed: int,
-    ) -> list[Factors]:
-        what = LABELS if what == TRACES else what
-        return super().modular_readings(what, weights, X, names, p, seed)
-
-    def modular_values(
-        self, what: str, weights: Mapping[str, Any], X: Any, p: int, seed: int
-    ) -> list[Matrix]:
-        return super().modular_values(LABELS if what == TRACES else what, weights, X, p, seed)
+    @property
+    def read_at_every_step(self) -> SequenceRNN:
+        return self
 
     @property
     def independent_columns(self) -> int:

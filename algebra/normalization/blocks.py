@@ -40,6 +40,7 @@ from algebra.linalg.modular import matmul, random_prime, random_residues
 from algebra.networks.normalization import NormNet
 from algebra.normalization.khatri_rao import khatri_rao
 from algebra.problems.problem import Problem
+from algebra.results import named
 
 _POINTS = 3
 
@@ -66,12 +67,7 @@ class BlockWitness:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for a certificate."""
-        return {
-            "layer": self.layer,
-            "equations": self.equations,
-            "unknowns": self.unknowns,
-            "witness": [self.p, self.seed],
-        }
+        return {**named(self, "layer", "equations", "unknowns"), "witness": [self.p, self.seed]}
 
 
 def shifts_fit(problem: Problem) -> str:

@@ -91,19 +91,7 @@ def target_rank(network: NormNet, seed: int = 0) -> GenericRank:
 
 
 def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
-    """Verdict on an allocation of a normalization network.
-
-    Parameters
-    ----------
-    problem : Problem
-        Of a `NormNet`, with a fixed allocation.
-    effort : Effort
-        Limits and tools are used for linear nets.
-
-    Returns
-    -------
-    Certificate
-    """
+    """Verdict on an allocation; limits and tools are used for linear nets."""
     start, seed = time.monotonic(), effort.seed
     network = problem.network
     assert isinstance(network, NormNet)

@@ -14,8 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from algebra.certificates.family import WrittenEquations
 from algebra.errors import InputError, whole_number
 from algebra.linear.inspect import inspect_linear
+from algebra.networks.base import Support
 from algebra.networks.normalization import NormNet
 from algebra.normalization.khatri_rao import khatri_rao, khatri_rao_rank, width_needed
 from algebra.polynomials.rings import symbol
@@ -117,18 +119,14 @@ def lemma_equations(network: NormNet, layer: int = 1) -> list[tuple[str, Any]]:
 
 
 def inspect_normnet(
-    allocation: Allocation,
-    support: Mapping[str, np.ndarray] | None = None,
-    *,
-    seed: int = 0,
-    all_forms: bool = False,
+    allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
 ) -> Inspection:
     """Structure report of an allocation of a normalization network."""
     network = allocation.network
     if not isinstance(network, NormNet):
         raise InputError(f"`allocation` is of a {network.title}, not of a normnet")
     words = tuple(str(system) for system in lemma_systems(allocation, support, seed))
-    reduction = lowered(Problem.of(allocation, support=support or {}))
+    reduction = lowered(Problem.of(allocation, support=support))
     if reduction is None:
         words += (
             f"ReLU: the equations of the labels hold for one activation pattern at a time, "
@@ -144,9 +142,7 @@ def inspect_normnet(
     )
 
 
-def normnet_equations(
-    found: Inspection, support: Mapping[str, np.ndarray]
-) -> tuple[str, list[tuple[str, Any]]]:
+def normnet_equations(found: Inspection, support: Support) -> WrittenEquations:
     """The equations of Lemma 1 for all layers, in SymPy."""
     network = found.allocation.network
     assert isinstance(network, NormNet)

@@ -44,8 +44,6 @@ from algebra.linalg.rational import Rationals, column, matrix
 from algebra.normalization.dense import norm_bound, rationals
 from algebra.normalization.khatri_rao import khatri_rao
 
-_MOST_POINTS = 8
-
 
 @dataclass(frozen=True)
 class SkipBlock:

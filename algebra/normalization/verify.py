@@ -35,19 +35,7 @@ from algebra.theorems.statements import what_theorems_say
 
 
 def verify_normnet(data: object, effort: Effort) -> Verification:
-    """Check a certificate of a normalization network from scratch.
-
-    Parameters
-    ----------
-    data : object
-        The content of ``cert.json``.
-    effort : Effort
-        New points follow from its seed.
-
-    Returns
-    -------
-    Verification
-    """
+    """Check the certificate of a normalization network at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         _check(claim, checklist, effort)

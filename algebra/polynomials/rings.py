@@ -44,18 +44,6 @@ class Ring(Protocol):
         ...
 
 
-class Field(Ring, Protocol):
-    """A ring in which linear systems can be solved exactly."""
-
-    def context(self, names: Sequence[str]) -> Any:
-        """The polynomial ring in these unknowns (degrevlex)."""
-        ...
-
-    def rref(self, rows: Sequence[Sequence[Any]], columns: int) -> list[list[Any]]:
-        """Reduced row echelon form, without its zero rows."""
-        ...
-
-
 class RationalField:
     """The rationals, through python-flint."""
 

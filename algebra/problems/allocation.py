@@ -7,7 +7,7 @@ matrices of a network, any mix of them.  It knows nothing of weights or probabil
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
@@ -241,6 +241,11 @@ class Allocation:
 
     def __repr__(self) -> str:
         return f"Allocation({self})"
+
+
+def cell_columns(cells: Sequence[Cell]) -> dict[str, list[Any]]:
+    """Columns of a table with a row for each cell."""
+    return {name: [cell[k] for cell in cells] for k, name in enumerate(("matrix", "row", "column"))}
 
 
 def _shape(network: Network, name: Any) -> tuple[int, int]:

@@ -13,10 +13,11 @@ Whoever solves sees the reduced problem and its instances only.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -27,25 +28,31 @@ from algebra.problems.problem import Problem
 Matrices = Mapping[str, np.ndarray]
 
 
-class Reduction(Protocol):
+class Reduction(ABC):
     """A problem solved instead, over any ring of entries (see the module)."""
 
     @property
+    @abstractmethod
     def problem(self) -> Problem:
         """The problem solved instead; without learnable weights where they are drawn anew."""
 
+    @abstractmethod
     def allocation(self, allocation: Allocation) -> Allocation:
         """The weights that learn there."""
 
     def weights(self, weights: Matrices, one: Any) -> Matrices:
         """The student's matrices there; `one` is that of the entries' ring."""
+        return weights
 
     def teacher(self, teacher: Matrices, one: Any) -> Matrices:
         """Weights of the student's kind there that give the teacher's labels, where there are."""
+        return teacher
 
     def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
         """The samples there; the labels are the same."""
+        return X
 
+    @abstractmethod
     def restore(
         self, allocation: Allocation, weights: Matrices, solution: Sequence[Any]
     ) -> tuple[Any, ...]:
@@ -63,7 +70,7 @@ class Reduction(Protocol):
 
 
 @dataclass(frozen=True)
-class Lowered:
+class Lowered(Reduction):
     """The problem of `Network.lower`.
 
     Examples
@@ -108,15 +115,12 @@ class Lowered:
         return Allocation.from_cells(self.lowering.network, cells)
 
     def weights(self, weights: Matrices, one: Any) -> Matrices:
-        """The lowered matrices."""
         return self.lowering.weights(weights, one)
 
     def teacher(self, teacher: Matrices, one: Any) -> Matrices:
-        """The teacher in the lowered network, as far as it is a student there."""
         return self.lowering.teacher(teacher, one)
 
     def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
-        """The lowered samples."""
         return self.lowering.samples(X, one)
 
     def restore(
@@ -128,7 +132,7 @@ class Lowered:
 
 
 @dataclass(frozen=True)
-class KeptFixed:
+class KeptFixed(Reduction):
     """The problem of some of the learnable weights, the surplus ones fixed.
 
     Examples
@@ -152,18 +156,6 @@ class KeptFixed:
     def allocation(self, allocation: Allocation) -> Allocation:
         """The part."""
         return self.part
-
-    def weights(self, weights: Matrices, one: Any) -> Matrices:
-        """The student's own."""
-        return weights
-
-    def teacher(self, teacher: Matrices, one: Any) -> Matrices:
-        """The teacher's own."""
-        return teacher
-
-    def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
-        """The same samples."""
-        return X
 
     def restore(
         self, allocation: Allocation, weights: Matrices, solution: Sequence[Any]

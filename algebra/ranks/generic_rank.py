@@ -36,9 +36,9 @@ from algebra.linalg.modular import (
     random_residues,
     rank,
 )
-from algebra.networks.base import Network
+from algebra.networks.base import Network, Point
 from algebra.problems.allocation import Allocation, Cell
-from algebra.ranks.jacobian import Point, all_cells, jacobian, random_point, tangent_factors
+from algebra.ranks.jacobian import all_cells, jacobian, random_point, tangent_factors
 from algebra.ranks.size import check_size
 from algebra.time_limits import check_time
 

@@ -32,33 +32,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from algebra.linalg.modular import Residues, matmul, random_residues
-from algebra.networks.base import Factors, Network
+from algebra.networks.base import Factors, Network, Point
 from algebra.problems.allocation import Cell
 from algebra.ranks.size import check_size
-
-
-@dataclass(frozen=True)
-class Point:
-    """A random point over GF(p): weights and samples.
-
-    Attributes
-    ----------
-    p : int
-    seed : int
-        The point follows from (network, support, p, seed); see `random_point`.
-    weights : dict of str to ndarray of int64
-    X : ndarray of int64
-    """
-
-    p: int
-    seed: int
-    weights: Mapping[str, Residues]
-    X: Residues
 
 
 def random_point(
@@ -82,7 +62,7 @@ def tangent_factors(network: Network, point: Point, names: Sequence[str] | None 
     names : sequence of str, optional
         Only these matrices.
     """
-    return network.modular_tangents(point.weights, point.X, names, point.p, point.seed)
+    return network.modular_tangents(point, names)
 
 
 def jacobian(factors: Factors, cells: Sequence[Cell], p: int) -> Residues:

@@ -32,9 +32,10 @@ from fractions import Fraction
 import numpy as np
 
 from algebra.linalg.modular import Residues, matmul, random_residues, rank
+from algebra.networks.base import Point
 from algebra.problems.updates import Learning, Motion
 from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank, deficit_error, rank_at_points
-from algebra.ranks.jacobian import Point, jacobian, tangent_factors
+from algebra.ranks.jacobian import jacobian, tangent_factors
 from algebra.ranks.size import check_size
 
 # The arrays of U and V, by matrix and letter.

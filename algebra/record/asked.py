@@ -47,13 +47,14 @@ from algebra.matroids.capped import CappedProblem, System
 from algebra.matroids.groups import Groups
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.spanning import SpanningProblem
+from algebra.networks.base import Point
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, deficit_error, rank_at_points
-from algebra.ranks.jacobian import Point, jacobian, random_point
+from algebra.ranks.jacobian import jacobian, random_point
 from algebra.ranks.size import check_size
-from algebra.record.things import WHATS, Thing, check_what, numbers_of, things_of
+from algebra.record.things import Thing, check_what, numbers_of, things_of
 
 # Kinds of caps: on the entries of one output, of one sample, on the things of one population.
 CAPS = ("row", "column", "matrix")
@@ -139,12 +140,7 @@ class Asked:
         check_size(network, len(cells), int(kept.sum()))
         names = sorted(self.allocation.matrices)
         sources = {source for source, _ in self.owners}
-        factors = {
-            source: network.modular_readings(
-                source, point.weights, point.X, names, point.p, point.seed
-            )
-            for source in sources
-        }
+        factors = {source: network.modular_readings(source, point, names) for source in sources}
         table = np.zeros((len(owner), len(cells)), np.int64)
         at = 0
         for source, inside in self.owners:
@@ -358,8 +354,3 @@ def _caps(caps: Mapping[str, int], kinds: tuple[str, ...]) -> tuple[tuple[str, i
     return tuple(
         (kind, whole_number(caps[kind], f"caps.{kind}", 0)) for kind in CAPS if kind in caps
     )
-
-
-def what_text() -> str:
-    """All kinds of things in one line, for the command line's help."""
-    return "; ".join(f"{name}: {what.help}" for name, what in WHATS.items())

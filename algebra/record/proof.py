@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.duals import dual_from_dict, leaves_from_list
-from algebra.certificates.fields import Fields
-from algebra.certificates.parts import read_caps, read_price, read_problem
-from algebra.errors import InputError, shown
+from algebra.certificates.duals import Evidence
+from algebra.certificates.parts import (
+    plain_problem,
+    proof_fields,
+    read_caps,
+    read_price,
+    read_prices,
+    read_version,
+)
+from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.record.asked import CAPS, Asked, ask
-from algebra.record.result import FORMAT, VERSION, EntryEvidence, Evidence, GroupEvidence
+from algebra.record.result import FORMAT, VERSION, EntryEvidence, GroupEvidence
 from algebra.record.things import things_of
 
 
@@ -86,19 +91,11 @@ def read_proof(data: object) -> RecordingProof:
     CheckFailed
         Where a field is not of its form, with its place.
     """
-    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-        raise InputError(f"this is not the proof of a recording: `format` is not {FORMAT!r}")
-    version = data.get("version")
-    if type(version) is not int or version != VERSION:
-        raise InputError(
-            f"recording proof version {shown(version)}; this program reads version {VERSION}"
-        )
-    fields = Fields(data)
-    for name in ("format", "version"):
-        fields.raw(name)
-    problem = read_problem(fields.table("problem"))
+    read_version(data, FORMAT, (VERSION,), "the proof of a recording")
+    fields = proof_fields(data)
+    problem = plain_problem(fields.raw("problem"))
     what = fields.texts("what")
-    prices = tuple(read_price(v, f"prices[{k}]") for k, v in enumerate(fields.items("prices")))
+    prices = read_prices(fields)
     must, forbidden = fields.wholes("must", 0), fields.wholes("forbidden", 0)
     recorded = fields.wholes("recorded", 0)
     caps = read_caps(fields.table("caps"), CAPS)
@@ -106,13 +103,8 @@ def read_proof(data: object) -> RecordingProof:
         raise CheckFailed("caps", "are not in the order " + ", ".join(CAPS))
     rank = fields.whole("rank", 0)
     cost, bound = (read_price(fields.raw(name), name) for name in ("cost", "bound"))
-    inner = fields.table("evidence")
-    evidence: Evidence
-    if what == ("entries",):
-        evidence = EntryEvidence(dual_from_dict(inner.raw("dual"), inner.at("dual")))
-    else:
-        evidence = GroupEvidence(leaves_from_list(inner.raw("leaves"), inner.at("leaves")))
-    inner.finish()
+    form = EntryEvidence if what == ("entries",) else GroupEvidence
+    evidence: Evidence = form.from_dict(fields.raw("evidence"))
     fields.finish()
     return RecordingProof(
         problem, what, prices, must, forbidden, recorded, caps, rank, cost, bound, evidence

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from algebra.certificates.duals import Evidence
 from algebra.errors import InputError, Unfinished
 from algebra.identify.fibre import Fibre, fibre_of_rows
 from algebra.linalg.modular import Residues
@@ -29,7 +30,7 @@ from algebra.phases import phase
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.record.asked import Asked, ask
-from algebra.record.result import EntryEvidence, Evidence, GroupEvidence, Recording
+from algebra.record.result import EntryEvidence, GroupEvidence, Recording
 from algebra.time_limits import OutOfTime, end_of_part, has_passed
 
 # Points are added until the error bound of an optimum is below this.

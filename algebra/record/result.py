@@ -12,7 +12,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.duals import dual_to_dict, leaves_to_list
+from algebra.certificates.duals import (
+    LEAVES,
+    Evidence,
+    dual_from_dict,
+    dual_to_dict,
+    written,
+)
 from algebra.identify.fibre import Fibre
 from algebra.matroids.capped import Dual
 from algebra.matroids.groups import GroupLeaf
@@ -21,7 +27,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.record.asked import Asked
 from algebra.record.things import Thing, title
-from algebra.results import Result
+from algebra.results import Result, named
 
 FORMAT, VERSION = "matchprob-recording", 1
 # Free weights that are listed in a text.
@@ -29,28 +35,17 @@ _MOST = 24
 
 
 @dataclass(frozen=True)
-class GroupEvidence:
+class GroupEvidence(Evidence):
     """What proves the bound where things are groups of rows: the leaves of a search."""
 
-    leaves: tuple[GroupLeaf, ...] = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"leaves": leaves_to_list(self.leaves)}
+    leaves: tuple[GroupLeaf, ...] = field(repr=False, metadata=LEAVES)
 
 
 @dataclass(frozen=True)
-class EntryEvidence:
+class EntryEvidence(Evidence):
     """What proves the bound where things are single rows."""
 
-    dual: Dual = field(repr=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"dual": dual_to_dict(self.dual)}
-
-
-Evidence = GroupEvidence | EntryEvidence
+    dual: Dual = field(repr=False, metadata=written("dual", dual_to_dict, dual_from_dict))
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,19 +124,18 @@ class Recording(Result):
         return {
             "what": list(self.asked.what),
             "recorded": [thing.name for thing in self.recorded],
-            "cost": str(self.cost),
-            "bound": str(self.bound),
+            **named(self, "cost", "bound"),
             "optimal": self.is_optimal,
             "of": len(self.asked.allowed),
             "rank": self.rank.rank,
             "learnable": self.learnable,
             "locally_unique": self.is_unique,
-            "free": [list(cell) for cell in self.free],
+            **named(self, "free"),
             "caps": dict(self.asked.caps),
             "proof": self.proof,
             "error_bound": bound_text(self.error),
             "rank_error_bound": bound_text(self.rank.error),
-            "points": [list(point) for point in self.points],
+            **named(self, "points"),
         }
 
     def proof_file(self) -> dict[str, Any]:
@@ -162,9 +156,7 @@ class Recording(Result):
             "caps": dict(asked.caps),
             "recorded": [k for k, thing in enumerate(asked.things) if thing in chosen],
             "rank": self.rank.rank,
-            "cost": str(self.cost),
-            "bound": str(self.bound),
-            "evidence": self.evidence.to_dict(),
+            **named(self, "cost", "bound", "evidence"),
         }
 
     def facts(self) -> dict[str, Any]:

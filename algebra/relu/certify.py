@@ -31,18 +31,7 @@ from algebra.time_limits import OutOfTime
 
 
 def certify_relu(problem: Problem, effort: Effort) -> Certificate:
-    """Decide what can be decided of an allocation of a shallow ReLU net.
-
-    Parameters
-    ----------
-    problem : Problem
-        With a fixed allocation.
-    effort : Effort
-
-    Returns
-    -------
-    Certificate
-    """
+    """Decide what can be decided of an allocation of a shallow ReLU net."""
     seed, refuted = effort.seed, effort.tools.refuted
     start = time.monotonic()
     network = problem.network

@@ -37,7 +37,8 @@ from algebra.certificates.checks import (
     CheckFailed,
     Verification,
 )
-from algebra.certificates.fields import Fields, items, matrix, rational_text, whole
+from algebra.certificates.fields import Fields, cells, items, matrix, rational_text, whole
+from algebra.certificates.parts import read_version
 from algebra.certificates.reading import MOST_DIGITS, TooLarge
 from algebra.errors import InputError, one_line, shown
 from algebra.linalg.rational import texts
@@ -173,7 +174,7 @@ def read_decision(data: object, place: str = "") -> Decision:
         raise CheckFailed(sizes.at("kind"), f"must be {ShallowReLU.kind!r}")
     network = ShallowReLU(*(sizes.whole(name, 1, _LARGEST) for name in ("q", "n", "d", "m")))
     sizes.finish()
-    order = _cells(fields.items("cells"), fields.at("cells"))
+    order = cells(fields.raw("cells"), fields.at("cells"))
     try:
         allocation = Allocation.from_cells(network, order)
     except InputError as error:
@@ -208,18 +209,6 @@ def read_decision(data: object, place: str = "") -> Decision:
             _limit_arrangements(system)
     fields.finish()
     return Decision(system, teacher, verdict, witness, tuple(leaves))
-
-
-def _cells(values: list[Any], place: str) -> list[tuple[str, int, int]]:
-    """Cells (matrix, row, column)."""
-    found = []
-    for k, value in enumerate(values):
-        at = f"{place}[{k}]"
-        cell = items(value, at)
-        if len(cell) != 3 or type(cell[0]) is not str:
-            raise CheckFailed(at, f"({shown(value)}) is not a cell: matrix, row, column")
-        found.append((cell[0], whole(cell[1], at, 0), whole(cell[2], at, 0)))
-    return found
 
 
 def _box(values: list[Any], place: str, count: int) -> list[Interval]:
@@ -299,10 +288,7 @@ def verify_decision(data: Any) -> Verification:
     InputError
         Where the data is no decision of this format and version at all.
     """
-    if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-        raise InputError(f"this is not a ReLU decision: `format` is not {FORMAT!r}")
-    if type(data.get("version")) is not int or data["version"] not in VERSIONS:
-        raise InputError(f"decision version {shown(data.get('version'))}; this reads 1 and 2")
+    read_version(data, FORMAT, VERSIONS, "a ReLU decision")
     try:
         decision = read_decision(data)
     except CheckFailed as failure:

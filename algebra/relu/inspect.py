@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
-
-import numpy as np
 
 from algebra.linalg.modular import random_prime
+from algebra.networks.base import Support
 from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.cover import budget_violations, budgets
+from algebra.ranks.budgets.cover import budget_violations
+from algebra.ranks.budgets.lines import budgets
 from algebra.relu.patterns import (
     patterns_left_by_D3,
     patterns_left_by_D4,
@@ -19,27 +18,9 @@ from algebra.systems.inspection import Inspection
 
 
 def inspect_relu(
-    allocation: Allocation,
-    support: Mapping[str, np.ndarray],
-    *,
-    seed: int = 0,
-    all_forms: bool = False,
+    allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
 ) -> Inspection:
-    """Structure report of an allocation of a shallow ReLU net.
-
-    Parameters
-    ----------
-    allocation : Allocation
-    support : mapping of str to mask
-    seed : int, optional
-        The random patterns follow from it.
-    all_forms : bool, optional
-        Of no consequence: there is no form for all patterns at once.
-
-    Returns
-    -------
-    Inspection
-    """
+    """Structure report of a shallow ReLU net, of which no form holds for all patterns at once."""
     return Inspection(
         allocation=allocation,
         prime=random_prime(random.Random(f"inspect/{seed}")),

@@ -30,19 +30,7 @@ from algebra.theorems.statements import what_theorems_say
 
 
 def verify_relu(data: object, effort: Effort) -> Verification:
-    """Check the certificate of a shallow ReLU net.
-
-    Parameters
-    ----------
-    data : object
-        The content of ``cert.json``.
-    effort : Effort
-        The point of the rank test follows from its seed.
-
-    Returns
-    -------
-    Verification
-    """
+    """Check the certificate of a shallow ReLU net at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         assert isinstance(data, Mapping)

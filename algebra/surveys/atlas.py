@@ -28,7 +28,7 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.problems.symmetry import SymmetryGroup
-from algebra.results import Result, done_of
+from algebra.results import Result, columns_of, done_of, named
 from algebra.time_limits import OutOfTime, check_time
 
 # Allocations gone through one by one.
@@ -63,14 +63,8 @@ class AtlasEntry:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, one line of the file."""
-        return {
-            "cells": [list(cell) for cell in self.cells],
-            "orbit": self.orbit,
-            "verdict": self.verdict,
-            "rule": self.rule,
-            "rank": self.rank,
-            "generic_root_count": self.root_count,
-        }
+        names = ("cells", "orbit", "verdict", "rule", "rank")
+        return {**named(self, *names), "generic_root_count": self.root_count}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AtlasEntry:
@@ -118,14 +112,9 @@ class Atlas(Result):
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob atlas``."""
         return {
-            "network": self.network.to_dict(),
-            "matrices": list(self.matrices),
-            "budget": self.budget,
-            "orbits": self.orbits,
+            **named(self, "network", "matrices", "budget", "orbits"),
             "allocations": sum(e.orbit for e in self.entries),
-            "totals": self.totals,
-            "entries": [entry.to_dict() for entry in self.entries],
-            "seed": self.seed,
+            **named(self, "totals", "entries", "seed"),
         }
 
     picture = "atlas"
@@ -151,10 +140,7 @@ class Atlas(Result):
         """One row for each orbit."""
         return {
             "cells": [" ".join(f"{n}[{i},{j}]" for n, i, j in e.cells) for e in self.entries],
-            "orbit": [e.orbit for e in self.entries],
-            "verdict": [e.verdict for e in self.entries],
-            "rule": [e.rule for e in self.entries],
-            "rank": [e.rank for e in self.entries],
+            **columns_of(self.entries, "orbit", "verdict", "rule", "rank"),
             "generic_root_count": [e.root_count for e in self.entries],
         }
 

@@ -28,7 +28,7 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.ranks.generic_rank import TARGET_ERROR, deficit_error, generic_rank, network_rank
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
-from algebra.results import Result
+from algebra.results import Result, columns_of, named
 from algebra.theorems.corrected import CORRECTED
 from algebra.theorems.statements import THEOREMS, WORDS, Theorem
 from algebra.time_limits import OutOfTime, check_time, unlimited
@@ -39,6 +39,8 @@ LARGEST = 5_000_000
 _ENTRIES, _KEYS = 2_000_000, 4_000_000
 _FIRST = 16
 
+# The two ways in which a theorem can be wrong: fields of `TheoremAudit`.
+_WRONG = ("says_maximal_but_minimal", "says_minimal_but_not")
 Progress = Callable[[int, int], None]
 
 
@@ -68,14 +70,7 @@ class Counterexample:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "theorem": self.theorem,
-            "says": self.says,
-            "cells": [list(cell) for cell in self.cells],
-            "rank": self.rank,
-            "equations": self.equations,
-            "points": [list(point) for point in self.points],
-        }
+        return named(self, "theorem", "says", "cells", "rank", "equations", "points")
 
     def __str__(self) -> str:
         cells = " ".join(f"{name}[{i},{j}]" for name, i, j in self.cells)
@@ -152,44 +147,21 @@ class AuditResult(Result):
     def facts(self) -> dict[str, Any]:
         """How many allocations, and how often theorems are wrong of them."""
         return {
-            "matrix": self.matrix,
-            "budget": self.budget,
-            "checked": self.checked,
-            "total": self.total,
-            "minimal": self.minimal,
+            **named(self, "matrix", "budget", "checked", "total", "minimal"),
             "wrong": sum(t.wrong for t in self.theorems),
         }
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each theorem."""
-        found = self.theorems
-        return {
-            "matrix": [self.matrix for _ in found],
-            "theorem": [t.theorem for t in found],
-            "checked": [t.checked for t in found],
-            "agree": [t.agree for t in found],
-            "silent": [t.silent for t in found],
-            "says_maximal_but_minimal": [t.says_maximal_but_minimal for t in found],
-            "says_minimal_but_not": [t.says_minimal_but_not for t in found],
-        }
+        names = ("theorem", "checked", "agree", "silent", *_WRONG)
+        return {"matrix": [self.matrix for _ in self.theorems], **columns_of(self.theorems, *names)}
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob audit``."""
+        told = {"agree": "agree", "silent": "silent", **{n: f"theorem_{n}" for n in _WRONG}}
         return {
-            "network": self.network.to_dict(),
-            "matrix": self.matrix,
-            "budget": self.budget,
-            "checked": self.checked,
-            "total": self.total,
-            "minimal": self.minimal,
-            "agree": {t.theorem: t.agree for t in self.theorems},
-            "silent": {t.theorem: t.silent for t in self.theorems},
-            "theorem_says_maximal_but_minimal": {
-                t.theorem: t.says_maximal_but_minimal for t in self.theorems
-            },
-            "theorem_says_minimal_but_not": {
-                t.theorem: t.says_minimal_but_not for t in self.theorems
-            },
+            **named(self, "network", "matrix", "budget", "checked", "total", "minimal"),
+            **{key: {t.theorem: getattr(t, n) for t in self.theorems} for n, key in told.items()},
             "examples": [e.to_dict() for t in self.theorems for e in t.examples],
             "error_bound": nearest_double(self.error_bound),
             "seed": self.seed,
@@ -278,11 +250,8 @@ class Audit(Result):
             "checked": self.checked,
             "agree": self._total("agree"),
             "silent": self._total("silent"),
-            "theorem_says_maximal_but_minimal": self._total("says_maximal_but_minimal"),
-            "theorem_says_minimal_but_not": self._total("says_minimal_but_not"),
-            "examples": [e.to_dict() for e in self.examples],
-            "matrices": [a.to_dict() for a in self.matrices],
-            "seed": self.seed,
+            **{f"theorem_{name}": self._total(name) for name in _WRONG},
+            **named(self, "examples", "matrices", "seed"),
         }
 
     def __str__(self) -> str:

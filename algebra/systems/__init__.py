@@ -2,6 +2,7 @@ r"""The equations of an allocation, their incidence, their core, and the generic
 
 at_points            The unknowns at all points of a core at once, modulo a prime
 core                 What exact elimination leaves of a system, and the way back to the weights
+degeneracy           The solutions of a recurrent net as a degeneracy locus, in few unknowns
 discriminant         Where the number of real solutions changes: the discriminant of a small core
 elimination          Exact elimination of linear sub-blocks, over any field and in any degree
 enclosure            Exact boxes around the weights of real solutions, each with one of them

@@ -53,8 +53,6 @@ class Core:
         In the order in which they are to be solved.
     deferred_unknowns : tuple of tuple of int
         Their unknowns, by position in `stage_unknowns`.
-    linear_solved : int
-        Unknowns removed by linear equations.
     stage_images : tuple
         Each unknown of the system as a polynomial in the stage ring.
     core_images : tuple
@@ -75,7 +73,6 @@ class Core:
     unknowns: tuple[str, ...]
     consistent: bool
     stage_unknowns: tuple[str, ...]
-    linear_solved: int
 
     if TYPE_CHECKING:
 
@@ -180,7 +177,6 @@ class CoreSystem(Core):
     consistent: bool
     stage_unknowns: tuple[str, ...]
     deferred: tuple[DeferredBlock, ...]
-    linear_solved: int
     stage_images: tuple[Any, ...]
     core_images: tuple[Any, ...]
 

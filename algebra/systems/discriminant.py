@@ -19,7 +19,7 @@ import sympy
 
 from algebra.errors import InputError, one_line
 from algebra.networks.limits import plural
-from algebra.results import Result
+from algebra.results import Result, named
 from algebra.systems.symbolic import Elimination
 
 # Terms of the polynomial in one unknown beyond which SymPy does not come to an end.
@@ -79,21 +79,16 @@ class Discriminant(Result):
 
     def facts(self) -> dict[str, Any]:
         """The polynomial's degree and the discriminant's size."""
-        return {
-            "unknown": self.unknown,
-            "degree": self.degree,
-            "discriminant": str(self.value),
-            "symbols": len(self.symbols),
-        }
+        found = {**named(self, "unknown", "degree"), "discriminant": str(self.value)}
+        return {**found, "symbols": len(self.symbols)}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; polynomials as texts in SymPy's notation."""
         return {
-            "unknown": self.unknown,
-            "degree": self.degree,
+            **named(self, "unknown", "degree"),
             "polynomial": str(self.polynomial.as_expr()),
             "discriminant": str(self.value),
-            "symbols": list(self.symbols),
+            **named(self, "symbols"),
         }
 
     def __str__(self) -> str:

@@ -96,7 +96,7 @@ def eliminate(system: PolynomialSystem, *, defer: bool = True) -> CoreSystem:
             equations = _substitute(equations, images, core_ring)
             core = _compose(core, images, core_ring)
     except _Inconsistent:
-        return CoreSystem(system, (), (), False, (), (), 0, (), ())
+        return CoreSystem(system, (), (), False, (), (), (), ())
     return CoreSystem(
         system=system,
         unknowns=core_names,
@@ -104,7 +104,6 @@ def eliminate(system: PolynomialSystem, *, defer: bool = True) -> CoreSystem:
         consistent=True,
         stage_unknowns=tuple(stage_names),
         deferred=tuple(blocks),
-        linear_solved=len(names) - len(core_names) - len(gone),
         stage_images=stage,
         core_images=tuple(core),
     )

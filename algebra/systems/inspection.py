@@ -11,8 +11,8 @@ import numpy as np
 
 from algebra.phases import phase
 from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.cover import Budget, Violation
-from algebra.results import Result
+from algebra.ranks.budgets.lines import Budget, Violation
+from algebra.results import Result, columns_of, named
 from algebra.systems.core import Core
 from algebra.systems.elimination import eliminate
 from algebra.systems.forms import preferred_forms, unknown_count
@@ -98,15 +98,11 @@ class FormReport:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
         return {
-            "form": self.form,
-            "equations": self.equations,
-            "unknowns": self.unknowns,
-            "weights": self.weights,
+            **named(self, "form", "equations", "unknowns", "weights"),
             "linear": sum(v for k, v in self.by_degree.items() if k <= 1),
             "quadratic": sum(v for k, v in self.by_degree.items() if k > 1),
             "by_degree": {str(k): v for k, v in self.by_degree.items()},
-            "overdetermined": list(self.overdetermined),
-            "underdetermined": list(self.underdetermined),
+            **named(self, "overdetermined", "underdetermined"),
             "blocks": [[b.size, b.linear, b.quadratic] for b in self.blocks],
             "core": {
                 "consistent": self.consistent,
@@ -114,8 +110,7 @@ class FormReport:
                 "unknowns": self.core_unknowns,
                 "degree": self.core_degree,
                 "bezout_bound": self.bezout,
-                "terms": self.terms,
-                "possible_terms": self.possible_terms,
+                **named(self, "terms", "possible_terms"),
                 "blocks": list(self.core_blocks),
                 "deferred": list(self.deferred),
             },
@@ -150,9 +145,7 @@ class UpdateReport:
         return {
             "matrix": self.matrix,
             **self.update,
-            "parameters": self.parameters,
-            "dimension": self.dimension,
-            "equations": self.equations,
+            **named(self, "parameters", "dimension", "equations"),
         }
 
     def __str__(self) -> str:
@@ -228,17 +221,8 @@ class Inspection(Result):
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each form."""
-        forms = self.forms
-        return {
-            "form": [f.form for f in forms],
-            "equations": [f.equations for f in forms],
-            "unknowns": [f.unknowns for f in forms],
-            "core_equations": [f.core_equations for f in forms],
-            "core_unknowns": [f.core_unknowns for f in forms],
-            "core_degree": [f.core_degree for f in forms],
-            "bezout": [f.bezout for f in forms],
-            "consistent": [f.consistent for f in forms],
-        }
+        names = ("form", "equations", "unknowns", "core_equations", "core_unknowns")
+        return columns_of(self.forms, *names, "core_degree", "bezout", "consistent")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``."""
@@ -249,20 +233,11 @@ class Inspection(Result):
             "labels": network.outputs,
             "parameters": network.parameters,
             **self._cells(),
-            "prime": self.prime,
-            "forms": [form.to_dict() for form in self.forms],
-            "skipped": list(self.skipped),
+            **named(self, "prime", "forms", "skipped"),
             **self._of_updates(),
             **({"labels": self.labels} if self.labels else {}),
             "violations": [
-                {
-                    "matrices": list(v.matrices),
-                    "kind": v.kind,
-                    "learnable": v.learnable,
-                    "limit": v.limit,
-                    "excess": v.excess,
-                    "text": str(v),
-                }
+                {**named(v, "matrices", "kind", "learnable", "limit", "excess"), "text": str(v)}
                 for v in self.violations
             ],
         }
@@ -271,7 +246,7 @@ class Inspection(Result):
         """The cells one by one, or, of a great many, their numbers and rectangles."""
         allocation = self.allocation
         if allocation.size <= MOST_CELLS:
-            return {"cells": [list(cell) for cell in allocation.cells]}
+            return named(allocation, "cells")
         blocks = {name: allocation.blocks(name) for name in allocation.matrices}
         few = sum(map(len, blocks.values())) <= MOST_CELLS
         return {
@@ -283,8 +258,7 @@ class Inspection(Result):
     def _of_updates(self) -> dict[str, Any]:
         if not self.updates:
             return {}
-        updates = [update.to_dict() for update in self.updates]
-        return {"updates": updates, "rank": self.rank, "equations": self.equations}
+        return named(self, "updates", "rank", "equations")
 
     def __str__(self) -> str:
         what = "parameters" if self.updates else "weights"

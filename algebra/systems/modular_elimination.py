@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.affine import Inconsistent, solve_affine
-from algebra.linalg.modular import Residues, echelon, matmul, rank
+from algebra.linalg.modular import Residues, echelon, kernel, matmul, rank
 from algebra.systems.core import Core, DeferredBlock
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.quadratic import Quadrics
@@ -50,7 +50,6 @@ class ModularCore(Core):
     unknowns : tuple of str
     consistent : bool
     stage_unknowns : tuple of str
-    linear_solved : int
     stage : ndarray or None
         Affine forms of the system's unknowns in the stage unknowns.
     blocks : tuple of (tuple of int, tuple of int)
@@ -68,7 +67,6 @@ class ModularCore(Core):
     unknowns: tuple[str, ...]
     consistent: bool
     stage_unknowns: tuple[str, ...]
-    linear_solved: int
     stage: Residues | None = None
     blocks: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
     rest: Quadrics | None = None
@@ -162,7 +160,7 @@ def eliminate_modular(system: QuadraticSystem, *, defer: bool = True) -> Modular
     try:
         return _eliminate(system, defer)
     except Inconsistent:
-        return ModularCore(system, (), False, (), 0)
+        return ModularCore(system, (), False, ())
 
 
 def _eliminate(system: QuadraticSystem, defer: bool) -> ModularCore:
@@ -210,7 +208,6 @@ def _eliminate(system: QuadraticSystem, defer: bool) -> ModularCore:
         unknowns=names,
         consistent=True,
         stage_unknowns=stage_names,
-        linear_solved=n - len(names) - len(gone),
         stage=stage,
         blocks=blocks,
         rest=rest,
@@ -357,19 +354,15 @@ def _hidden(composed: Composed) -> Residues:
     matrix = _coefficients(composed, columns, np.arange(count))
     while True:
         check_time()
-        table, pivots = echelon(matrix, p)
-        if len(pivots) == count:
-            return np.zeros((0, count), np.int64)
-        free = np.setdiff1d(np.arange(count), pivots)
-        kernel = np.zeros((len(free), count), np.int64)
-        kernel[np.arange(len(free)), free] = 1
-        kernel[:, pivots] = -table[:, free].T % p
+        hidden = kernel(matrix, p)
+        if not len(hidden):
+            return hidden
         # One random combination is quick to test; where it leaves nothing, all are tested.
-        missed = _missed(composed, _random_row(len(kernel), p), kernel)
+        missed = _missed(composed, _random_row(len(hidden), p), hidden)
         if not len(missed):
-            missed = _missed(composed, np.eye(len(kernel), dtype=np.int64), kernel)
+            missed = _missed(composed, np.eye(len(hidden), dtype=np.int64), hidden)
         if not len(missed):
-            return kernel
+            return hidden
         columns = np.union1d(columns, missed[: max(64, 2 * count)])
         matrix = _coefficients(composed, columns, np.arange(count))
 

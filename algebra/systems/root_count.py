@@ -13,6 +13,9 @@ are counted one after another, the unknowns of earlier blocks set to that soluti
 values, which is a generic point of the earlier blocks' solution variety (irreducible
 too, as an image).  N is the product over the blocks.
 
+Where a recurrent matrix learns alone, the same points are those of a degeneracy locus in far
+fewer unknowns (`algebra.systems.degeneracy`): it is counted where a block of the core is large.
+
 The count is made modulo two random primes; a prime that is bad for the problem is not
 excluded by a proof, only unlikely, so two different answers are an error and two equal
 ones are reported with their primes.
@@ -26,6 +29,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
@@ -34,14 +38,20 @@ from algebra.linalg.modular import random_prime
 from algebra.networks.base import NotKnown
 from algebra.networks.limits import plural
 from algebra.phases import phase
-from algebra.polynomials.msolve.process import MsolveDied, MsolveMissing
-from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
+from algebra.polynomials.msolve.process import (
+    MsolveDied,
+    MsolveFailed,
+    MsolveMissing,
+    MsolveTimeout,
+)
+from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.core import Core
+from algebra.systems.degeneracy import degeneracy_locus
 from algebra.systems.forms import DIRECT, core_dimension, preferred_forms
 from algebra.systems.incidence import block_triangular_form
-from algebra.systems.instances import modular_core
+from algebra.systems.instances import modular_core, modular_instance
 
 
 class RootCountError(RuntimeError):
@@ -65,6 +75,8 @@ class RootCountLost(RootCountError):
 LINEAR, DEGREE, TRACE = "linear", "quotient degree", "trace test"
 # In words that go with every statement resting on a trace test.
 NUMERICAL = "numerical: monodromy, trace test"
+# Blocks of the core of so many unknowns take msolve no longer than the runs of a locus.
+_SMALL_BLOCK = 10
 
 
 @dataclass(frozen=True)
@@ -103,9 +115,11 @@ class RootCount:
         "linear" where elimination alone leaves one solution, else "quotient degree" or,
         found numerically, "trace test".
     form : str
-        The form whose core was counted (for a trace test: would be).
+        The form whose core was counted, as it is or as a degeneracy locus (for a trace test:
+        would be).
     blocks : tuple of int
-        Number of solutions of each block of the core; N is their product.
+        Number of solutions of each block of the core; N is their product.  (N,) for a
+        degeneracy locus.
     primes : tuple of int
         Primes modulo which it was counted; empty for a trace test.
     seed : int
@@ -252,6 +266,14 @@ def linear_root_count(
     return RootCount(1, LINEAR, form, (), (p,), seed) if core.is_linear else None
 
 
+@dataclass(frozen=True)
+class _LocusCount:
+    """Points of a degeneracy locus, and which degenerate ones were taken away."""
+
+    value: int
+    without: tuple[int, ...]
+
+
 def _modular_count(
     allocation: Allocation,
     support: Mapping[str, np.ndarray] | None,
@@ -263,31 +285,89 @@ def _modular_count(
     rng = random.Random(f"root-count/{seed}")
     used: list[int] = []
     found: list[tuple[int, ...]] = []
+    # A degeneracy locus is preferred where it has no more unknowns than `most`.
+    most, locus = 0, None
     for _ in range(primes):
         p = random_prime(rng)
-        core, root = modular_core(allocation, p, seed, form, support)
         used.append(p)
-        if core.is_linear:
-            return RootCount(1, LINEAR, form, (), tuple(used), seed)
-        found.append(_count_blocks(core, root, timeout))
-    if len(set(found)) != 1:
+        if locus:
+            locus = _count_locus(allocation, support, p, seed, form, most, timeout, locus)
+        if locus is None:
+            core, root = modular_core(allocation, p, seed, form, support)
+            if core.is_linear:
+                return RootCount(1, LINEAR, form, (), tuple(used), seed)
+            blocks = _blocks(core)
+            largest = max(len(unknowns) for _, unknowns in blocks)
+            if not found and largest > _SMALL_BLOCK:
+                most = largest - 1
+                locus = _count_locus(allocation, support, p, seed, form, most, timeout)
+        found.append((locus.value,) if locus else _count_blocks(core, root, blocks, timeout))
+    if len({prod(count) for count in found}) != 1:
         raise RootCountError(f"the counts modulo {used} differ: {found}")
-    value = 1
-    for count in found[0]:
-        value *= count
-    return RootCount(value, DEGREE, form, found[0], tuple(used), seed)
+    return RootCount(prod(found[0]), DEGREE, form, found[0], tuple(used), seed)
 
 
-def _count_blocks(core: Core, root: tuple[int, ...], timeout: float) -> tuple[int, ...]:
+def _count_locus(
+    allocation: Allocation,
+    support: Mapping[str, np.ndarray] | None,
+    p: int,
+    seed: int,
+    form: str,
+    most: int,
+    timeout: float,
+    before: _LocusCount | None = None,
+) -> _LocusCount | None:
+    """N as the degree of a degeneracy locus; None where this does not help.
+
+    Where N was found modulo another prime, only what had to be taken away there is taken away:
+    the degree is then N at least, and the same number says that no more was to be.
+    """
+    instance = modular_instance(allocation, p, seed, support)
+    locus = degeneracy_locus(instance, form, seed, most_unknowns=most)
+    if locus is None or not locus.equations:
+        return None
+    if any(equation(*locus.root) != 0 for equation in locus.equations):
+        raise RootCountError("the known solution is not on the degeneracy locus: a bug")
+    if any(delta(*locus.root) == 0 for delta in locus.excluded):
+        return None
+    what = plural(len(locus.equations), f"{len(locus.equations)} minor")
+    inside = plural(len(locus.unknowns), f"{len(locus.unknowns)} unknown")
+    seconds = max(1, round(timeout))
+    try:
+        with phase(f"generic root count, a Gröbner basis of {what}"):
+            without = before.without if before else ()
+            degree = locus.degree(seconds, without)
+            if before is None or degree != before.value:
+                without = locus.degenerate(seconds)
+                degree = locus.degree(seconds, without) if without else degree
+    except MsolveTimeout:
+        raise RootCountError(
+            f"the Gröbner basis of {what} in {inside} was not finished in its share of the time"
+        ) from None
+    except MsolveFailed:
+        return None
+    return _LocusCount(degree, without) if degree else None
+
+
+def _blocks(core: Core) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Equations and unknowns of the core's blocks; of all of it where it is not square."""
+    triangular = block_triangular_form(core.patterns, len(core.unknowns))
+    if len(triangular.overdetermined.equations) or len(triangular.underdetermined.unknowns):
+        return [(tuple(range(len(core.equations))), tuple(range(len(core.unknowns))))]
+    return [(b.equations, b.unknowns) for b in triangular.blocks]
+
+
+def _count_blocks(
+    core: Core,
+    root: tuple[int, ...],
+    blocks: list[tuple[tuple[int, ...], tuple[int, ...]]],
+    timeout: float,
+) -> tuple[int, ...]:
     if any(equation(*root) != 0 for equation in core.equations):
         raise RootCountError("the known solution does not satisfy the core: a bug")
-    triangular = block_triangular_form(core.patterns, len(core.unknowns))
-    groups = [(b.equations, b.unknowns) for b in triangular.blocks]
-    if len(triangular.overdetermined.equations) or len(triangular.underdetermined.unknowns):
-        groups = [(tuple(range(len(core.equations))), tuple(range(len(core.unknowns))))]
     counts = []
     field = core.system.ring
-    for equations, unknowns in groups:
+    for equations, unknowns in blocks:
         ring = field.context([core.unknowns[k] for k in unknowns])
         generators = dict(zip(unknowns, ring.gens(), strict=True))
         images = [generators.get(k, ring.constant(value)) for k, value in enumerate(root)]

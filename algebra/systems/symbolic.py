@@ -21,7 +21,7 @@ from algebra.polynomials.rational_functions import Polynomial, RationalFunctions
 from algebra.polynomials.real_roots import integer_terms
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
-from algebra.results import Result
+from algebra.results import Result, named
 from algebra.systems.core import CoreSystem
 from algebra.systems.elimination import eliminate
 from algebra.systems.forms import preferred_forms
@@ -128,13 +128,11 @@ class Elimination(Result):
     def to_dict(self) -> dict[str, Any]:
         """Plain data; polynomials as texts in SymPy's notation."""
         return {
-            "form": self.form,
-            "unknowns": list(self.unknowns),
+            **named(self, "form", "unknowns"),
             "equations": [str(e) for e in self.equations],
             "consistent": self.consistent,
             "weights": {name: str(value) for name, value in self.weights.items()},
-            "deferred": list(self.deferred),
-            "parameters": list(self.parameters),
+            **named(self, "deferred", "parameters"),
         }
 
     def __str__(self) -> str:

@@ -50,7 +50,8 @@ from algebra.networks.base import Network
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.cover import budget_violations, rank_bound, violated_crosses
+from algebra.ranks.budgets.cover import budget_violations, rank_bound
+from algebra.ranks.budgets.crosses import violated_crosses
 from algebra.theorems.statements import (
     Codes,
     Masks,

@@ -53,20 +53,7 @@ CellVerdict = Callable[[Problem, Effort], Certificate]
 
 
 def certify_updates(problem: Problem, effort: Effort, certify_cells: CellVerdict) -> Certificate:
-    """Decide what can be decided where matrices learn by updates.
-
-    Parameters
-    ----------
-    problem : Problem
-        With updates.
-    effort : Effort
-    certify_cells : callable
-        The verdict on a problem of cells.
-
-    Returns
-    -------
-    Certificate
-    """
+    """Decide what can be decided where matrices learn by updates; `certify_cells` knows cells."""
     start = time.monotonic()
     need_jacobian(problem.network)
     plain = as_plain(problem)

@@ -25,19 +25,7 @@ from algebra.updates.equivalent import as_plain, need_jacobian
 
 
 def inspect_updates(problem: Problem, seed: int = 0) -> Inspection:
-    """Structure report of a problem with updates.
-
-    Parameters
-    ----------
-    problem : Problem
-    seed : int, optional
-        The random points follow from it.
-
-    Returns
-    -------
-    Inspection
-        Without forms: its `updates` say what each update is, `skipped` the ranks.
-    """
+    """Structure report without forms: `updates` say what each update is, `skipped` the ranks."""
     need_jacobian(problem.network)
     plain = as_plain(problem)
     network, support, learning = plain.network, plain.support, plain.learning

@@ -30,8 +30,13 @@ import numpy as np
 from algebra.linalg.modular import random_prime, random_residues
 from algebra.networks.limits import plural
 from algebra.phases import phase
-from algebra.polynomials.msolve.process import MsolveDied, MsolveMissing
-from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree
+from algebra.polynomials.msolve.process import (
+    MsolveDied,
+    MsolveFailed,
+    MsolveMissing,
+    MsolveTimeout,
+)
+from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from algebra.activations.formal import AX, why_exact
-from algebra.activations.reach import is_one_sided, is_stuck
+from algebra.activations.verify import check_stuck
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
     FAILED,
@@ -35,14 +36,15 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, read_claim, verified
 from algebra.certificates.family import Effort
-from algebra.linalg.modular import matmul, random_prime, random_residues, rank
-from algebra.linear.derivatives import Dual
+from algebra.linalg.modular import matmul, random_prime, rank
+from algebra.linear.derivatives import Dual, dual_point
 from algebra.linear.evidence import RankEvidence, RootEvidence, read_evidence
-from algebra.linear.verify import Checker, odds, own_rank
+from algebra.linear.verify import Checker, own_rank
 from algebra.networks.activated import ActivatedNetwork
+from algebra.networks.base import Point
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Learning, LowRank, Update
-from algebra.ranks.jacobian import Point, random_point, tangent_factors
+from algebra.ranks.jacobian import random_point, tangent_factors
 from algebra.ranks.updates import drawn_parameters, learning_columns, learning_rank
 from algebra.systems.root_count import DEGREE, RootCountError
 from algebra.updates.equivalent import (
@@ -56,26 +58,12 @@ from algebra.updates.roots import FORM, LAST, count_at
 
 # Checks the certificate of a problem of cells.
 CellCheck = Callable[[Mapping[str, Any], Effort], Verification]
-_DIRECTIONS = 3
 
 
 def verify_updates(
     data: Mapping[str, Any], effort: Effort, verify_cells: CellCheck
 ) -> Verification:
-    """Check the certificate of a problem with updates.
-
-    Parameters
-    ----------
-    data : mapping
-        The content of ``cert.json``.
-    effort : Effort
-    verify_cells : callable
-        Checks the certificate of a problem of cells.
-
-    Returns
-    -------
-    Verification
-    """
+    """Check the certificate of a problem with updates; `verify_cells` checks those of cells."""
 
     def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
         need_jacobian(claim.problem.network)
@@ -170,11 +158,9 @@ def update_derivative(learning: Learning, point: Point, step: np.ndarray) -> np.
     """
     network, p = learning.network, point.p
     drawn = drawn_parameters(learning, p, point.seed)
-    tangents = {name: np.zeros(shape, np.int64) for name, shape in network.shapes.items()}
-    for (name, i, j), value in zip(learning.cells, step[: len(learning.cells)], strict=True):
-        tangents[name][i, j] = value
-    weights = {n: Dual(point.weights[n] % p, tangents[n], p) for n in network.shapes}
     at = len(learning.cells)
+    moved_cells = dual_point(network, point, learning.cells, step[:at])
+    weights = dict(moved_cells.weights)
     for name, update in learning.updates.items():
         shape = network.shapes[name]
         values: dict[str, Dual] = {}
@@ -185,8 +171,7 @@ def update_derivative(learning: Learning, point: Point, step: np.ndarray) -> np.
             at += count
         before = _before(update, point.weights[name], drawn[name], p)
         weights[name] = update.apply(Dual(before, np.zeros(shape, np.int64), p), values)
-    X = Dual(point.X % p, np.zeros_like(point.X), p)
-    return network.modular_forward(weights, X, p, point.seed).tangent
+    return network.modular_forward(replace(moved_cells, weights=weights)).tangent
 
 
 def _value(
@@ -233,20 +218,16 @@ class _Checker(Checker):
             self._error_bound(known == PROVED)
             if self.evidence.root_count is not None:
                 self._recount(self.evidence.root_count)
-            self.say("verdict", TRUSTED, "undecided: nothing more is claimed")
-            return TRUSTED
+            return self._undecided()
         if not exact:
             text = "formal ranks are upper bounds only, with this activation"
             raise CheckFailed("evidence.allocation_rank", text)
         if claim.verdict == MINIMAL:
-            return self._lacking(attained)
-        if claim.rank != claim.equations:
-            text = f"rank {claim.rank} ≠ equations {claim.equations}: minimal, not this"
-            raise CheckFailed("verdict", text)
-        self.say("rank", known, "not minimal: the rank of what learns is the whole network's")
-        self._error_bound(known == PROVED)
+            size = self.learning.dimension
+            return self._minimal(attained, size, f"students of dimension {size}")
+        self._full_rank(known, "the rank of what learns")
         if claim.verdict == INTERMEDIATE:
-            return self._cannot_follow(known)
+            return check_stuck(self, self.learning.moving, self.row, known)
         return self._covers(known)
 
     def _only_what_belongs(self) -> None:
@@ -278,18 +259,11 @@ class _Checker(Checker):
         claim, evidence, learning = self.claim, self.evidence.allocation_rank, self.learning
         assert evidence is not None
         self._reached(evidence)
-        if claim.rank > claim.equations:
-            text = f"{claim.rank} is more than the whole network's rank {claim.equations}"
-            raise CheckFailed("rank", text)
-        met = claim.rank == min(learning.dimension, claim.equations)
-        self._upper_bound(evidence, met)
-        if met:
-            return PROVED
-        again = learning_rank(learning, claim.equations, seed=self.seed + 7_777_777)
-        if again.rank > claim.rank:
-            raise CheckFailed("rank", f"a new point shows rank {again.rank} > {claim.rank}")
-        self.say("rank", PROBABLE, f"rank {claim.rank} at new points too: {odds(again.error)}")
-        return PROBABLE
+        return self._at_most(
+            evidence,
+            learning.dimension,
+            lambda seed: learning_rank(learning, claim.equations, seed),
+        )  # fmt: skip
 
     def _reached(self, evidence: RankEvidence) -> None:
         """The claimed rank is that of J_θ at the witness point."""
@@ -297,33 +271,14 @@ class _Checker(Checker):
         if evidence.rank != self.claim.rank:
             raise CheckFailed(place, f"rank {evidence.rank} does not fit {self.claim.rank}")
         matrix, p = learning_columns(self.learning, point), point.p
-        rng = random.Random(f"directions/{self.seed}")
-        for _ in range(_DIRECTIONS):
-            step = random_residues((self.learning.size,), p, rng)
-            if not np.array_equal(
-                matmul(matrix, step[:, None], p)[:, 0],
-                update_derivative(self.learning, point, step).ravel(),
-            ):
-                raise CheckFailed(place, "the Jacobian differs from forward-mode derivatives")
+        self._compare_derivatives(
+            matrix, p, place, lambda step: update_derivative(self.learning, point, step)
+        )
         found = own_rank(matrix, p) if matrix.size else 0
         if found != self.claim.rank:
             text = f"the rank at the witness point is {found}, not {self.claim.rank}"
             raise CheckFailed(place, text)
         self.say(place, PROVED, f"rank {found} at the witness point modulo {p}")
-
-    def _lacking(self, attained: str) -> str:
-        """From rank J ≥ ρ at a point and rank J_θ < ρ follows MP = 0."""
-        claim, size = self.claim, self.learning.dimension
-        if not claim.rank < claim.equations:
-            text = f"minimal needs rank {claim.rank} < equations {claim.equations}"
-            raise CheckFailed("verdict", text)
-        self._error_bound(size < claim.equations)
-        if size < claim.equations:
-            text = f"students of dimension {size}, {claim.equations} independent equations: MP = 0"
-            self.say("verdict", PROVED, text)
-            return PROVED
-        self.say("verdict", attained, f"rank {claim.rank} < {claim.equations}: MP = 0")
-        return attained
 
     def _covers(self, known: str) -> str:
         """From an affine map of full rank, or from cells within reach, follows MP = 1."""
@@ -331,13 +286,7 @@ class _Checker(Checker):
         if roots is not None:
             if self.part is not None:
                 raise CheckFailed("evidence.root_count", "has no place beside a part")
-            if roots.value % 2 == 0:
-                text = f"{roots.value} is even: it does not prove MP = 1"
-                raise CheckFailed("evidence.root_count", text)
-            status = weakest(known, self._recount(roots))
-            text = f"N = {roots.value} is odd, so a real solution always exists: MP = 1"
-            self.say("verdict", status, text)
-            return status
+            return self._odd(known, roots, self._recount)
         if self.part is None:
             if not self.learning.is_affine:
                 text = "maximal: the labels are not affine in what learns, and no part is named"
@@ -392,22 +341,6 @@ class _Checker(Checker):
             raise CheckFailed(place, f"counted again modulo {p}: {found}, not {claimed.value}")
         self.say(place, PROBABLE, f"N = {found} again, modulo {p} in another chart")
         return PROBABLE
-
-    def _cannot_follow(self, known: str) -> str:
-        """From an output that cannot follow, and full rank, follows 0 < MP < 1."""
-        place, row, network = "evidence.stuck_output", self.row, self.problem.network
-        if row is None:
-            raise CheckFailed(place, "is missing")
-        if not isinstance(network, ActivatedNetwork) or row >= network.d:
-            raise CheckFailed(place, f"is no output of a {network.title} with an activation")
-        if not is_one_sided(network.activation):
-            raise CheckFailed(place, f"{network.activation} is bounded on no side")
-        if not is_stuck(network, self.learning.moving, self.problem.support, row, self.seed):
-            raise CheckFailed(place, f"output {row} learns, or reads silent units only")
-        text = f"nothing of output {row} learns, and the activation is bounded on a side: MP < 1"
-        self.say(place, PROVED, text)
-        self.say("verdict", known, "not minimal, so MP > 0; an output that cannot follow: MP < 1")
-        return known
 
 
 def _plain(support: Mapping[str, np.ndarray]) -> dict[str, list[list[int]]]:

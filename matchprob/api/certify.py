@@ -24,7 +24,7 @@ from numeric.instances import draw_instance
 
 if TYPE_CHECKING:
     from algebra.systems.inspection import Inspection
-    from numeric.relu.decide import ReluDecision
+    from numeric.relu.decision import ReluDecision
 
 
 def inspect(

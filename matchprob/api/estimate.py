@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,14 +20,13 @@ from numeric.counts import CountResult, InstanceCount
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store
-from numeric.studies.study import Study, Workers, make_workers
+from numeric.studies.study import Study, shared
 from numeric.studies.together import run_together
 
 if TYPE_CHECKING:
     from numeric.certification.enclosures import Enclosure
 
 Advance = Callable[[InstanceCount], None]
-_PATH = (str, Path)
 
 
 def count(
@@ -303,15 +302,7 @@ def compare(
     problems = as_problem(first), as_problem(second)
     check_common(problems)
     with ExitStack() as stack:
-        kept = stack.enter_context(closing(Store(store))) if isinstance(store, _PATH) else store
-        crew: Workers
-        if scheduler is not None:
-            from numeric.studies.cluster import DaskWorkers
-
-            crew = DaskWorkers(scheduler)
-        else:
-            crew = make_workers(workers)
-        stack.enter_context(closing(crew))
+        kept, crew = stack.enter_context(shared(store, workers, scheduler))
         studies = [
             stack.enter_context(
                 Study(

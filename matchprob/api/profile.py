@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from numeric.profiles.profile import COARSE, Profile, ProfileResult, check_bound
 from numeric.profiles.thresholds import Threshold, Thresholds, bounded, is_listed, merged
 from numeric.statistics.intervals import tail_of
 from numeric.studies.store import Store
-from numeric.studies.study import Study, make_workers
+from numeric.studies.study import Study, shared
 from numeric.studies.together import run_together
 from numeric.studies.trials import Work, compute, forget
 
@@ -96,11 +96,7 @@ def profile(
         listed = [is_listed(problem) for problem in problems]
     asked = given or COARSE
     with ExitStack() as stack:
-        kept = (
-            stack.enter_context(closing(Store(store))) if isinstance(store, str | Path) else store
-        )
-        crew = make_workers(workers)
-        stack.enter_context(closing(crew))
+        kept, crew = stack.enter_context(shared(store, workers))
         # One study a problem; one for each bound where matches are not listed.
         studies: list[list[Study]] = []
         for problem, question, has_list in zip(problems, questions, listed, strict=True):

@@ -97,11 +97,14 @@ def _main(
         raise typer.Exit
 
 
-for _group in (
-    certify, identify, record, design, repair, estimate, profile, train, decide, study, construct,
-    reproduce, serve,
+for _verb in (
+    certify.inspect, certify.certify, certify.verify, certify.audit, certify.atlas,
+    identify.identify, record.record, design.design, repair.repair, repair.robust,
+    estimate.count, estimate.estimate, estimate.compare, profile.profile, train.train,
+    decide.decide, construct.construct, reproduce.reproduce, serve.serve,
 ):  # fmt: skip
-    _group.register(app)
+    app.command()(_verb)
+app.add_typer(study.studies, name="study")
 
 
 def run(command: Callable[[], Any]) -> int:

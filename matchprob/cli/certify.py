@@ -18,12 +18,14 @@ from matchprob.cli.options import (
     Picture,
     ProblemFile,
     Seed,
+    Shown,
     Timeout,
     answer,
     console,
     print_json,
     say,
     sentences,
+    write,
 )
 
 
@@ -129,8 +131,7 @@ def certify(
         float, typer.Option(help="Seconds to look for an instance without real solutions.")
     ] = 2.0,
     *,
-    picture: Picture,
-    as_json: Json = False,
+    shown: Shown,
 ) -> None:
     """Decide whether an allocation is maximal, minimal or in between."""
     from matchprob.api import certify as exact
@@ -139,7 +140,7 @@ def certify(
     from matchprob.io import files
     from matchprob.report.certificate import print_certificate
 
-    files.check_outputs([problem], out, plot=picture.plot)
+    files.check_outputs([problem], out, plot=shown.plot)
     question = as_problem(problem)
     try:
         found = exact.certify(question, seed=seed, timeout=timeout, search=search)
@@ -154,18 +155,12 @@ def certify(
             "seed": seed,
             "tried": [str(over)],
         }
-        answer(nothing, why, question.names, lambda page: None, as_json=as_json)
+        answer(nothing, why, question.names, lambda page: None, as_json=shown.as_json)
         say("matchprob: undecided: the time limit was met before the ranks were known")
         raise typer.Exit(UNFINISHED) from None
     why = explain_certificate(found, shlex.quote(str(problem)), timeout, search)
-    answer(
-        found.to_dict(), why, question.names, lambda page: print_certificate(page, found),
-        as_json=as_json,
-    )  # fmt: skip
-    if out:
-        files.write_text(out, found.to_json())
-        say(f"wrote {out}")
-    picture.draw(found)
+    shown.tell(found, why, question.names, print_certificate)
+    write(out, found.to_json)
 
 
 def verify(
@@ -213,9 +208,8 @@ def audit(
     ] = False,
     timeout: Timeout = math.inf,
     *,
-    picture: Picture,
+    shown: Shown,
     seed: Seed = 0,
-    as_json: Json = False,
 ) -> None:
     """Hold the papers' theorems, as stated, against the exact verdict."""
     from matchprob.api import surveys
@@ -224,7 +218,7 @@ def audit(
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_audit
 
-    files.check_outputs([problem], plot=picture.plot)
+    files.check_outputs([problem], plot=shown.plot)
     question = network_of(problem)
     with counter("auditing") as progress:
         found = surveys.audit(
@@ -239,8 +233,7 @@ def audit(
         )
     why = found.explain(str(problem))
     names = question.names
-    answer(found.to_dict(), why, names, lambda page: print_audit(page, found), as_json=as_json)
-    picture.draw(found)
+    shown.tell(found, why, names, print_audit)
     if found.is_partial:
         say(
             f"matchprob: stopped after {found.checked} of {found.requested} allocations; the "
@@ -272,9 +265,8 @@ def atlas(
     ] = False,
     timeout: Timeout = math.inf,
     *,
-    picture: Picture,
+    shown: Shown,
     seed: Seed = 0,
-    as_json: Json = False,
 ) -> None:
     """Certify every allocation of a small net, up to the symmetries that preserve MP."""
     from matchprob.api import surveys
@@ -283,7 +275,7 @@ def atlas(
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_atlas
 
-    files.check_outputs([problem], table, plot=picture.plot, store=store)
+    files.check_outputs([problem], table, plot=shown.plot, store=store)
     question = network_of(problem)
     with counter("certifying") as progress:
         found = surveys.atlas(
@@ -292,18 +284,9 @@ def atlas(
         )  # fmt: skip
     why = found.explain(str(problem))
     names = question.names
-    answer(found.to_dict(), why, names, lambda page: print_atlas(page, found), as_json=as_json)
-    if table:
-        files.write_text(table, found.to_csv())
-        say(f"wrote {table}")
-    picture.draw(found)
+    shown.tell(found, why, names, print_atlas)
+    write(table, found.to_csv)
     if len(found.entries) < found.orbits:
         kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
         say(f"matchprob: stopped after {len(found.entries)} of {found.orbits} orbits, {kept}")
         raise typer.Exit(UNFINISHED)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verbs."""
-    for verb in (inspect, certify, verify, audit, atlas):
-        app.command()(verb)

@@ -128,8 +128,3 @@ def construct(
         np.savez(buffer, **arrays)
         files.write_bytes(out, buffer.getvalue())
         say(f"wrote {out}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(construct)

@@ -18,7 +18,7 @@ from matchprob.cli.options import (
     Seed,
     Timeout,
     answer,
-    say,
+    write,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def decide(
     from matchprob.api.question import as_problem
     from matchprob.explain.decision import explain_decision
     from matchprob.io import files
-    from numeric.relu.decide import UNDETERMINED
+    from numeric.relu.decision import UNDETERMINED
 
     if quick and out is not None:
         raise InputError("`--quick` leaves no evidence to write: leave out one of it and `--out`")
@@ -69,11 +69,4 @@ def decide(
     answer(data, why, question.names, show, as_json=as_json)
     if found.verdict == UNDETERMINED:
         raise typer.Exit(UNFINISHED)
-    if out is not None:
-        files.write_text(out, json.dumps(found.certificate()))
-        say(f"wrote {out}")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(decide)
+    write(out, lambda: json.dumps(found.certificate()))

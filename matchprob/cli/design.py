@@ -15,16 +15,14 @@ from algebra.design.goals import goals_text
 from algebra.errors import InputError
 from algebra.time_limits import OutOfTime, within
 from matchprob.api.designs.goals import GOALS
+from matchprob.cli import options
 from matchprob.cli.options import (
-    Json,
     NetworkFile,
     Options,
-    Picture,
     Seed,
+    Shown,
     Timeout,
     WorkersOption,
-    answer,
-    say,
 )
 
 if TYPE_CHECKING:
@@ -122,9 +120,8 @@ def design(
         Path | None,
         typer.Option(metavar="FILE", help="Write why nothing is cheaper (JSON, for verify)."),
     ] = None,
-    picture: Picture,
+    shown: Shown,
     seed: Seed = 0,
-    as_json: Json = False,
 ) -> None:
     """Choose the best allocation among the [learnable] weights."""
     from matchprob.api.certify import certify
@@ -133,7 +130,7 @@ def design(
     from matchprob.io import files
     from matchprob.report.design import print_design
 
-    files.check_outputs([problem, *demand.files], write, out, proof, plot=picture.plot)
+    files.check_outputs([problem, *demand.files], write, out, proof, plot=shown.plot)
     if proof and goal in GOALS and not GOALS[goal].proof:
         raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
     began = time.monotonic()
@@ -152,27 +149,14 @@ def design(
         **search.keywords(),
     )
     why = found.explain(str(problem))
-    answer(
-        {**found.to_dict(), "seed": seed}, why, names,
-        lambda page: print_design(page, found.design), as_json=as_json,
-    )  # fmt: skip
-    if write:
-        files.write_text(write, found.problem.to_toml())
-        say(f"wrote {write}")
-    if proof:
-        files.write_text(proof, json.dumps(found.proof()) + "\n")
-        say(f"wrote {proof}")
+    shown.tell(found, why, names, lambda page, found: print_design(page, found.design), seed=seed)
+    options.write(write, found.problem.to_toml)
+    options.write(proof, lambda: json.dumps(found.proof()) + "\n")
     if out:
         try:
             with within(search.timeout - (time.monotonic() - began)):
                 certificate = certify(found.problem, seed=seed)
         except OutOfTime as over:
             raise OutOfTime(f"{out} is not written, the design is above: {over}") from None
-        files.write_text(out, certificate.to_json())
-        say(f"wrote {out}: {certificate.verdict}, {certificate.rule}")
-    picture.draw(found)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(design)
+        note = f": {certificate.verdict}, {certificate.rule}"
+        options.write(out, certificate.to_json, note)

@@ -11,11 +11,10 @@ from matchprob.cli.options import (
     UNFINISHED,
     Complete,
     InstanceFile,
-    Json,
     NoCertify,
-    Picture,
     ProblemFile,
     Scheduler,
+    Shown,
     SolverOptions,
     TrialOptions,
     Trials,
@@ -38,8 +37,7 @@ def count(
         typer.Option("--solutions", help="Show each real solution, enclosed, and what it costs."),
     ] = False,
     instance: InstanceFile = None,
-    picture: Picture,
-    as_json: Json = False,
+    shown: Shown,
 ) -> None:
     """Count the real solutions of random instances, or of one's own."""
     from matchprob.api import estimate as verbs
@@ -50,7 +48,7 @@ def count(
     from matchprob.report.enclosures import enclosure_data, print_enclosures
     from matchprob.report.estimate import print_counts, print_solutions
 
-    files.check_outputs([problem, *([instance] if instance else [])], plot=picture.plot)
+    files.check_outputs([problem, *([instance] if instance else [])], plot=shown.plot)
     question = as_problem(problem)
     wanted = 1 if instance else instances
     with progress("counting", wanted) as advance:
@@ -84,8 +82,8 @@ def count(
             print_enclosures(page, found, boxes)
             print_solutions(page, found, costs)
 
-    answer(data, why, question.names, show, as_json=as_json)
-    picture.draw(found)
+    answer(data, why, question.names, show, as_json=shown.as_json)
+    shown.draw(found)
     finish(len(found), wanted, "instances", "count", trouble=found.trouble)
 
 
@@ -107,8 +105,7 @@ def estimate(
         str | None,
         typer.Option(help="Name of the study in the store; the problem file's by default."),
     ] = None,
-    picture: Picture,
-    as_json: Json = False,
+    shown: Shown,
 ) -> None:
     """Estimate the match probability, with an honest interval."""
     from matchprob.api import estimate as verbs
@@ -116,7 +113,7 @@ def estimate(
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_estimate
 
-    files.check_outputs([problem], plot=picture.plot, store=asked.store)
+    files.check_outputs([problem], plot=shown.plot, store=asked.store)
     with progress("estimating", trials, asked.confidence) as advance:
         found = verbs.estimate(
             problem,
@@ -130,11 +127,7 @@ def estimate(
             **asked.keywords(),
         )
     why = found.explain(str(problem))
-    answer(
-        found.to_dict(), why, found.problem.names, lambda page: print_estimate(page, found),
-        as_json=as_json,
-    )  # fmt: skip
-    picture.draw(found)
+    shown.tell(found, why, found.problem.names, print_estimate)
     if found.trouble or found.trials < found.requested:
         finish(found.trials, found.requested, "trials", "estimate", asked.store, found.trouble)
     elif half_width is not None and found.interval().half_width > half_width:
@@ -153,8 +146,7 @@ def compare(
     asked: TrialOptions,
     no_certify: NoCertify = False,
     scheduler: Scheduler = None,
-    picture: Picture,
-    as_json: Json = False,
+    shown: Shown,
 ) -> None:
     """Compare two allocations of one network on common random instances."""
     from matchprob.api import estimate as verbs
@@ -163,7 +155,7 @@ def compare(
     from matchprob.io.progress import progress
     from matchprob.report.estimate import print_comparison
 
-    files.check_outputs([first, second], plot=picture.plot, store=asked.store)
+    files.check_outputs([first, second], plot=shown.plot, store=asked.store)
     with progress("comparing", 2 * trials, asked.confidence) as advance:
         found = verbs.compare(
             first,
@@ -175,18 +167,8 @@ def compare(
             **asked.keywords(),
         )
     why = explain_comparison(found, shlex.join([str(first), str(second)]))
-    answer(
-        found.to_dict(), why, found.first.problem.names, lambda page: print_comparison(page, found),
-        as_json=as_json,
-    )  # fmt: skip
-    picture.draw(found)
+    shown.tell(found, why, found.first.problem.names, print_comparison)
     finish(
         found.trials, trials, "common trials", "compare", asked.store,
         found.first.trouble or found.second.trouble,
     )  # fmt: skip
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verbs."""
-    for verb in (count, estimate, compare):
-        app.command()(verb)

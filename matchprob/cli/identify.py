@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import shlex
 
-import typer
-
-from matchprob.cli.options import Json, Picture, ProblemFile, Seed, Timeout, answer
+from matchprob.cli.options import ProblemFile, Seed, Shown, Timeout
 
 
 def identify(
     problem: ProblemFile,
     *,
-    picture: Picture,
+    shown: Shown,
     seed: Seed = 0,
     timeout: Timeout = 60.0,
-    as_json: Json = False,
 ) -> None:
     """Say which learnable weights the data determine."""
     from matchprob.api import identify as api
@@ -23,15 +20,8 @@ def identify(
     from matchprob.explain.identification import explain_identification
     from matchprob.io import files
 
-    files.check_outputs([problem], plot=picture.plot)
+    files.check_outputs([problem], plot=shown.plot)
     question = as_problem(problem)
     found = api.identify(question, seed=seed, timeout=timeout)
     why = explain_identification(found, shlex.quote(str(problem)), timeout)
-    data = {**found.to_dict(), "seed": seed}
-    answer(data, why, question.names, lambda page: page.print(str(found)), as_json=as_json)
-    picture.draw(found)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verbs."""
-    app.command()(identify)
+    shown.tell(found, why, question.names, seed=seed)

@@ -150,6 +150,35 @@ class Picture(Options):
         say(f"wrote {self.plot}")
 
 
+@dataclass(frozen=True)
+class Shown(Picture):
+    """How a result is told: as text or as one JSON object, and as a picture."""
+
+    as_json: Json = False
+
+    def tell(
+        self,
+        found: Result,
+        why: Explanation,
+        names: Names | None,
+        show: Callable[[Console, Any], None] = lambda page, found: page.print(str(found)),
+        **more: Any,
+    ) -> None:
+        """Tell and draw a result; `more` is what its JSON object has besides."""
+        data = {**found.to_dict(), **more}  # type: ignore[attr-defined]
+        answer(data, why, names, lambda page: show(page, found), as_json=self.as_json)
+        self.draw(found)
+
+
+def write(path: Path | None, text: Callable[[], str], note: str = "") -> None:
+    """Write a file, where one is asked for, and say so."""
+    if path is not None:
+        from matchprob.io import files
+
+        files.write_text(path, text())
+        say(f"wrote {path}{note}")
+
+
 def spread(command: Callable[..., None]) -> Callable[..., None]:
     """A command whose parameters of `Options` stand on the command line as their fields.
 

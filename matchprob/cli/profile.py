@@ -9,11 +9,9 @@ from typing import Annotated
 import typer
 
 from matchprob.cli.options import (
-    Json,
-    Picture,
+    Shown,
     TrialOptions,
     Trials,
-    answer,
     finish,
 )
 
@@ -55,8 +53,7 @@ def profile(
     trials: Trials = 1000,
     *,
     asked: TrialOptions,
-    picture: Picture,
-    as_json: Json = False,
+    shown: Shown,
 ) -> None:
     """Match probability as a function of what a match may cost."""
     from matchprob.api import profile as verbs
@@ -65,7 +62,7 @@ def profile(
     from matchprob.io.progress import progress
     from matchprob.report.profile import print_profile
 
-    files.check_outputs(problems, plot=picture.plot, store=asked.store)
+    files.check_outputs(problems, plot=shown.plot, store=asked.store)
     with progress("counting", len(problems) * trials) as advance:
         found = verbs.profile(
             *problems,
@@ -76,12 +73,5 @@ def profile(
             **asked.keywords(),
         )
     why = explain_profile(found, shlex.join(map(str, problems)))
-    names = found.profiles[0].problem.names
-    answer(found.to_dict(), why, names, lambda page: print_profile(page, found), as_json=as_json)
-    picture.draw(found)
+    shown.tell(found, why, found.profiles[0].problem.names, print_profile)
     finish(found.trials, trials, "trials", "profile", asked.store, found.trouble)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(profile)

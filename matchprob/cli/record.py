@@ -13,14 +13,13 @@ import typer
 
 from matchprob.cli.options import (
     UNFINISHED,
-    Json,
     Options,
-    Picture,
     ProblemFile,
     Seed,
+    Shown,
     Timeout,
-    answer,
     say,
+    write,
 )
 
 if TYPE_CHECKING:
@@ -95,9 +94,8 @@ def record(
         Path | None,
         typer.Option("--out", metavar="FILE", help="Write the proof (JSON, for verify)."),
     ] = None,
-    picture: Picture,
+    shown: Shown,
     seed: Seed = 0,
-    as_json: Json = False,
 ) -> None:
     """Say what to record so that the data determine the weights."""
     from matchprob.api import record as api
@@ -105,18 +103,14 @@ def record(
     from matchprob.explain.recording import explain_recording
     from matchprob.io import files
 
-    files.check_outputs([problem, *things.files], out, plot=picture.plot)
+    files.check_outputs([problem, *things.files], out, plot=shown.plot)
     question = as_problem(problem)
     found = api.record(
         question, **things.read(question), seconds=seconds, timeout=timeout, seed=seed
     )
     why = explain_recording(found, shlex.quote(str(problem)))
-    data = {**found.to_dict(), "seed": seed}
-    answer(data, why, question.names, lambda page: page.print(str(found)), as_json=as_json)
-    if out:
-        files.write_text(out, json.dumps(found.proof_file()) + "\n")
-        say(f"wrote {out}")
-    picture.draw(found)
+    shown.tell(found, why, question.names, seed=seed)
+    write(out, lambda: json.dumps(found.proof_file()) + "\n")
     if not found.is_optimal:
         ended = "interrupted" if found.interrupted else "out of time"
         say(
@@ -124,8 +118,3 @@ def record(
             f"{found.bound}: whether anything lies between is not known"
         )
         raise typer.Exit(UNFINISHED)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(record)

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from matchprob.cli import options
 from matchprob.cli.design import DemandOptions, Out, SearchOptions, Write
-from matchprob.cli.options import Json, Picture, ProblemFile, Seed, Timeout, answer, say
+from matchprob.cli.options import ProblemFile, Seed, Shown, Timeout
 
 
 def repair(
@@ -24,9 +25,8 @@ def repair(
     search: SearchOptions,
     write: Write = None,
     out: Out = None,
-    picture: Picture,
+    shown: Shown,
     seed: Seed = 0,
-    as_json: Json = False,
 ) -> None:
     """Move the fewest weights so that MP > 0, or so that MP = 1."""
     from matchprob.api.designs import repair as repairs
@@ -34,7 +34,7 @@ def repair(
     from matchprob.io import files
     from matchprob.report.repair import print_repair
 
-    files.check_outputs([problem, *demand.files], write, out, plot=picture.plot)
+    files.check_outputs([problem, *demand.files], write, out, plot=shown.plot)
     question = as_problem(problem)
     names = question.names
     found = repairs.repair(
@@ -45,15 +45,9 @@ def repair(
         **search.keywords(),
     )
     why = found.explain(str(problem))
-    data = {**found.to_dict(), "seed": seed}
-    answer(data, why, names, lambda page: print_repair(page, found), as_json=as_json)
-    if write:
-        files.write_text(write, found.problem.to_toml())
-        say(f"wrote {write}")
-    if out:
-        files.write_text(out, found.after.to_json())
-        say(f"wrote {out}: {found.after.verdict}, {found.after.rule}")
-    picture.draw(found)
+    shown.tell(found, why, names, print_repair, seed=seed)
+    options.write(write, found.problem.to_toml)
+    options.write(out, found.after.to_json, f": {found.after.verdict}, {found.after.rule}")
 
 
 def robust(
@@ -63,9 +57,8 @@ def robust(
     ] = 30.0,
     timeout: Timeout = math.inf,
     *,
-    picture: Picture,
+    shown: Shown,
     seed: Seed = 0,
-    as_json: Json = False,
 ) -> None:
     """Tell how many learnable weights may be lost before MP drops to 0."""
     from matchprob.api.designs import repair as repairs
@@ -73,18 +66,8 @@ def robust(
     from matchprob.io import files
     from matchprob.report.repair import print_robustness
 
-    files.check_outputs([problem], plot=picture.plot)
+    files.check_outputs([problem], plot=shown.plot)
     question = as_problem(problem)
     found = repairs.robust(question, seconds=seconds, timeout=timeout, seed=seed)
     why = found.explain(str(problem))
-    answer(
-        {**found.to_dict(), "seed": seed}, why, question.names,
-        lambda page: print_robustness(page, found), as_json=as_json,
-    )  # fmt: skip
-    picture.draw(found)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verbs."""
-    for verb in (repair, robust):
-        app.command()(verb)
+    shown.tell(found, why, question.names, print_robustness, seed=seed)

@@ -37,6 +37,10 @@ def reproduce(
     trials: Annotated[
         int | None, typer.Option(help="For each point; minutes by default.", min=1)
     ] = None,
+    points: Annotated[
+        int | None,
+        typer.Option(help="At most so many on each curve: a quick look; all by default.", min=1),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where files go.")] = Path(
         "figures"
     ),
@@ -81,9 +85,10 @@ def reproduce(
                 put(f"{figure.name:<12} {figure.title}\n")
         return
     figure = find_figure(name)
-    if kept and (trials or store or baseline or data):
+    if kept and (trials or points or store or baseline or data):
         raise InputError(
-            f"--from {kept} draws what was computed: no --trials, --store, --baseline, --data"
+            f"--from {kept} draws what was computed: no --trials, --points, --store, --baseline, "
+            "--data"
         )
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -108,6 +113,7 @@ def reproduce(
             baseline=baseline,
             say=say,
             data=data,
+            points=points,
         )
         numbers = figure.compute(run)
         tables, finished = numbers.tables, numbers.finished
@@ -128,8 +134,3 @@ def reproduce(
     if not finished:
         say(f"matchprob: interrupted; trials are kept in {run.store}, the same command goes on")
         raise typer.Exit(UNFINISHED)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(reproduce)

@@ -74,8 +74,3 @@ def _open(address: str) -> None:
     )
     if not (has_windows and webbrowser.open(address)):
         say("matchprob: no browser could be opened here: open the address yourself")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(serve)

@@ -149,8 +149,3 @@ def merge(
             total["trials"], f"{total['trials']} trial"
         )
         console().print(f"{taken} taken in")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verbs."""
-    app.add_typer(studies, name="study")

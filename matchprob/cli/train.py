@@ -7,12 +7,10 @@ from typing import Annotated
 import typer
 
 from matchprob.cli.options import (
-    Json,
-    Picture,
     ProblemFile,
+    Shown,
     TrialOptions,
     Trials,
-    answer,
     finish,
 )
 
@@ -45,8 +43,7 @@ def train(
     ] = None,
     *,
     asked: TrialOptions,
-    picture: Picture,
-    as_json: Json = False,
+    shown: Shown,
 ) -> None:
     """Train on random instances: which of the matches that exist are found."""
     from matchprob.api import train as verbs
@@ -54,7 +51,7 @@ def train(
     from matchprob.io.progress import counter
     from matchprob.report.train import print_training
 
-    files.check_outputs([problem], plot=picture.plot, store=asked.store)
+    files.check_outputs([problem], plot=shown.plot, store=asked.store)
     done = 0
     with counter("counting, then training") as tell:
 
@@ -75,14 +72,5 @@ def train(
             **asked.keywords(),
         )
     why = found.explain(str(problem))
-    answer(
-        found.to_dict(), why, found.problem.names, lambda page: print_training(page, found),
-        as_json=as_json,
-    )  # fmt: skip
-    picture.draw(found)
+    shown.tell(found, why, found.problem.names, print_training)
     finish(found.trials, trials, "trials", "train", asked.store, found.trouble)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the verb."""
-    app.command()(train)

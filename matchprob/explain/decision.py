@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from algebra.networks.limits import plural
 from algebra.results import Explanation
-from numeric.relu.decide import MATCH, NONE, ReluDecision
+from numeric.relu.decision import MATCH, NONE, ReluDecision
 
 
 def explain_decision(

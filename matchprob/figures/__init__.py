@@ -27,13 +27,16 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from algebra.errors import InputError
 from matchprob.figures.panels import Picture
 from matchprob.figures.tables import Rows, Tables, read_table
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class Run:
         Told what is being done, a line at a time.
     data : Path or None
         Folder of the user's own data, for figures on structured data.
+    points : int or None
+        At most so many on each curve, for a quick look; None for all.
     """
 
     trials: int
@@ -63,6 +68,23 @@ class Run:
     baseline: int
     say: Callable[[str], None]
     data: Path | None = None
+    points: int | None = None
+
+    def some(self, points: Sequence[Item]) -> list[Item]:
+        """Of the points of a curve those to compute: the first, the last, and evenly between.
+
+        Examples
+        --------
+        >>> run = Run(1, 0, Path("s.sqlite"), 1, 0, print, points=3)
+        >>> run.some(range(8))
+        [0, 4, 7]
+        """
+        if self.points is None or len(points) <= self.points:
+            return list(points)
+        if self.points == 1:
+            return [points[0]]
+        step = (len(points) - 1) / (self.points - 1)
+        return [points[int(k * step + 0.5)] for k in range(self.points)]
 
 
 @dataclass(frozen=True)

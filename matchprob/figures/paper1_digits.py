@@ -77,7 +77,7 @@ def fig3c(run: Run) -> Numbers:
     points = []
     for budget in budgets:
         fewest = -(-budget // q)
-        ks = {min(_UNITS, budget, round(fewest * share)) for share in _SHARES}
+        ks = {min(_UNITS, budget, round(fewest * share)) for share in run.some(_SHARES)}
         points += [(budget, k) for k in sorted(ks)]
     rows: list[Row] = []
     finished = True

@@ -146,6 +146,7 @@ def fig2b(run: Run) -> Numbers:
 
 
 def _numbers(run: Run, curves: dict[str, list[Point]], title: str, remarks: str) -> Numbers:
+    curves = {name: run.some(points) for name, points in curves.items()}
     measured = measure(run, curves)
     rows = [m.row(name) for name, found in measured.items() for m in found]
     wanted = sum(len(points) for points in curves.values())

@@ -141,7 +141,7 @@ def _draw(axes: Axes, tables: Tables) -> Axes:
 )
 def fig3b(run: Run) -> Numbers:
     """MP against the rows used, for n = 8, 10, 12; each trial decided."""
-    curves = {f"n = {n}": _points(n) for n in _SIZES}
+    curves = {f"n = {n}": run.some(_points(n)) for n in _SIZES}
     measured = measure(replace(run, baseline=0), curves)
     claims: dict[str, dict[str, list[Measured]]] = {}
     if run.baseline:

@@ -87,7 +87,7 @@ def norm_mp(run: Run) -> Numbers:
     done = wanted = 0
     for kind, m in ((kind, m) for kind in _WIDTHS for m in _SAMPLES):
         curves: dict[str, list[Point]] = {}
-        for w in _WIDTHS[kind]:
+        for w in run.some(_WIDTHS[kind]):
             network = NormNet.square(d=2, depth=1, width=w, m=m, activation=kind)
             engine = "homotopy" if network.is_linear else "relu-exact"
             for name, learn in allocations(network).items():

@@ -123,8 +123,8 @@ def _panel(panel: str, xlabel: str, title: str) -> Panel:
 def _settings(run: Run, density: float) -> tuple[list[Setting], list[Setting]]:
     """Settings of the left panel (target width varies) and the right one (hidden width)."""
     repeats = range(run.trials)
-    left = [Setting(d, d * d, density, run.seed, r) for d in _DIMENSIONS for r in repeats]
-    right = [Setting(_FIXED, w, density, run.seed, r) for w in _WIDTHS for r in repeats]
+    left = [Setting(d, d * d, density, run.seed, r) for d in run.some(_DIMENSIONS) for r in repeats]
+    right = [Setting(_FIXED, w, density, run.seed, r) for w in run.some(_WIDTHS) for r in repeats]
     return left, right
 
 

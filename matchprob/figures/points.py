@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 from algebra.problems.problem import Problem
+from algebra.results import named
 from matchprob.figures import Run
 from matchprob.io.progress import progress
 from numeric.counts import COMPLETE, InstanceCount, Reason
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store
-from numeric.studies.study import Study, Workers, make_workers
+from numeric.studies.study import Study, Workers, shared
 
 
 @dataclass(frozen=True)
@@ -89,10 +89,7 @@ class Measured:
         out: dict[str, object] = {
             "curve": curve,
             "x": self.point.x,
-            "trials": self.estimate.trials,
-            "matched": self.estimate.matched,
-            "unmatched": self.estimate.unmatched,
-            "undetermined": self.estimate.undetermined,
+            **named(self.estimate, "trials", "matched", "unmatched", "undetermined"),
             "low": round(interval.low, 4),
             "high": round(interval.high, 4),
             "certified_maximal": kinds["certified maximal"],
@@ -126,8 +123,7 @@ def measure(run: Run, curves: Mapping[str, Sequence[Point]]) -> dict[str, list[M
     curves : mapping of str to sequence of Point
     """
     out: dict[str, list[Measured]] = {name: [] for name in curves}
-    workers = make_workers(run.workers)
-    with Store(run.store) as store, closing(workers):
+    with shared(run.store, run.workers) as (store, workers):
         for name, points in curves.items():
             for point in points:
                 trials = point.trials(run)
@@ -146,7 +142,7 @@ def measure(run: Run, curves: Mapping[str, Sequence[Point]]) -> dict[str, list[M
 
 def _estimate(
     run: Run,
-    store: Store,
+    store: Store | None,
     workers: Workers,
     point: Point,
     name: str,

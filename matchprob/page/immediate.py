@@ -19,9 +19,11 @@ from algebra.networks.base import Network, NotKnown
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reachability import labels_vanish
-from algebra.ranks.budgets.cover import Budget, budget_violations, budgets
+from algebra.ranks.budgets.cover import budget_violations
+from algebra.ranks.budgets.lines import Budget, budgets
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.what_if import what_if
+from algebra.results import named
 from algebra.systems.forms import preferred_forms, unknown_count
 from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.instances import modular_instance
@@ -230,9 +232,7 @@ def _theorems(network: Network, allocation: Allocation, ranks: Mapping[str, Any]
         gaps = theorem.gaps(network, allocation)
         out.append(
             {
-                "name": theorem.name,
-                "statement": theorem.statement,
-                "source": theorem.source,
+                **named(theorem, "name", "statement", "source"),
                 "says": theorem.says(network, allocation),
                 "gaps": list(gaps),
             }

@@ -18,7 +18,7 @@ from algebra.certificates.certificate import UNDECIDED, Certificate
 from algebra.phases import phases
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.files import problem_from_dict
-from algebra.results import Explanation
+from algebra.results import Explanation, named
 from matchprob.api import certify as exact
 from matchprob.explain import explain
 from matchprob.explain.certificate import explain_certificate
@@ -81,9 +81,7 @@ def verdict_data(found: Certificate, name: str = "P.toml", **limits: float) -> d
         "rule": found.rule,
         "sure": sure,
         "certainty": certainty(found),
-        "rank": found.rank,
-        "equations": found.equations,
-        "learnable": found.learnable,
+        **named(found, "rank", "equations", "learnable"),
         "roots": found.generic_root_count,
         "roots_at_least": found.root_count_at_least,
         "error": immediate.float_of(found.error_bound),

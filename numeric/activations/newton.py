@@ -84,7 +84,6 @@ class FloatSystem:
 def certified_solutions(
     instance: Instance,
     starts: int,
-    seed: int = 0,
     *,
     enough: int | None = None,
     seconds: float = float("inf"),
@@ -97,7 +96,6 @@ def certified_solutions(
         With as many learnable weights as labels.
     starts : int
         Random ones, besides those from the student's and the teacher's own weights.
-    seed : int, optional
     enough : int, optional
         Stop after so many.
     seconds : float, optional
@@ -113,7 +111,7 @@ def certified_solutions(
     began = time.process_time()
     system = FloatSystem(instance)
     size = max(float(np.abs(system.labels).max()), 1e-300)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(instance.index, 0x5A7)))
+    rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(instance.index, 0x5A7)))
     teacher = np.array([instance.teacher[name][i, j] for name, i, j in system.cells])
     first = np.stack([instance.before, teacher])
     found: list[Enclosure] = []

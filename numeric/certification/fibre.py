@@ -59,7 +59,7 @@ class _Linear:
 
 
 def count_inside(
-    instance: Instance, equations: int, support: Mapping[str, np.ndarray], starts: int = STARTS
+    instance: Instance, equations: int, support: Mapping[str, np.ndarray]
 ) -> InstanceCount:
     """Whether a match obeys, where more weights learn than there are equations.
 
@@ -70,7 +70,6 @@ def count_inside(
     equations : int
         Generic rank of the labels.
     support : mapping of str to ndarray
-    starts : int, optional
 
     Returns
     -------
@@ -91,15 +90,15 @@ def count_inside(
             note = "a match that obeys, by a linear program over the rationals"
             return replace(blank, real=1, note=note, solutions=(solution,), reason=Reason.FOUND_ONE)
     search = _Search(instance, equations, support)
-    found, looked = search.run(starts)
+    found, looked = search.run(STARTS)
     if found is not None:
         note = f"a match that obeys, certified, on a fibre of dimension {search.surplus}"
         return replace(
             blank, real=1, note=note, solutions=(found,), paths=looked, certified=1,
             reason=Reason.FOUND_ONE,
         )  # fmt: skip
-    note = f"no match that obeys was found from {starts} starts, which proves nothing"
-    return replace(blank, note=note, paths=starts)
+    note = f"no match that obeys was found from {STARTS} starts, which proves nothing"
+    return replace(blank, note=note, paths=STARTS)
 
 
 def _is_affine(instance: Instance) -> bool:

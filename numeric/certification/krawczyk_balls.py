@@ -7,25 +7,26 @@ python-flint's ball arithmetic (`acb`), with the precision doubled until it succ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from flint import acb, arb, ctx
 
-from numeric.certification.krawczyk import FAILED, NONREAL, REAL, Certified
+from numeric.certification.krawczyk import NONREAL, REAL, Certified
 from numeric.chains.balls import BallSystem
 from numeric.chains.chain import Chain
 from numeric.instances import Instance
 
 _NEWTON = 30
+# First and last precision; it doubles in between.
+_BITS, _MOST_BITS = 128, 1024
 
 
 def certify_exact(
     chain: Chain,
     instance: Instance,
     approximations: np.ndarray | Sequence[Sequence[acb]],
-    bits: int = 128,
-    most_bits: int = 1024,
+    most_bits: int = _MOST_BITS,
 ) -> Certified:
     """Krawczyk's test for approximate roots, in balls.
 
@@ -35,8 +36,8 @@ def certify_exact(
     instance : Instance
     approximations : ndarray of complex, shape (·, r), or the same in balls
         Near infinity doubles may lie outside Newton's basin, and more digits are needed.
-    bits, most_bits : int, optional
-        First and last precision tried; it doubles in between.
+    most_bits : int, optional
+        The last precision tried.
 
     Returns
     -------
@@ -53,22 +54,13 @@ def certify_exact(
     radii = np.full(roots.shape, np.inf)
     if not len(roots):
         return Certified(kind, roots, radii)
-    chosen = chain.independent_samples(instance.X)
-    weights, X, Y = instance.exact
-    vector = chain.raw(weights, X[:, chosen], chain.label_columns(Y, chosen))
-    saved = ctx.prec
-    try:
-        for number, root in enumerate(points):
-            precision = bits
-            while precision <= most_bits and kind[number] == FAILED:
-                ctx.prec = precision
-                system = _Test(chain, [acb(arb(x)) for x in vector])
-                found = system.test(root)
-                if found is not None:
-                    kind[number], roots[number], radii[number] = found
-                precision *= 2
-    finally:
-        ctx.prec = saved
+    vector = _exact_vector(chain, instance)
+    for number, root in enumerate(points):
+        for test in _tests(chain, vector, most_bits):
+            found = test.test(root)
+            if found is not None:
+                kind[number], roots[number], radii[number] = found
+                break
     return Certified(kind, roots, radii)
 
 
@@ -77,8 +69,6 @@ def ask_real_root(
     instance: Instance,
     root: np.ndarray,
     ask: Callable[[list[arb]], bool | None],
-    bits: int = 128,
-    most_bits: int = 1024,
 ) -> bool | None:
     """A question about a real root, answered at the first precision that suffices.
 
@@ -91,33 +81,40 @@ def ask_real_root(
     ask : callable
         From balls that hold the weights of a certified real root near `root` to True, False or
         None (the balls are too wide); called with flint's precision set to that of the balls.
-    bits, most_bits : int, optional
-        First and last precision tried; it doubles in between.
 
     Returns
     -------
     bool or None
         None where no precision was enough.
     """
+    for test in _tests(chain, _exact_vector(chain, instance)):
+        found = test.enclose(_balls(root))
+        if found is not None and found[0] == REAL:
+            _, centre, radii = found
+            balls = [arb(z.real.mid(), q) for z, q in zip(centre, radii, strict=True)]
+            answer = ask(balls)
+            if answer is not None:
+                return answer
+    return None
+
+
+def _exact_vector(chain: Chain, instance: Instance) -> np.ndarray:
+    """The instance's parameter vector over Q."""
     chosen = chain.independent_samples(instance.X)
     weights, X, Y = instance.exact
-    vector = chain.raw(weights, X[:, chosen], chain.label_columns(Y, chosen))
-    saved = ctx.prec
+    return chain.raw(weights, X[:, chosen], chain.label_columns(Y, chosen))
+
+
+def _tests(chain: Chain, vector: np.ndarray, most_bits: int = _MOST_BITS) -> Iterator[_Test]:
+    """Krawczyk's test at one precision after the other, each twice the last."""
+    saved, bits = ctx.prec, _BITS
     try:
-        precision = bits
-        while precision <= most_bits:
-            ctx.prec = precision
-            found = _Test(chain, [acb(arb(x)) for x in vector]).enclose(_balls(root))
-            if found is not None and found[0] == REAL:
-                _, centre, radii = found
-                balls = [arb(z.real.mid(), q) for z, q in zip(centre, radii, strict=True)]
-                answer = ask(balls)
-                if answer is not None:
-                    return answer
-            precision *= 2
+        while bits <= most_bits:
+            ctx.prec = bits
+            yield _Test(chain, [acb(arb(x)) for x in vector])
+            bits *= 2
     finally:
         ctx.prec = saved
-    return None
 
 
 class _Test(BallSystem):

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -85,6 +86,18 @@ class InstanceEngine(Protocol):
     def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         """What there is to say of several instances, in their order."""
         ...
+
+
+class OneByOne(ABC):
+    """An engine that looks at one instance after the other."""
+
+    @abstractmethod
+    def count(self, instance: Instance) -> InstanceCount:
+        """What there is to say of one instance."""
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """What there is to say of several instances, in their order."""
+        return [self.count(instance) for instance in instances]
 
 
 @runtime_checkable

@@ -13,17 +13,18 @@ from algebra.linalg.rational import nearest_double
 from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
-from numeric.relu.boxed import is_bounded
 from numeric.relu.cells import CellTree
 from numeric.relu.cells_kernel import DIVIDE
-from numeric.relu.decide import MATCH, NONE, decide
+from numeric.relu.decide import decide
+from numeric.relu.decision import MATCH, NONE
 from numeric.relu.hull import hull_fits
+from numeric.relu.pairs import is_bounded
 from numeric.relu.simplex import NO_MATCH
 
 
-class ComplementarityEngine:
+class ComplementarityEngine(OneByOne):
     """Decides instances of shallow ReLU nets, or counts their solutions.
 
     Parameters
@@ -50,11 +51,8 @@ class ComplementarityEngine:
         self.complete = complete
         self.most_nodes = most_nodes
 
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """One count for each instance, in their order."""
-        return [self._count(instance) for instance in instances]
-
-    def _count(self, instance: Instance) -> InstanceCount:
+    def count(self, instance: Instance) -> InstanceCount:
+        """What is certain of one instance."""
         check_time()
         began = time.perf_counter()
         learns = "W1" in instance.allocation.matrices

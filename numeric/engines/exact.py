@@ -13,22 +13,22 @@ one, the system is solved again without deferring blocks, so that every solution
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from algebra.linalg.rational import nearest_double
-from algebra.polynomials.msolve.process import MsolveDied
-from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, RealRoots, real_roots
+from algebra.polynomials.msolve.process import MsolveDied, MsolveFailed, MsolveTimeout
+from algebra.polynomials.msolve.solver import real_roots
+from algebra.polynomials.real_roots import RealRoots
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem
 from algebra.systems.enclosure import weight_boxes
 from algebra.systems.instances import rational_core
 from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore
 
@@ -61,7 +61,7 @@ def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None
     )
 
 
-class ExactEngine:
+class ExactEngine(OneByOne):
     """Counts real solutions exactly.
 
     Parameters
@@ -95,10 +95,6 @@ class ExactEngine:
             found = found or self._solve(instance, core, special=True)
         assert found is not None
         return replace(found, seconds=time.perf_counter() - start)
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """All solutions of several instances, in their order."""
-        return [self.count(instance) for instance in instances]
 
     def _solve(
         self, instance: Instance, core: CoreSystem, special: bool = False

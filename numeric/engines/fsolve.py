@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
 
 # The paper's number of starts (Appendix E.1).
@@ -39,7 +39,7 @@ TOLERANCE = 1e-6
 _BATCH = 20
 
 
-class FsolveEngine:
+class FsolveEngine(OneByOne):
     """Real solutions that fsolve happens to find.
 
     Parameters
@@ -81,10 +81,6 @@ class FsolveEngine:
         self.starts = starts
         self.enough = enough
         self.timeout = timeout
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """What fsolve finds in several instances, in their order."""
-        return [self.count(instance) for instance in instances]
 
     def count(self, instance: Instance) -> InstanceCount:
         """What fsolve finds in one instance: never a complete count."""

@@ -79,10 +79,6 @@ class HomotopyEngine:
         Of the start system.
     cache : bool, optional
         Whether start systems are kept on disk.
-    settings : Settings, optional
-        Of the tracker.
-    threads : int, optional
-        Threads for the search of the start system.
     retries : int, optional
         Further attempts at an instance whose roots were not all found: detours, other lines,
         then with more precision.
@@ -106,33 +102,30 @@ class HomotopyEngine:
         root_count: int | None,
         seed: int = 0,
         cache: bool = True,
-        settings: Settings | None = None,
-        threads: int = 1,
         retries: int = 6,
     ) -> None:
         self.problem = problem
         self.allocation = allocation or problem.allocation
-        self.settings = settings or Settings()
+        self.settings = Settings()
         self.seed = seed
         self.retries = retries
         self.chain: Chain = make_chain(self.allocation, problem.support)
         self._inputs = inputs_form(self.chain)
         start = load_start(self.chain, seed, root_count) if cache else None
         if start is None:
-            start = find_start(self.chain, root_count, seed, threads=threads)
+            start = find_start(self.chain, root_count, seed)
             if cache and start.source != INCOMPLETE:
                 save_start(self.chain, seed, start)
         self.start: StartSystem = start
         self.root_count = root_count if root_count is not None else start.root_count
 
-    def count(self, instances: Sequence[Instance], *, threads: int = 1) -> list[InstanceCount]:
+    def count(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         """Real and complex solutions of instances.
 
         Parameters
         ----------
         instances : sequence of Instance
             All of this engine's allocation.
-        threads : int, optional
 
         Returns
         -------
@@ -148,10 +141,10 @@ class HomotopyEngine:
         size = max(1, _BATCH_PATHS // max(1, self.start.root_count))
         out: list[InstanceCount] = []
         for at in range(0, len(instances), size):
-            out += self._count(instances[at : at + size], threads)
+            out += self._count(instances[at : at + size])
         return out
 
-    def _count(self, instances: Sequence[Instance], threads: int) -> list[InstanceCount]:
+    def _count(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         jobs: list[_Job] = []
         notes: dict[int, str] = {}
         for k, instance in enumerate(instances):
@@ -160,20 +153,20 @@ class HomotopyEngine:
             except InputError as error:
                 notes[k] = str(error)
         everything = [np.arange(self.start.root_count)] * len(jobs)
-        self._attempt(jobs, everything, self.settings, threads)
+        self._attempt(jobs, everything, self.settings)
         # Where there is a form in free inputs the expensive ways find nothing more.
         attempts = self.retries if self._inputs is None else min(self.retries, _CHEAP)
         for attempt in range(attempts):
             jobs_left = [job for job in jobs if len(job.pool) < self.root_count]
             if not jobs_left:
                 break
-            self._retry(jobs_left, attempt, threads)
+            self._retry(jobs_left, attempt)
         done = {job.number: self._result(job) for job in jobs}
         for k, note in notes.items():
             done[k] = InstanceCount(instances[k].index, None, None, UNDETERMINED, note)
         return [done[k] for k in range(len(instances))]
 
-    def _retry(self, jobs: Sequence[_Job], attempt: int, threads: int) -> None:
+    def _retry(self, jobs: Sequence[_Job], attempt: int) -> None:
         """Another attempt at instances with roots missing, the cheap ones first.
 
         Detours on either side for paths that were lost, then all paths along other lines, then
@@ -189,20 +182,19 @@ class HomotopyEngine:
         everything = [np.arange(self.start.root_count)] * len(jobs)
         match attempt:
             case 0 | 1:
-                self._attempt(jobs, suspects, self.settings, threads, side=1 - 2 * attempt)
+                self._attempt(jobs, suspects, self.settings, side=1 - 2 * attempt)
             case 2 | 3:
-                self._attempt(jobs, everything, self.settings, threads, turn=attempt)
+                self._attempt(jobs, everything, self.settings, turn=attempt)
             case 4:
-                self._attempt(jobs, suspects, careful, threads)
+                self._attempt(jobs, suspects, careful)
             case _:
-                self._attempt(jobs, everything, careful, threads, turn=attempt)
+                self._attempt(jobs, everything, careful, turn=attempt)
 
     def _attempt(
         self,
         jobs: Sequence[_Job],
         picks: Sequence[np.ndarray],
         settings: Settings,
-        threads: int,
         *,
         side: int = 0,
         turn: int = 0,
@@ -236,7 +228,6 @@ class HomotopyEngine:
             which,
             self.start.roots[roots],
             settings,
-            threads,
             second_turn=np.full(len(jobs), turn),
             via=via,
         )

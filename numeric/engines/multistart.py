@@ -13,7 +13,6 @@ reports the starts and how many of them converged, and claims no completeness.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -25,12 +24,14 @@ from numeric.certification.pool import RealPool
 from numeric.chains.arrays import residuals
 from numeric.chains.chain import Chain, make_chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 from numeric.tracking.tracker import DONE, Settings, track
 
 _BATCH = 64
+# Newton steps of a start.
+_MOST_STEPS = 150
 # Starts of an instance where nobody says otherwise: those of the first paper.
 STARTS = 400
 
@@ -38,12 +39,9 @@ STARTS = 400
 def multistart_newton(
     instance: Instance,
     starts: int = STARTS,
-    seed: int = 0,
     *,
     chain: Chain | None = None,
     enough: int | None = None,
-    warm: bool = True,
-    most_steps: int = 150,
     seconds: float = float("inf"),
 ) -> InstanceCount:
     """Certified real solutions of one instance, from many starts.
@@ -54,15 +52,10 @@ def multistart_newton(
     starts : int, optional
         Random starts, Gaussian with the variance of the student's weights times a factor
         between 1/16 and 16 drawn for each start.
-    seed : int, optional
     chain : Chain, optional
         The allocation's chain, where it has been made already.
     enough : int, optional
         Stop after so many certified solutions (1 decides a match).
-    warm : bool, optional
-        Whether the teacher's own weights are continued to the instance first.
-    most_steps : int, optional
-        Newton steps a start.
     seconds : float, optional
         No new batch of 64 starts after so much processor time.
 
@@ -87,12 +80,12 @@ def multistart_newton(
     chain = chain or make_chain(instance.allocation, instance.problem.support)
     pool = RealPool(chain, instance)
     parameters = chain.parameters(instance)
-    if warm:
-        end = _from_teacher(chain, instance, parameters)
-        if end is not None:
-            pool.take(end[None])
+    # The teacher's own weights, continued to the instance, come first.
+    end = _from_teacher(chain, instance, parameters)
+    if end is not None:
+        pool.take(end[None])
     from_teacher = len(pool)
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(instance.index, 0x3357)))
+    rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(instance.index, 0x3357)))
     scale = instance.spread
     done = converged = last_new = 0
     while done < starts and (enough is None or len(pool) < enough):
@@ -102,7 +95,7 @@ def multistart_newton(
         size = min(_BATCH, starts - done)
         spread = 2.0 ** rng.uniform(-2.0, 2.0, (size, 1))
         first = rng.standard_normal((size, chain.unknowns)) * scale * spread
-        ends, good = damped_newton(chain, parameters, first, most_steps)
+        ends, good = damped_newton(chain, parameters, first)
         converged += int(good.sum())
         before = len(pool)
         pool.take(ends[good])
@@ -124,7 +117,7 @@ def multistart_newton(
 
 
 def damped_newton(
-    chain: Chain, parameters: np.ndarray, starts: np.ndarray, most_steps: int = 150
+    chain: Chain, parameters: np.ndarray, starts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Damped Newton from many real starts at once.
 
@@ -134,7 +127,6 @@ def damped_newton(
     parameters : ndarray of float
         A real parameter vector.
     starts : ndarray, shape (·, r)
-    most_steps : int, optional
 
     Returns
     -------
@@ -146,14 +138,14 @@ def damped_newton(
     runs = levenberg_marquardt(
         lambda w, _: residuals(chain, parameters, w),
         starts,
-        most_steps,
+        _MOST_STEPS,
         enough=(1e-15 * size) ** 2,
         damping=Damping(),
     )
     return runs.ends, np.sqrt(runs.cost) <= 1e-10 * size
 
 
-class MultistartEngine:
+class MultistartEngine(OneByOne):
     """Lower bounds on the real solutions of instances; needs no root count.
 
     Parameters
@@ -187,10 +179,6 @@ class MultistartEngine:
         self.enough = enough
         self.timeout = timeout
         self.reason = reason
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """Lower bounds for several instances, in their order."""
-        return [self.count(instance) for instance in instances]
 
     def count(self, instance: Instance) -> InstanceCount:
         """A lower bound for one instance."""

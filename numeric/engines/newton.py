@@ -6,20 +6,19 @@ Where N = 1 (only the read-out learns) the one certified solution is all there a
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from numeric.activations.newton import certified_solutions
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
 
 # Random starts of an instance.
 STARTS = 62
 
 
-class NewtonEngine:
+class NewtonEngine(OneByOne):
     """Certified real solutions of instances of networks with activations.
 
     Parameters
@@ -27,7 +26,6 @@ class NewtonEngine:
     problem : Problem
         With as many learnable weights as labels.
     root_count : int or None
-    starts : int, optional
     enough : int, optional
         Stop after so many certified solutions (1 decides a match).
     timeout : float, optional
@@ -44,7 +42,6 @@ class NewtonEngine:
         problem: Problem,
         root_count: int | None = None,
         *,
-        starts: int = STARTS,
         enough: int | None = None,
         timeout: float = float("inf"),
     ) -> None:
@@ -54,21 +51,17 @@ class NewtonEngine:
                 f"{problem.allocation.size} learnable weights and {labels} labels that are not "
                 "independent: only square systems are certified"
             )
-        self.root_count, self.starts = root_count, starts
+        self.root_count = root_count
         self.enough, self.timeout = enough, timeout
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """Lower bounds for several instances, in their order."""
-        return [self.count(instance) for instance in instances]
 
     def count(self, instance: Instance) -> InstanceCount:
         """A lower bound for one instance."""
         began = time.process_time()
-        starts, enough = self.starts, self.enough
+        enough = self.enough
         if self.root_count == 1:
             enough = 1
         found, done, converged = certified_solutions(
-            instance, starts, enough=enough, seconds=self.timeout
+            instance, STARTS, enough=enough, seconds=self.timeout
         )
         real = len(found)
         complete = self.root_count == real == 1

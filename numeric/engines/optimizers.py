@@ -12,7 +12,7 @@ the activation pattern of an endpoint has an exact rational witness; otherwise i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time
 from numeric.adam import Adam, half_cosine
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
 
@@ -32,6 +32,7 @@ MSE = 1e-2
 # Endpoints whose patterns are tried exactly.
 _TRIED = 5
 _TINY = 1e-10
+_ADAM_STEPS, _RATE, _DAMPED_STEPS = 2000, 0.03, 100
 # Part of the seed of the starts.
 _STARTS = 0x0971
 
@@ -95,15 +96,13 @@ class ReluLoss:
         return errors.reshape(count, -1), J.reshape(count, len(unit), -1).transpose(0, 2, 1)
 
 
-def adam(loss: ReluLoss, starts: np.ndarray, steps: int = 2000, rate: float = 0.03) -> np.ndarray:
+def adam(loss: ReluLoss, starts: np.ndarray) -> np.ndarray:
     """Adam from many starts at once, the rate falling to a hundredth by a half cosine.
 
     Parameters
     ----------
     loss : ReluLoss
     starts : ndarray, (·, r)
-    steps : int, optional
-    rate : float, optional
 
     Returns
     -------
@@ -111,31 +110,35 @@ def adam(loss: ReluLoss, starts: np.ndarray, steps: int = 2000, rate: float = 0.
     """
     w = np.array(starts, float)
     state = Adam(w, _TINY)
-    for t in range(1, steps + 1):
+    for t in range(1, _ADAM_STEPS + 1):
         _, slope = loss.gradient(w)
-        w -= state.step(slope, half_cosine(rate, t, steps))
+        w -= state.step(slope, half_cosine(_RATE, t, _ADAM_STEPS))
     return w
 
 
-def damped(loss: ReluLoss, starts: np.ndarray, steps: int = 100) -> np.ndarray:
+def damped(loss: ReluLoss, starts: np.ndarray) -> np.ndarray:
     """Damped Gauss–Newton from many starts at once, until one of them arrives.
 
     Parameters
     ----------
     loss : ReluLoss
     starts : ndarray, (·, r)
-    steps : int, optional
 
     Returns
     -------
     ndarray, (·, r)
     """
     return levenberg_marquardt(
-        lambda w, _: loss.jacobian(w), starts, steps, enough=1e-24, damping=PATIENT, first=True
-    ).ends
+        lambda w, _: loss.jacobian(w),
+        starts,
+        _DAMPED_STEPS,
+        enough=1e-24,
+        damping=PATIENT,
+        first=True,
+    ).ends  # fmt: skip
 
 
-class OptimizerEngine:
+class OptimizerEngine(OneByOne):
     """Real solutions that an optimizer happens to find, and the paper's verdict beside them.
 
     Parameters
@@ -156,11 +159,8 @@ class OptimizerEngine:
         self.method = method
         self.starts = starts
 
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """One count for each instance, in their order."""
-        return [self._count(instance) for instance in instances]
-
-    def _count(self, instance: Instance) -> InstanceCount:
+    def count(self, instance: Instance) -> InstanceCount:
+        """What is certain of one instance."""
         check_time()
         began = time.perf_counter()
         if set(instance.allocation.matrices) != {"W1"}:

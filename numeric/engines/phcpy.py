@@ -23,7 +23,7 @@ from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, Resources, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, Resources, engine
 from numeric.engines.exact import exact_core, settled_by_elimination
 from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore
@@ -44,7 +44,7 @@ SOLVES_BELOW, MISSES_ABOVE = 1e-9, 1e-5
 RESIDUAL = 1e-6
 
 
-class PhcpyEngine:
+class PhcpyEngine(OneByOne):
     """Counts the real solutions of instances with PHCpack's blackbox solver.
 
     Parameters
@@ -114,10 +114,6 @@ class PhcpyEngine:
             if found.complex is None:
                 break  # it died or ran out of time: more precision would take longer
         return best
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """All solutions of several instances, in their order."""
-        return [self.count(instance) for instance in instances]
 
     def _attempt(
         self,

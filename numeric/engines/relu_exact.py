@@ -17,7 +17,6 @@ counts where it obeys.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 from algebra.certificates.certificate import MAXIMAL, MINIMAL
 from algebra.families import certify
@@ -27,7 +26,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.engines.plans import Plan
 from numeric.float_simplex import guesses
 from numeric.instances import Instance
@@ -37,7 +36,7 @@ from numeric.normalization.realize import realize_instance
 _MOST_NODES = 20_000
 
 
-class ReluExactEngine:
+class ReluExactEngine(OneByOne):
     """Matches of ReLU normalization networks, as far as they can be decided.
 
     Parameters
@@ -67,11 +66,8 @@ class ReluExactEngine:
             self._verdicts[allocation] = found.verdict, found.rule
         return self._verdicts[allocation]
 
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """What is certain of several instances, in their order."""
-        return [self._count(instance) for instance in instances]
-
-    def _count(self, instance: Instance) -> InstanceCount:
+    def count(self, instance: Instance) -> InstanceCount:
+        """What is certain of one instance."""
         check_time()
         start = time.process_time()
         verdict, rule = self._verdict(instance.allocation)

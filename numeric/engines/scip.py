@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,12 @@ from algebra.problems.constraints import Interval
 from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, Resources, engine
+from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, Resources, engine
 from numeric.instances import Instance, to_double
-from numeric.relu.decide import MATCH, NONE
+from numeric.relu.decision import MATCH, NONE
 
 
-class ScipEngine:
+class ScipEngine(OneByOne):
     """Decides instances of shallow ReLU nets with SCIP.
 
     Parameters
@@ -38,20 +37,17 @@ class ScipEngine:
         self.timeout = timeout
         _scip()
 
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """One count for each instance, in their order."""
-        counts = []
-        for instance in instances:
-            began = time.process_time()
+    def count(self, instance: Instance) -> InstanceCount:
+        """What SCIP says of one instance."""
+        began = time.process_time()
+        check_time()
+        verdict, note = scip_verdict(instance, timeout=time_left(self.timeout))
+        if verdict not in (MATCH, NONE):
             check_time()
-            verdict, note = scip_verdict(instance, timeout=time_left(self.timeout))
-            if verdict not in (MATCH, NONE):
-                check_time()
-            real = {MATCH: 1, NONE: 0}.get(verdict)
-            status = COMPLETE if verdict == NONE else UNDETERMINED
-            seconds = time.process_time() - began
-            counts.append(InstanceCount(instance.index, real, None, status, note, seconds=seconds))
-        return counts
+        real = {MATCH: 1, NONE: 0}.get(verdict)
+        status = COMPLETE if verdict == NONE else UNDETERMINED
+        seconds = time.process_time() - began
+        return InstanceCount(instance.index, real, None, status, note, seconds=seconds)
 
 
 def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, str]:

@@ -16,6 +16,7 @@ All are judged by the mean squared error on new samples.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -82,6 +83,37 @@ def constructed(
     return SumNet((W1, W2), (gamma, output), (hidden, shift - output * (W2 @ hidden)))
 
 
+def _random(d: int, seed: int, repeat: int) -> np.random.Generator:
+    """What target, start and samples are drawn from, in this order."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(repeat, d, 0xE)))
+
+
+def _task(d: int, seed: int, repeat: int, samples: int) -> tuple[np.ndarray, ...]:
+    """The target's matrix; samples and labels for training; the same for the test."""
+    rng = _random(d, seed, repeat)
+    target = rng.standard_normal((d, d)) / np.sqrt(d)
+    rng.standard_normal((d, d))
+    X, test = (rng.standard_normal((d, samples)) for _ in range(2))
+    g = SumNet.of((target,))
+    return target, X, g(X), test, g(test)
+
+
+@lru_cache(maxsize=64)
+def _dense(d: int, seed: int, repeat: int, samples: int, epochs: int) -> SumNet:
+    """The trained dense net: the same for every frozen network."""
+    rng = _random(d, seed, repeat)
+    rng.standard_normal((d, d))
+    start = rng.standard_normal((d, d)) / np.sqrt(d)
+    _, X, y, _, _ = _task(d, seed, repeat, samples)
+    return _trained(SumNet.of((start,)), X, y, WEIGHTS, repeat, epochs)
+
+
+def _trained(
+    net: SumNet, X: np.ndarray, y: np.ndarray, what: str, repeat: int, epochs: int
+) -> SumNet:
+    return train(net, X, y, what, epochs=epochs, batch=_BATCH, rate=_RATE, seed=repeat)
+
+
 def run_setting(setting: Setting) -> dict[str, float]:
     """Mean squared test errors of all algorithms, and the variance of the labels.
 
@@ -95,20 +127,12 @@ def run_setting(setting: Setting) -> dict[str, float]:
         Keys `ALGORITHMS` and "variance": the error of the best constant.
     """
     d = setting.d
-    rng = np.random.default_rng(
-        np.random.SeedSequence(setting.seed, spawn_key=(setting.repeat, d, 0xE))
-    )
-    target = rng.standard_normal((d, d)) / np.sqrt(d)
-    start = rng.standard_normal((d, d)) / np.sqrt(d)
-    X, test = (rng.standard_normal((d, setting.samples)) for _ in range(2))
-    g = SumNet.of((target,))
-    y, wanted = g(X), g(test)
+    target, X, y, test, wanted = _task(d, setting.seed, setting.repeat, setting.samples)
     # No Gaussian sample of dimension d is longer, but with probability e^(-18).
     radius = np.sqrt(d) + 6
-    more = {"epochs": setting.epochs, "batch": _BATCH, "rate": _RATE, "seed": setting.repeat}
+    learned = _dense(d, setting.seed, setting.repeat, setting.samples, setting.epochs)
     W1, W2 = frozen_matrices(setting)
-    tuned = train(SumNet.of((W1, W2)), X, y, NORMALIZATION, **more)  # type: ignore[arg-type]
-    learned = train(SumNet.of((start,)), X, y, WEIGHTS, **more)  # type: ignore[arg-type]
+    tuned = _trained(SumNet.of((W1, W2)), X, y, NORMALIZATION, setting.repeat, setting.epochs)
     from_target = constructed(W1, W2, target, np.zeros(d), radius)
     from_both = constructed(W1, W2, target, np.zeros(d), radius, second_scales=True)
     from_dense = constructed(W1, W2, learned.weights[0], learned.shifts[0], radius)

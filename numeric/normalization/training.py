@@ -70,28 +70,74 @@ class SumNet:
         ))  # fmt: skip
 
 
+class Room:
+    """Arrays used again from step to step.
+
+    Arrays of units × samples that are given back to the system after each step cost as much as
+    what is computed in them.
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[str, int], np.ndarray] = {}
+
+    def array(self, name: str, layer: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        """The array of that name, its values whatever they were."""
+        found = self._arrays.get((name, layer))
+        if found is None or found.shape != shape:
+            found = self._arrays[name, layer] = np.empty(shape, dtype)
+        return found
+
+
 def gradients(
-    net: SumNet, X: np.ndarray, y: np.ndarray
+    net: SumNet,
+    X: np.ndarray,
+    y: np.ndarray,
+    what: str | None = None,
+    room: Room | None = None,
 ) -> tuple[float, list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-    """Mean squared error and its gradients with respect to weights, scales and shifts."""
-    states, linear, active = [X], [], []
-    for W, g, b in zip(net.weights, net.scales, net.shifts, strict=True):
-        linear.append(W @ states[-1])
-        before = g[:, None] * linear[-1] + b[:, None]
-        active.append(before > 0)
-        states.append(before * active[-1])
+    """Mean squared error and its gradients with respect to weights, scales and shifts.
+
+    Parameters
+    ----------
+    net : SumNet
+    X : ndarray, inputs × samples
+    y : ndarray, samples
+    what : {"weights", "normalization"}, optional
+        What learns besides the shifts: the gradients of the rest, a third of the work, are left
+        out (empty lists).
+    room : Room, optional
+        Where intermediate results go.
+    """
+    room = Room() if room is None else room
+    size = X.shape[1]
+    zero = np.zeros(size, X.dtype)
+    states, linear = [X], []
+    for j, (W, g, b) in enumerate(zip(net.weights, net.scales, net.shifts, strict=True)):
+        shape = (len(W), size)
+        linear.append(np.matmul(W, states[-1], out=room.array("linear", j, shape, X.dtype)))
+        state = np.multiply(g[:, None], linear[-1], out=room.array("state", j, shape, X.dtype))
+        state += b[:, None]
+        # An array of zeros: with the number NumPy takes four times as long.
+        states.append(np.maximum(state, zero, out=state))
     error = states[-1].sum(axis=0) - y
     back = np.broadcast_to(2 * error / len(y), states[-1].shape)
     dW: list[np.ndarray] = []
     dg: list[np.ndarray] = []
     db: list[np.ndarray] = []
     for j in range(len(net.weights) - 1, -1, -1):
-        slope = back * active[j]
+        shape = states[j + 1].shape
+        slope = room.array("slope", j, shape, X.dtype)
+        np.multiply(back, states[j + 1] > 0, out=slope)
         db.insert(0, slope.sum(axis=1))
-        dg.insert(0, (slope * linear[j]).sum(axis=1))
-        scaled = net.scales[j][:, None] * slope
-        dW.insert(0, scaled @ states[j].T)
-        back = net.weights[j].T @ scaled if j else back
+        if what != WEIGHTS:
+            dg.insert(0, np.einsum("ij,ij->i", slope, linear[j]))
+        if j or what != NORMALIZATION:
+            slope *= net.scales[j][:, None]
+        if what != NORMALIZATION:
+            dW.insert(0, slope @ states[j].T)
+        if j:
+            before = room.array("back", j, states[j].shape, X.dtype)
+            back = np.matmul(net.weights[j].T, slope, out=before)
     return float(np.mean(error**2)), dW, dg, db
 
 
@@ -134,12 +180,13 @@ def train(
     values = [np.array(v) for v in (*tuned, *net.shifts)]
     states = [Adam(v) for v in values]
     layers = len(net.weights)
+    room = Room()
     for epoch in range(epochs):
         order = rng.permutation(X.shape[1])
         size = rate * 0.1 ** (epoch / max(epochs - 1, 1))
         for start in range(0, len(order), batch):
             some = order[start : start + batch]
-            _, dW, dg, db = gradients(net, X[:, some], y[some])
+            _, dW, dg, db = gradients(net, X[:, some], y[some], what, room)
             for k, slope in enumerate([*(dW if what == WEIGHTS else dg), *db]):
                 values[k] = values[k] - states[k].step(slope, np.float32(size))
             part = tuple(values[:layers])

@@ -7,14 +7,58 @@ import functools
 import os
 import shutil
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 
 from algebra.errors import InputError
-from numeric.phcpy.channel import Channel, PhcpyError, PhcpyInstallation
+from numeric.children import Child, ChildCrashed, ChildError
 
 ENVIRONMENT = "MATCHPROB_PHCPY_PYTHON"
 INSTALL = "apt-get install python3-phcpy phcpack"
 
 _IMPORT_TIMEOUT = 60.0
+_WORKER = Path(__file__).with_name("worker.py")
+# These are for our own Python.
+_HIDDEN = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
+
+
+@dataclass(frozen=True)
+class PhcpyInstallation:
+    """A Python that can import phcpy.
+
+    Attributes
+    ----------
+    interpreter : str
+    version : str
+        Of phcpy, such as "1.1.2".
+    phcpack : str
+        Of the library behind it.
+    """
+
+    interpreter: str
+    version: str = "unknown"
+    phcpack: str = "unknown"
+
+
+def start_worker(interpreter: str) -> Child:
+    """A worker, run with that Python; `greeting` says when it is ready."""
+    environment = {name: text for name, text in os.environ.items() if name not in _HIDDEN}
+    return Child("the phcpy process", [interpreter, str(_WORKER)], environment)
+
+
+def greeting(child: Child, interpreter: str, timeout: float) -> PhcpyInstallation:
+    """What a worker says of itself when it is ready, its first answer.
+
+    Raises
+    ------
+    ChildTimeout, ChildCrashed
+        As for `Child.receive`; also where the interpreter cannot import phcpy.
+    """
+    hello = child.receive(timeout)
+    if hello.get("ready") is not True:
+        raise ChildCrashed(f"{interpreter}: {hello.get('error', hello)}")
+    names = (str(hello.get(key, "unknown")) for key in ("version", "phcpack"))
+    return PhcpyInstallation(interpreter, *names)
 
 
 def find_phcpy() -> PhcpyInstallation:
@@ -43,10 +87,9 @@ def _find(chosen: str, path: str) -> PhcpyInstallation:
     reason = ""
     for interpreter in candidates:
         try:
-            channel = Channel(interpreter)
-            with contextlib.closing(channel):
-                return channel.greeting(_IMPORT_TIMEOUT)
-        except PhcpyError as error:
+            with contextlib.closing(start_worker(interpreter)) as child:
+                return greeting(child, interpreter, _IMPORT_TIMEOUT)
+        except ChildError as error:
             reason = str(error)
     if chosen:
         raise InputError(

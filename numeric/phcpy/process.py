@@ -8,36 +8,29 @@ when it does not answer in time, and replaced when it is gone.
 
 from __future__ import annotations
 
+import cmath
 import itertools
+import math
 import os
+import random
 import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from algebra.errors import InputError
-from numeric.phcpy.channel import (
-    Channel,
-    PhcpyCrashed,
-    PhcpyError,
-    PhcpyInstallation,
-    PhcpyTimeout,
-)
-from numeric.phcpy.install import find_phcpy
-from numeric.phcpy.requests import Job, solve_job, track_job
-from numeric.phcpy.solutions import PhcpyResult, PhcpySolution
-from numeric.phcpy.systems import PhcSystem, Terms
+from numeric.children import Child, ChildCrashed, ChildError, ChildTimeout
+from numeric.phcpy.install import PhcpyInstallation, find_phcpy, greeting, start_worker
+from numeric.phcpy.solutions import PhcpyResult, PhcpySolution, read_solutions, write_solution
+from numeric.phcpy.systems import PRECISIONS, PhcSystem, Terms
 
-__all__ = [
-    "PhcpyCrashed",
-    "PhcpyError",
-    "PhcpyInstallation",
-    "PhcpyProcess",
-    "PhcpyTimeout",
-    "find_phcpy",
-]
+__all__ = ["PhcpyCrashed", "PhcpyError", "PhcpyInstallation", "PhcpyProcess", "PhcpyTimeout"]
+
+PhcpyError, PhcpyCrashed, PhcpyTimeout = ChildError, ChildCrashed, ChildTimeout
+MAX_SEED = 2**31 - 2  # with 2^31 - 1 PHCpack's random numbers are nan
 
 
 class PhcpyProcess:
@@ -85,7 +78,7 @@ class PhcpyProcess:
         self._installation = installation
         self._memory_limit = memory_limit
         self._start_timeout = start_timeout
-        self._channel: Channel | None = None
+        self._child: Child | None = None
         self._finalizer: weakref.finalize[..., Any] | None = None
         self._lock = threading.RLock()
         self._numbers = itertools.count(1)
@@ -130,8 +123,20 @@ class PhcpyProcess:
         PhcpyTimeout, PhcpyCrashed, PhcpyError
             No result; the object can be used again at once.
         """
-        job = solve_job(PhcSystem.read(polynomials, variables), seed, precision, newton)
-        return self._ask(job, timeout)
+        system = PhcSystem.read(polynomials, variables)
+        for name, value in (("seed", seed), ("newton", newton)):
+            if value < 0:
+                raise InputError(f"`{name}` ({value}) must be at least 0")
+        if precision not in PRECISIONS:
+            raise InputError(f"`precision` ({precision!r}) must be one of {', '.join(PRECISIONS)}")
+        request = {
+            "operation": "solve",
+            "polynomials": system.lines(precision),
+            "precision": precision,
+            # phcpy 1.1.2 returns empty texts from this step in "qd", or raises.
+            "newton": 0 if precision == "qd" else newton,
+        }
+        return self._ask(system, request, seed, timeout)
 
     def track(
         self,
@@ -141,16 +146,13 @@ class PhcpyProcess:
         variables: Sequence[str] | None = None,
         *,
         timeout: float,
-        gamma: complex | None = None,
-        power: int = 2,
         seed: int = 0,
-        precision: str = "d",
-        newton: int = 2,
         scale: bool = True,
     ) -> PhcpyResult:
-        """Follow paths from known solutions of one system to those of another.
+        """Follow paths from known solutions of one system to those of another, in doubles.
 
-        The homotopy is ``gamma (1 - t)^power start + t^power target``, t from 0 to 1.
+        The homotopy is ``γ (1 - t)² start + t² target``, t from 0 to 1, with a random γ of
+        modulus 1 from the seed.
 
         Parameters
         ----------
@@ -158,14 +160,8 @@ class PhcpyProcess:
             Square systems in the same unknowns, as for `solve`.
         start_solutions : array_like
             (paths)×(unknowns), complex.
-        variables, timeout, seed, precision, newton
-            As for `solve`; by default the unknowns are those of both systems. The
-            trackers of phcpy 1.1.2 follow paths in more than one unknown in precision "d"
-            only; "dd" and "qd" raise `PhcpyError` there.
-        gamma : complex, optional
-            Not 0; by default a random number of modulus 1 from the seed.
-        power : int, optional
-            Relaxation, at least 1.
+        variables, timeout, seed
+            As for `solve`; by default the unknowns are those of both systems.
         scale : bool, optional
             Whether each equation of each system is divided by a power of two of its own.
             Not where equations share coefficients that must move alike.
@@ -190,8 +186,28 @@ class PhcpyProcess:
             variables = PhcSystem.names([*target, *start])
         goal = PhcSystem.read(target, variables, scale=scale)
         begin = PhcSystem.read(start, variables, scale=scale)
-        job = track_job(goal, begin, start_solutions, gamma, power, seed, precision, newton)
-        return self._ask(job, timeout)
+        if seed < 0:
+            raise InputError(f"`seed` ({seed}) must be at least 0")
+        if begin.status != "square":
+            raise InputError(f"`start` is {begin.status}: it has no isolated solutions")
+        points = np.asarray(start_solutions, dtype=complex)
+        size = len(begin.variables)
+        if points.ndim != 2 or points.shape[1] != size or not np.isfinite(points).all():
+            raise InputError(
+                f"`start_solutions` has shape {points.shape}; it must be (points)×{size}, "
+                "finite numbers"
+            )
+        gamma = cmath.exp(2j * math.pi * random.Random(seed).random())
+        request = {
+            "operation": "track",
+            "target": goal.lines("d"),
+            "start": begin.lines("d"),
+            "solutions": [write_solution(point) for point in points.tolist()],
+            "gamma": [gamma.real, gamma.imag],
+            "precision": "d",
+            "newton": 2,
+        }
+        return self._ask(goal, request, seed, timeout)
 
     def start(self) -> PhcpyInstallation:
         """Start the worker if none is running, and say what it runs.
@@ -211,7 +227,7 @@ class PhcpyProcess:
     @property
     def pid(self) -> int | None:
         """Process number of the worker, None where none is running."""
-        return self._channel.pid if self._channel else None
+        return self._child.pid if self._child else None
 
     def close(self) -> None:
         """End the worker. The object can be used again; it then starts a new one."""
@@ -224,44 +240,57 @@ class PhcpyProcess:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _running(self) -> Channel:
-        if self._channel is not None and self._channel.alive:
-            return self._channel
+    def _running(self) -> Child:
+        if self._child is not None and self._child.alive:
+            return self._child
         self._discard()
-        channel = self._channel = Channel((self._installation or find_phcpy()).interpreter)
-        self._finalizer = weakref.finalize(self, channel.close)
+        interpreter = (self._installation or find_phcpy()).interpreter
+        child = self._child = start_worker(interpreter)
+        self._finalizer = weakref.finalize(self, child.close)
         try:
-            self._installation = channel.greeting(self._start_timeout)
+            self._installation = greeting(child, interpreter, self._start_timeout)
         except BaseException:
             self._discard()
             raise
-        return channel
+        return child
 
     def _discard(self, grace: float = 0.0) -> None:
-        channel, self._channel = self._channel, None
-        if channel is not None:
+        child, self._child = self._child, None
+        if child is not None:
             if self._finalizer is not None:
                 self._finalizer.detach()
-            channel.close(grace)
+            child.close(grace)
 
-    def _ask(self, job: Job, timeout: float) -> PhcpyResult:
-        """The result of one job; the worker is replaced where it did not answer."""
+    def _ask(
+        self, system: PhcSystem, request: dict[str, Any], seed: int, timeout: float
+    ) -> PhcpyResult:
+        """The result of one request; the worker is replaced where it did not answer.
+
+        `system` is the one whose solutions the answer will hold.
+        """
         if not timeout > 0:
             raise InputError(f"`timeout` ({timeout}) must be a positive number of seconds")
-        if self._channel is not None and self._channel.owner != os.getpid():
+
+        def result(
+            status: str, solutions: tuple[PhcpySolution, ...], seconds: float = 0.0
+        ) -> PhcpyResult:
+            precision = request["precision"]
+            return PhcpyResult(system.variables, solutions, status, seed, precision, seconds)
+
+        if self._child is not None and self._child.owner != os.getpid():
             self._lock = threading.RLock()  # a thread of the parent may have held the old one
             self._discard()
-        if job.system.status != "square":
-            return job.result(job.system.status, (), 0.0)
-        if not job.system.variables:  # nothing asked of nothing: the empty point
-            point = PhcpySolution((), 1, 0.0, 1.0, 0.0, 1, 0.0)
-            return job.result("solved", (point,), 0.0)
+        if system.status != "square":
+            return result(system.status, ())
+        if not system.variables:  # nothing asked of nothing: the empty point
+            return result("solved", (PhcpySolution((), 1, 0.0, 1.0, 0.0, 1, 0.0),))
         with self._lock:
-            channel = self._running()
+            child = self._running()
             number = next(self._numbers)
             try:
-                channel.post({"id": number, **job.request})
-                answer = channel.receive(timeout)
+                # A seed beyond 2^31 - 1 ends the process; 0 is kept out as "no seed".
+                child.post({"id": number, "seed": 1 + seed % MAX_SEED, **request})
+                answer = child.receive(timeout)
                 if answer.get("id") != number:
                     raise PhcpyCrashed(f"the phcpy process answered {str(answer)[:200]}")
             except BaseException:  # a half-read answer must not be taken for the next
@@ -269,4 +298,11 @@ class PhcpyProcess:
                 raise
             if answer.get("memory", 0) > 1024 * self._memory_limit:
                 self._discard()
-        return job.read(answer)
+        if "error" in answer:
+            raise PhcpyError(f"phcpy: {answer['error']}")
+        try:
+            tracked = request["operation"] == "track"
+            solutions = read_solutions(answer["solutions"], system, tracked)
+            return result("solved", solutions, float(answer["seconds"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise PhcpyError(f"an answer of the phcpy process cannot be read: {error}") from None

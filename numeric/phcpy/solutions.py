@@ -67,35 +67,18 @@ class PhcpySolution:
         """Largest modulus among the coordinates, at least 1."""
         return max(1.0, *(abs(v) for v in self.values)) if self.values else 1.0
 
-    def is_real(self, tolerance: float = 1e-8) -> bool:
-        """Whether every imaginary part is below `tolerance` times `size`."""
-        return all(abs(v.imag) <= tolerance * self.size for v in self.values)
+    def is_real(self) -> bool:
+        """Whether every imaginary part is below 1e-8 times `size`."""
+        return all(abs(v.imag) <= 1e-8 * self.size for v in self.values)
 
 
-def accepted(
-    solution: PhcpySolution,
-    *,
-    t: float = 1e-8,
-    err: float = 1e-8,
-    rco: float = 1e-14,
-    res: float = 1e-9,
-) -> bool:
+def accepted(solution: PhcpySolution) -> bool:
     """Whether the end of a path is a regular root.
 
-    Parameters
-    ----------
-    solution : PhcpySolution
-    t : float
-        Bound on the distance of the path's end from 1; exactly 0 is let pass where
-        PHCpack may have followed no path (see `PhcpySolution`).
-    err : float
-        Bound on the last Newton update, relative to the largest coordinate.
-    rco : float
-        Lower bound on the inverse condition number: below it the root is multiple, not
-        isolated or at infinity.
-    res : float
-        Bound on the backward error, which is the residual relative to the terms it
-        consists of.
+    It came to t = 1 (exactly 0 is let pass where PHCpack may have followed no path, see
+    `PhcpySolution`), the last Newton update is small relative to the largest coordinate, and so is
+    the backward error, which is the residual relative to the terms it consists of; and the inverse
+    condition number is not so small that the root is multiple, not isolated or at infinity.
 
     Notes
     -----
@@ -104,10 +87,10 @@ def accepted(
     """
     return (
         all(math.isfinite(v.real) and math.isfinite(v.imag) for v in solution.values)
-        and (abs(solution.t - 1) <= t or (solution.t == 0 and not solution.tracked))
-        and solution.err <= err * solution.size
-        and solution.rco >= rco
-        and solution.backward <= res
+        and (abs(solution.t - 1) <= 1e-8 or (solution.t == 0 and not solution.tracked))
+        and solution.err <= 1e-8 * solution.size
+        and solution.rco >= 1e-14
+        and solution.backward <= 1e-9
     )
 
 

@@ -45,11 +45,6 @@ from typing import Any, Dict, List  # noqa: UP035 (read by Pythons older than ou
 Request = Dict[str, Any]  # noqa: UP006 (the same)
 Texts = List[str]  # noqa: UP006 (the same)
 
-_TRACKERS = {
-    "d": ("double_track", "standard_double_track"),
-    "dd": ("double_double_track",),
-    "qd": ("quad_double_track",),
-}
 _NEWTON = {
     "d": "double_newton_step",
     "dd": "double_double_newton_step",
@@ -117,26 +112,18 @@ class Phcpy:
         return found
 
     def track(self, request: Request) -> Texts:
-        """Paths of ``gamma (1-t)^power start + t^power target``, then Newton steps."""
-        for name in _TRACKERS[request["precision"]]:
-            follow = getattr(self._trackers, name, None)
-            if follow is not None:
-                break
-        else:
-            raise Refused("this phcpy has no tracker in precision " + request["precision"])
+        """Paths of ``gamma (1-t)^2 start + t^2 target``, then Newton steps."""
+        trackers = self._trackers
+        follow = getattr(trackers, "double_track", None) or trackers.standard_double_track
         request["solutions"] = _solutions(
             follow(
                 request["target"],
                 request["start"],
                 request["solutions"],
                 gamma=complex(*request["gamma"]),
-                pwt=request["power"],
+                pwt=2,
             )
         )
-        ends = request["solutions"]
-        if request["precision"] != "d" and ends and all(map(_unmoved, ends)):
-            # Debian's phcpy 1.1.2: a return code nobody looks at, and the start points back.
-            raise Refused("the tracker in precision " + request["precision"] + " does not move")
         request["polynomials"] = request["target"]
         return self._refine(request)
 
@@ -158,11 +145,6 @@ def _solutions(returned: Any) -> Texts:
 
 def _readable(text: str) -> bool:
     return "the solution for t" in text and "*" not in text
-
-
-def _unmoved(text: str) -> bool:
-    first = text.split("\n", 1)[0].split(":")[-1].split()
-    return bool(first) and not float(first[0])
 
 
 def end_with_parent(leash: int) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.problems.problem import Problem
-from algebra.results import Result, done_of
+from algebra.results import Result, done_of, named
 from numeric.profiles.thresholds import Threshold
 from numeric.statistics.bands import band_at
 from numeric.statistics.intervals import (
@@ -81,10 +81,7 @@ class ProfilePoint:
         """Plain data."""
         return {
             "bound": self.bound if math.isfinite(self.bound) else None,
-            "matched": self.matched,
-            "unmatched": self.unmatched,
-            "undetermined": self.undetermined,
-            "estimate": self.estimate,
+            **named(self, "matched", "unmatched", "undetermined", "estimate"),
             "low": self.interval.low,
             "high": self.interval.high,
             "band_low": self.band.low,
@@ -320,11 +317,7 @@ class ProfileResult(Result):
         """The JSON object of ``matchprob profile``; of several problems, with all of them."""
         first = self.profiles[0].to_dict()
         data: dict[str, Any] = {
-            "by": self.by,
-            "trials": self.trials,
-            "requested": self.requested,
-            "confidence": self.confidence,
-            "seed": self.seed,
+            **named(self, "by", "trials", "requested", "confidence", "seed"),
         }
         data |= {key: value for key, value in first.items() if key not in ("trials", "name")}
         if len(self.profiles) > 1:

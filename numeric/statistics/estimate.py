@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from algebra.problems.problem import Problem
-from algebra.results import Result, done_of
+from algebra.results import Result, done_of, named
 from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
 from numeric.statistics.intervals import Interval, proportion_interval
 
@@ -176,13 +176,8 @@ class Estimate(Result):
         exact = self.interval()
         wilson = exact if self.certified is not None else self.interval("wilson")
         return {
-            "trials": self.trials,
-            "requested": self.requested,
-            "matched": self.matched,
-            "unmatched": self.unmatched,
-            "undetermined": self.undetermined,
-            "estimate": self.estimate,
-            "at_least": self.at_least,
+            **named(self, "trials", "requested", "matched", "unmatched", "undetermined"),
+            **named(self, "estimate", "at_least"),
             "certified": self.certified is not None,
             "low": exact.low,
             "high": exact.high,
@@ -211,11 +206,7 @@ class Estimate(Result):
             "interval": f"{self.confidence:.0%} [{interval.low:.4f}, {interval.high:.4f}]",
             "method": self.method,
             "trials": done,
-            "matched": self.matched,
-            "unmatched": self.unmatched,
-            "undetermined": self.undetermined,
-            "engine": self.engine,
-            "seed": self.seed,
+            **named(self, "matched", "unmatched", "undetermined", "engine", "seed"),
         }
 
     def columns(self) -> dict[str, list[Any]]:

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from algebra.errors import InputError, Unfinished
+from algebra.results import named
 from numeric.counts import InstanceCount, Reason
 from numeric.studies.trials import Work, contradict, record, says_more
 from numeric.studies.upgrade import UPGRADES, is_bare, take_bare
@@ -139,18 +140,11 @@ class StudyInfo:
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "id": self.id,
-            "name": self.name,
-            "key": self.key,
+            **named(self, "id", "name", "key"),
             "problem": self.work["problem"],
             "seed": self.work["seed"],
             **self.work["settings"],
-            "version": self.version,
-            "created": self.created,
-            "trials": self.trials,
-            "matched": self.matched,
-            "unmatched": self.unmatched,
-            "undetermined": self.undetermined,
+            **named(self, "version", "created", "trials", "matched", "unmatched", "undetermined"),
         }
 
 

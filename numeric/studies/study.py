@@ -15,7 +15,7 @@ import errno
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -92,9 +92,23 @@ class Here:
         forget()
 
 
-def make_workers(count: int) -> Workers:
-    """This process for one worker, processes of their own for more."""
+def make_workers(count: int, scheduler: str | None = None) -> Workers:
+    """A cluster where a scheduler is named, else this process for one worker, others for more."""
+    if scheduler is not None:
+        from numeric.studies.cluster import DaskWorkers
+
+        return DaskWorkers(scheduler)
     return Here() if count == 1 and not isinstance(count, bool) else LocalWorkers(count)
+
+
+@contextmanager
+def shared(
+    store: str | Path | Store | None, workers: int = 1, scheduler: str | None = None
+) -> Iterator[tuple[Store | None, Workers]]:
+    """The store and the workers of several studies; what is opened here is closed."""
+    with ExitStack() as stack:
+        kept = stack.enter_context(Store(store)) if isinstance(store, str | Path) else store
+        yield kept, stack.enter_context(closing(make_workers(workers, scheduler)))
 
 
 class Study:
@@ -152,17 +166,13 @@ class Study:
         counter.prepare()
         counter.close()
         self.workers: Workers
-        if scheduler is not None:
-            from numeric.studies.cluster import DaskWorkers
-
-            self.workers = DaskWorkers(scheduler)
-        elif isinstance(workers, int):
-            self.workers = make_workers(workers)
+        if isinstance(workers, int):
+            self.workers = make_workers(workers, scheduler)
         elif hasattr(workers, "run"):
             self.workers = workers
         else:
             raise InputError(f"`workers` ({workers!r}) must be a whole number, at least 1")
-        self._own_workers = scheduler is not None or isinstance(workers, int)
+        self._own_workers = isinstance(workers, int)
         self._own_store = not isinstance(store, Store)
         self.store = Store(store) if isinstance(store, str | Path) else store
         self._id = self.store.study(self.work, _version(), name) if self.store else 0

@@ -130,7 +130,7 @@ class LabelCurve:
             settled = np.abs(step).max(axis=1) <= _ROUNDING * _scale(z)
         return np.where(settled[:, None], z, np.nan)
 
-    def sharpen(self, z: np.ndarray, Q: np.ndarray, passes: int = 4) -> tuple[np.ndarray, ...]:
+    def sharpen(self, z: np.ndarray, Q: np.ndarray) -> tuple[np.ndarray, ...]:
         """Points of a section in the machine's longest precision.
 
         Residuals are formed in it, the linear systems solved in double precision, as in
@@ -143,7 +143,7 @@ class LabelCurve:
         """
         z = z.astype(np.clongdouble)
         step = np.zeros_like(z)
-        for _ in range(passes):
+        for _ in range(_PASSES):
             residual, jacobian, _ = self.system(z, Q, Q)
             # Equations of very different size are brought to one, lest doubles overflow.
             size = np.abs(jacobian).max(axis=2)

@@ -30,11 +30,13 @@ from algebra.errors import InputError
 from numeric.chains.chain import Chain
 from numeric.chains.lanes.linalg import LANES
 from numeric.tracking.trace_test import trace_test
-from numeric.tracking.tracker import DONE, Settings, track
+from numeric.tracking.tracker import DONE, track
 
 GIVEN, TRACE, STABILISED, INCOMPLETE = "given", "trace test", "stabilised", "incomplete"
 # Without N: edges in a row that bring nothing new before a trace test is worth its time.
 _QUIET = 2
+# Relative distance below which roots are one.
+_SAME = 1e-6
 # Edges between the first two nodes.
 _EDGES = 3
 
@@ -102,8 +104,8 @@ class StartSystem:
         return best
 
 
-def match(roots: np.ndarray, known: np.ndarray, tolerance: float = 1e-6) -> np.ndarray:
-    """Index of the known root that each root equals to within a relative tolerance, or -1."""
+def match(roots: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """Index of the known root that each root equals to within 1e-6 of its size, or -1."""
     out = np.full(len(roots), -1)
     if not len(known):
         return out
@@ -116,11 +118,11 @@ def match(roots: np.ndarray, known: np.ndarray, tolerance: float = 1e-6) -> np.n
     for k, root in enumerate(roots):
         if not np.isfinite(root).all():
             continue
-        near = np.flatnonzero(np.abs(values - marks[k]) <= tolerance * scale * size)
+        near = np.flatnonzero(np.abs(values - marks[k]) <= _SAME * scale * size)
         if len(near):
             gap = np.abs(known[near] - root).max(axis=1) / size[near]
             best = int(np.argmin(gap))
-            if gap[best] <= tolerance:
+            if gap[best] <= _SAME:
                 out[k] = near[best]
     return out
 
@@ -135,8 +137,6 @@ def find_start(
     most_roots: int = 20_000,
     trace_seconds: float = 60.0,
     timeout: float = np.inf,
-    settings: Settings | None = None,
-    threads: int = 1,
 ) -> StartSystem:
     """All roots of a random complex instance.
 
@@ -156,8 +156,6 @@ def find_start(
         Without N: seconds for one trace test; 0 for none.
     timeout : float, optional
         Seconds after which nothing further is begun; the start system is then incomplete.
-    settings : Settings, optional
-    threads : int, optional
 
     Returns
     -------
@@ -171,7 +169,7 @@ def find_start(
     if root_count is not None and root_count < 1:
         raise InputError(f"`root_count` ({root_count}) must be at least 1, or None if unknown")
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5357,)))
-    graph = _Graph(chain, rng, settings or Settings(), threads)
+    graph = _Graph(chain, rng)
     quiet = tested = 0
     wanted = root_count  # or what a trace test says
     end = time.monotonic() + timeout
@@ -261,10 +259,8 @@ class _Edge:
 class _Graph:
     """Random instances joined by ways, and the roots found by following them."""
 
-    def __init__(
-        self, chain: Chain, rng: np.random.Generator, settings: Settings, threads: int
-    ) -> None:
-        self.chain, self.rng, self.settings, self.threads = chain, rng, settings, threads
+    def __init__(self, chain: Chain, rng: np.random.Generator) -> None:
+        self.chain, self.rng = chain, rng
         parameters, root = chain.random(rng)
         self.nodes = [_Node(parameters, root[None])]
         self.edges: list[_Edge] = []
@@ -327,7 +323,7 @@ class _Graph:
             self.chain,
             np.array([self.nodes[a].parameters for a, _ in places]),
             np.array([self.nodes[b].parameters for _, b in places]),
-            which, which, np.concatenate(starts), self.settings, self.threads,
+            which, which, np.concatenate(starts),
             first_turn=turns[:, 0], second_turn=turns[:, 1],
         )  # fmt: skip
         for k, (edge, way, pick) in enumerate(jobs):

@@ -13,7 +13,6 @@ to say.
 from __future__ import annotations
 
 import itertools
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from math import isinf
 
@@ -72,7 +71,6 @@ def track(
     second_of: np.ndarray,
     starts: np.ndarray,
     settings: Settings | None = None,
-    threads: int = 1,
     *,
     first_turn: np.ndarray | None = None,
     second_turn: np.ndarray | None = None,
@@ -90,8 +88,6 @@ def track(
     starts : ndarray of complex, shape (paths, r)
         A root at the first parameter vector for each path.
     settings : Settings, optional
-    threads : int, optional
-        Threads that share the paths (the kernel holds no lock).
     first_turn, second_turn : ndarray of int, optional
         For each parameter vector the seed of an equivalent one to be used in its place
         (`numeric.tracking.lines.turned`), 0 for none.
@@ -122,9 +118,9 @@ def track(
     ends = lines.vectors
     x = lines.enter(first_of, starts)
     if via is None:
-        done = _legs(lines, *ends, first_of, second_of, x, settings, threads)
+        done = _legs(lines, *ends, first_of, second_of, x, settings)
     else:
-        done = _detours(lines, *ends, first_of, second_of, x, settings, threads, via)
+        done = _detours(lines, *ends, first_of, second_of, x, settings, via)
     return replace(done, roots=lines.leave(second_of, done.roots))
 
 
@@ -136,9 +132,8 @@ def _legs(
     second_of: np.ndarray,
     x: np.ndarray,
     settings: Settings,
-    threads: int,
 ) -> Tracked:
-    """Follow unknowns x along straight lines, in threads."""
+    """Follow unknowns x along straight lines."""
     paths = len(x)
     outcome = Outcome(
         np.full(paths, STUCK, np.int64),
@@ -150,22 +145,15 @@ def _legs(
     roots = np.full(x.shape, np.nan, complex)
     lifts = np.full((paths, lines.lifts(settings)), np.nan, complex)
 
-    def run(part: slice) -> None:
+    # The kernel cannot be interrupted: where there is a time limit, piece by piece.
+    size = paths if isinf(time_left()) else _PIECE * LANES
+    for at in range(0, paths, max(1, size)):
+        check_time()
+        part = slice(at, min(at + size, paths))
         lines.run(
             settings, Lines(first, second, first_of[part], second_of[part], x[part]), roots[part],
             lifts[part], Outcome(*(values[part] for values in outcome)),
         )  # fmt: skip
-
-    if threads <= 1 or paths <= LANES:
-        # The kernel cannot be interrupted: where there is a time limit, piece by piece.
-        size = paths if isinf(time_left()) else _PIECE * LANES
-        for at in range(0, paths, max(1, size)):
-            check_time()
-            run(slice(at, min(at + size, paths)))
-    else:
-        edges = np.linspace(0, paths, threads + 1).astype(int)
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(run, [slice(a, b) for a, b in itertools.pairwise(edges)]))
     return Tracked(roots, lifts, *outcome)
 
 
@@ -177,7 +165,6 @@ def _detours(
     second_of: np.ndarray,
     x: np.ndarray,
     settings: Settings,
-    threads: int,
     via: np.ndarray,
 ) -> Tracked:
     """Follow unknowns x from corner to corner."""
@@ -195,7 +182,7 @@ def _detours(
         go = np.flatnonzero(done.status == DONE)
         leg = _legs(
             lines, before[go], after[go], np.arange(len(go)), np.arange(len(go)),
-            done.roots[go], settings, threads,
+            done.roots[go], settings,
         )  # fmt: skip
         for name in ("roots", "lifts", "status", "error"):
             getattr(done, name)[go] = getattr(leg, name)

@@ -27,7 +27,7 @@ import numpy as np
 from algebra.errors import InputError, whole_number
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.results import Result, done_of
+from algebra.results import Result, done_of, named
 from algebra.time_limits import check_time
 from numeric.certification.krawczyk import RootPool
 from numeric.conditions import conditions
@@ -173,9 +173,7 @@ class Share:
         return {
             "from": self.low,
             "to": self.high,
-            "exists": self.exists,
-            "found": self.found,
-            "estimate": self.estimate,
+            **named(self, "exists", "found", "estimate"),
             "low": self.interval.low,
             "high": self.interval.high,
         }
@@ -317,14 +315,10 @@ class TrainResult(Result):
         value = "–" if share.estimate is None else f"{share.estimate:.4f}"
         return {
             "trials": done,
-            "exists": self.exists,
-            "undetermined": self.undetermined,
-            "found": self.found,
+            **named(self, "exists", "undetermined", "found"),
             "found_given_exists": f"{value} {share.interval}",
             "optimizer": self.settings.optimizer,
-            "below_criterion": self.below_criterion,
-            "false_matches": self.false_matches,
-            "seed": self.seed,
+            **named(self, "below_criterion", "false_matches", "seed"),
         }
 
     def columns(self) -> dict[str, list[Any]]:
@@ -344,11 +338,7 @@ class TrainResult(Result):
             return dict(zip(("q10", "q50", "q90"), finite, strict=True))  # type: ignore[arg-type]
 
         return {
-            "trials": self.trials,
-            "requested": self.requested,
-            "exists": self.exists,
-            "undetermined": self.undetermined,
-            "found": self.found,
+            **named(self, "trials", "requested", "exists", "undetermined", "found"),
             "found_given_exists": {
                 "estimate": share.estimate,
                 "low": share.interval.low,
@@ -356,10 +346,7 @@ class TrainResult(Result):
             },
             "confidence": self.confidence,
             **asdict(self.settings),
-            "from_own_weights": self.from_own_weights,
-            "below_criterion": self.below_criterion,
-            "false_matches": self.false_matches,
-            "missed_matches": self.missed_matches,
+            **named(self, "from_own_weights", "below_criterion", "false_matches", "missed_matches"),
             "smallest": dict(zip(("found", "of"), self.smallest, strict=True)),
             "nearest": dict(zip(("found", "of"), self.nearest, strict=True)),
             "steps_where_found": spread("steps", True),

@@ -105,8 +105,6 @@ _NEW = {
     "trackers": """
         def double_track(target, start, startsols, gamma=0, pwt=2, tasks=0, vrblvl=0):
             return (gamma, list(startsols))
-
-        double_double_track = double_track
     """,
 }
 FakePhcpy = Callable[[str], str]

@@ -15,6 +15,7 @@ from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
 from numeric.conditions import conditions, jacobian, smallest_singular_value
 from numeric.instances import draw_instance, to_rational
+from tests.samples import many
 
 PROBLEMS = (
     Problem(LinearRNN(n=3, T=3, b=1, d=1, m=3), {"W": np.eye(3, dtype=int)}),
@@ -68,7 +69,7 @@ def test_bounds_hold_the_singular_value_of_difference_quotients(problem):
     assert found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40), deadline=None)
 @given(
     exponents=st.lists(st.integers(-40, 40), min_size=1, max_size=5),
     rows=st.integers(0, 2),

@@ -12,6 +12,7 @@ from algebra.normalization.matching import match_instance
 from algebra.problems.problem import Problem
 from numeric.float_simplex import guess_basis, guesses
 from numeric.instances import draw_instance
+from tests.samples import many
 
 
 def rationals(values):
@@ -21,7 +22,7 @@ def rationals(values):
     return fmpq(int(values))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(st.integers(1, 4), st.integers(1, 6), st.integers(0, 10**6))
 def test_a_guess_never_changes_the_answer(rows, columns, seed):
     """With the guess, with none and with nonsense the exact answer is the same."""

@@ -38,9 +38,7 @@ from algebra.errors import InputError
 from algebra.polynomials.msolve.process import (
     Deadline,
     MsolveFailed,
-    MsolveTimeout,
     run_msolve,
-    version,
 )
 from algebra.polynomials.msolve.text import (
     claimed_parametrization,
@@ -51,17 +49,6 @@ from algebra.polynomials.msolve.text import (
 from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.real_roots import RealRoots, elementary_roots, integer_terms
 from algebra.polynomials.staircase import count_distinct, drl_key, is_finite, standard_monomials
-
-__all__ = [
-    "MsolveFailed",
-    "MsolveTimeout",
-    "QuotientDegree",
-    "RealRoots",
-    "groebner_basis",
-    "quotient_degree",
-    "real_roots",
-    "version",
-]
 
 Terms = Mapping[tuple[int, ...], Any]
 _PRIMES_TO_AGREE = 2

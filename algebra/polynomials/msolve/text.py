@@ -45,19 +45,25 @@ def system_text(
     <BLANKLINE>
     """
     names = ",".join(f"x{i}" for i in range(variables))
-    lines = ",\n".join(_polynomial_text(p) for p in polynomials)
+    # Dense systems have the same monomials again and again.
+    powers: dict[Monomial, str] = {}
+    lines = ",\n".join(_polynomial_text(p, powers) for p in polynomials)
     return f"{names}\n{characteristic}\n{lines}\n"
 
 
-def _polynomial_text(polynomial: Mapping[Monomial, Any]) -> str:
+def _polynomial_text(polynomial: Mapping[Monomial, Any], powers: dict[Monomial, str]) -> str:
     parts: list[str] = []
     for monomial, coefficient in polynomial.items():
         # fmpz prints integers of any length; Python stops at 4,300 digits.
-        number = str(fmpz(coefficient))
+        number = str(coefficient if type(coefficient) is int else fmpz(coefficient))
         if parts and not number.startswith("-"):
             parts.append("+")
         parts.append(number)
-        parts.extend(f"*x{i}^{e}" for i, e in enumerate(monomial) if e)
+        text = powers.get(monomial)
+        if text is None:
+            text = "".join(f"*x{i}^{e}" for i, e in enumerate(monomial) if e)
+            powers[monomial] = text
+        parts.append(text)
     return "".join(parts)
 
 

@@ -60,7 +60,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.crosses import MOST_CELLS, CrossSearch, violated_crosses
+from algebra.ranks.budgets.crosses import MOST_CELLS, violated_crosses
 from algebra.ranks.budgets.lines import (
     Budget,
     RankCover,
@@ -69,18 +69,6 @@ from algebra.ranks.budgets.lines import (
     line_cover,
     shortest_first,
 )
-
-__all__ = [
-    "Budget",
-    "CrossSearch",
-    "RankCover",
-    "Violation",
-    "budget_violations",
-    "budgets",
-    "rank_bound",
-    "rank_cover",
-    "violated_crosses",
-]
 
 
 def budget_violations(allocation: Allocation) -> tuple[Violation, ...]:

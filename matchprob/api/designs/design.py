@@ -17,7 +17,7 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.files import load_problem
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
-from algebra.results import Result
+from algebra.results import Result, named
 from algebra.time_limits import positive_seconds, within
 from matchprob.api.designs.goals import GOALS, RaceOptions
 from matchprob.api.tools import relaxation, root_counter
@@ -90,10 +90,7 @@ class DesignResult(Result):
     def facts(self) -> dict[str, Any]:
         """What it is best at, and how sure that is."""
         return {
-            "goal": self.goal,
-            "value": self.value,
-            "bound": self.bound,
-            "cost": self.cost,
+            **named(self, "goal", "value", "bound", "cost"),
             "learnable": self.allocation.size,
         }
 

@@ -20,7 +20,7 @@ from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells
-from algebra.results import Result
+from algebra.results import Result, named
 from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.certify import certify
 from matchprob.api.designs.design import DemandOptions
@@ -82,10 +82,7 @@ class RepairResult(Result):
         found = self.repair.to_dict() if self.repair else {"moves": 0, "bound": 0, "optimal": True}
         verdicts = {
             when: {
-                "verdict": c.verdict,
-                "rule": c.rule,
-                "rank": c.rank,
-                "generic_root_count": c.generic_root_count,
+                **named(c, "verdict", "rule", "rank", "generic_root_count"),
                 "reasons": list(c.reasons),
             }
             for when, c in (("before", self.before), ("after", self.after))

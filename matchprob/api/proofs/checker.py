@@ -15,18 +15,16 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import selectors
 import signal
-import subprocess
 import sys
 import threading
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from algebra.certificates.checks import Check, Verification, unfinished
 from algebra.errors import InputError, Unfinished
+from numeric.children import Child, ChildCrashed, ChildTimeout
 
 # MiB that a check may take, and seconds after its limit at which a child is killed.
 MEMORY, _GRACE = 1024, 2.0
@@ -50,8 +48,7 @@ class Checker:
 
     def __init__(self, memory: int = MEMORY) -> None:
         self.memory = memory
-        self._child: subprocess.Popen[bytes] | None = None
-        self._owner = 0
+        self._child: Child | None = None
         self._lock = threading.Lock()
 
     def check(self, text: str, *, seed: int = 1, timeout: float = 60.0) -> Verification:
@@ -65,22 +62,26 @@ class Checker:
             Where no process can be started.
         """
         with self._lock:
-            child = self._start()
-            request = json.dumps({"text": text, "seed": seed, "timeout": timeout}) + "\n"
+            child = self._running()
             try:
-                answer = self._exchange(child, request.encode(), timeout + _GRACE)
+                child.post({"text": text, "seed": seed, "timeout": timeout})
+                answer = child.receive(timeout + _GRACE)
+            except ChildTimeout:
+                self._end()
+                text = f"the check was stopped after its limit of {timeout:g} s"
+                return self._unfinished(text, timeout)
+            except ChildCrashed as error:
+                self._end()
+                return self._unfinished(f"{error}, as it does when memory runs out", timeout)
             except BaseException:
                 self._end()
                 raise
-            if answer is None:
-                code = self._end()
-                return self._ended(code, timeout)
         if "error" in answer:
             if answer["error"] == "input":
                 raise InputError(answer["text"])
             if answer["error"] == "memory":
-                self._end()
-                return self._ended(None, timeout, "the check ran out of memory")
+                self.close()
+                return self._unfinished("the check ran out of memory", timeout)
             raise RuntimeError(answer["text"])
         return Verification(answer["verdict"], tuple(Check(*check) for check in answer["checks"]))
 
@@ -89,90 +90,30 @@ class Checker:
         with self._lock:
             self._end()
 
-    def _ended(self, code: int | None, timeout: float, text: str = "") -> Verification:
-        if not text and code is None:
-            text = f"the check was stopped after its limit of {timeout:g} s"
-        elif not text:
-            how = f"by signal {-code}" if code and code < 0 else f"with status {code}"
-            text = f"the process of the check ended {how}, as it does when memory runs out"
+    def _unfinished(self, text: str, timeout: float) -> Verification:
         return unfinished("", f"{text} (limits: {timeout:g} s, {self.memory} MiB)")
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        child = self._child
-        if child is not None and self._owner == os.getpid() and child.poll() is None:
-            return child
+    def _running(self) -> Child:
+        if self._child is not None and self._child.owner == os.getpid() and self._child.alive:
+            return self._child
+        self._end()
+        command = [sys.executable, "-c", _CODE.format(memory=self.memory)]
         try:
-            child = subprocess.Popen(
-                [sys.executable, "-c", _CODE.format(memory=self.memory)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-                start_new_session=True,
-            )
-        except OSError as error:
+            child = self._child = Child("the process of the check", command, os.environ)
+            child.receive(_START)
+        except (ChildCrashed, ChildTimeout) as error:
+            self._end()
             raise Unfinished(f"no process can be started for the check: {error}") from None
-        self._child, self._owner = child, os.getpid()
-        try:
-            ready = self._exchange(child, b"", _START)
         except BaseException:
             self._end()
             raise
-        if ready is None:
-            code = self._end()
-            raise Unfinished(f"the process of the check did not start (status {code})")
         return child
 
-    @staticmethod
-    def _exchange(
-        child: subprocess.Popen[bytes], request: bytes, seconds: float
-    ) -> dict[str, Any] | None:
-        """Send a line and wait for one; None where the child ends or its time does."""
-        assert child.stdin is not None
-        assert child.stdout is not None
-        end = time.monotonic() + seconds
-        writer = threading.Thread(target=_write, args=(child.stdin, request), daemon=True)
-        if request:
-            writer.start()
-        received = b""
-        with selectors.DefaultSelector() as waiting:
-            waiting.register(child.stdout, selectors.EVENT_READ)
-            while not received.endswith(b"\n"):
-                left = end - time.monotonic()
-                # Waits of a bounded length: the limit may be infinite.
-                if left <= 0:
-                    return None
-                if not waiting.select(min(left, 3600.0)):
-                    continue
-                part = os.read(child.stdout.fileno(), 1 << 16)
-                if not part:
-                    return None
-                received += part
-        answer: dict[str, Any] = json.loads(received)
-        return answer
-
-    def _end(self) -> int | None:
-        """Kill the child with all that it started; its status where it had ended by itself."""
+    def _end(self) -> None:
+        """Kill the child with all that it started."""
         child, self._child = self._child, None
-        if child is None or self._owner != os.getpid():
-            return None
-        with suppress(subprocess.TimeoutExpired):
-            # A child that has just closed its pipe is about to end.
-            child.wait(0.2)
-        code = child.poll()
-        with suppress(OSError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
-        for pipe in (child.stdin, child.stdout):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
-        return code
-
-
-def _write(pipe: Any, request: bytes) -> None:
-    with suppress(OSError, ValueError):
-        pipe.write(request)
-        pipe.flush()
+        if child is not None:
+            child.close()
 
 
 CHECKER = Checker()

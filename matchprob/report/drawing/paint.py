@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from algebra.errors import InputError
 from algebra.identify.identification import Identification
 from algebra.linalg.rational import nearest_double
 from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.names import Names
 from algebra.results import Result
 from algebra.surveys.audit import Audit, AuditResult
 from matchprob.api.construct import DepthConstruction
@@ -48,7 +49,7 @@ from matchprob.report.profile import draw_profile
 from matchprob.report.recording import draw_recording, recording_size
 from numeric.counts import CountResult
 from numeric.normalization.construct import Construction
-from numeric.relu.decide import ReluDecision
+from numeric.relu.decision import ReluDecision
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.training.experiment import MSE, TrainResult
@@ -143,50 +144,50 @@ def _picture(found: Result) -> Picture:
         raise InputError(f"there is no picture of a {type(found).__name__}") from None
 
 
-def _matrices(allocation: Allocation, *more: Sequence[Cell]) -> list[str]:
-    """Those with a cell to be seen; the first of the network where there is none."""
-    names = {cell[0] for cells in (allocation.cells, *more) for cell in cells}
-    shapes = allocation.network.shapes
-    return [name for name in shapes if name in names] or list(shapes)[:1]
+@dataclass(frozen=True)
+class _Masks:
+    """What a picture of masks shows: cells by group, on the matrices that have such cells."""
+
+    allocation: Allocation
+    groups: Sequence[Group]
+    title: str
+    names: Names | None = None
+    numbers: Mapping[Cell, int] | None = None
+    more: Sequence[Cell] = ()
+
+    @property
+    def matrices(self) -> list[str]:
+        """Those with a cell to be seen; the first of the network where there is none."""
+        names = {cell[0] for cells in (self.allocation.cells, self.more) for cell in cells}
+        shapes = self.allocation.network.shapes
+        return [name for name in shapes if name in names] or list(shapes)[:1]
 
 
-def _certificate(axes: Axes, found: Certificate) -> None:
+def _certificate(found: Certificate) -> _Masks:
     allocation = found.problem.learning.moving
-    draw_masks(
-        axes, allocation.network, _matrices(allocation),
-        (
-            Group("fixed", ABSENT),
-            Group(f"learns: {found.verdict}", VERDICTS[found.verdict], allocation.cells),
-        ),
-        title=f"{allocation.network}\n{found.verdict}: {found.rule}",
-        names=found.problem.names,
-    )  # fmt: skip
+    learns = Group(f"learns: {found.verdict}", VERDICTS[found.verdict], allocation.cells)
+    title = f"{allocation.network}\n{found.verdict}: {found.rule}"
+    return _Masks(allocation, (Group("fixed", ABSENT), learns), title, found.problem.names)
 
 
-def _identification(axes: Axes, found: Identification) -> None:
+def _identification(found: Identification) -> _Masks:
     values = found.alternatives.values if found.alternatives else {}
-    draw_masks(
-        axes, found.problem.network, _matrices(found.problem.learning.moving), groups_of(found),
-        title=found.lines()[0],
-        numbers={cell: count for cell, count in values.items() if count > 1},
-        names=found.problem.names,
-    )  # fmt: skip
+    numbers = {cell: count for cell, count in values.items() if count > 1}
+    problem, title = found.problem, found.lines()[0]
+    return _Masks(problem.learning.moving, groups_of(found), title, problem.names, numbers)
 
 
-def _robustness(axes: Axes, found: Robustness) -> None:
-    cells = found.allocation.cells
+def _robustness(found: Robustness) -> _Masks:
     groups = (
         Group("fixed", ABSENT),
-        Group("learns", SKY, cells),
+        Group("learns", SKY, found.allocation.cells),
         Group("fatal together", ROSE, found.fatal),
         Group("fatal alone", VERMILION, found.coloops),
     )
-    draw_masks(
-        axes, found.allocation.network, _matrices(found.allocation), groups, title=str(found)
-    )
+    return _Masks(found.allocation, groups, str(found))
 
 
-def _design(axes: Axes, found: DesignResult) -> None:
+def _design(found: DesignResult) -> _Masks:
     cells = found.asked.cells
     groups = (
         Group("cannot learn", ABSENT),
@@ -194,19 +195,11 @@ def _design(axes: Axes, found: DesignResult) -> None:
         Group("learns", BLUE, found.allocation.cells),
     )
     title = f"{found.goal}: {found.allocation.size} weights learn"
-    draw_masks(
-        axes,
-        found.asked.network,
-        _matrices(found.allocation, cells),
-        groups,
-        title=title,
-        names=found.problem.names,
-    )
+    return _Masks(found.allocation, groups, title, found.problem.names, more=cells)
 
 
-def _repair(axes: Axes, found: RepairResult) -> None:
-    before = found.before.problem.allocation
-    after = found.problem.allocation
+def _repair(found: RepairResult) -> _Masks:
+    before, after = found.before.problem.allocation, found.problem.allocation
     groups = (
         Group("fixed", ABSENT),
         Group("learnt before", SKY, before.cells),
@@ -215,14 +208,7 @@ def _repair(axes: Axes, found: RepairResult) -> None:
     )
     moves = found.repair.moves if found.repair else 0
     title = f"{found.before.verdict} → {found.after.verdict}, {moves} moved"
-    draw_masks(
-        axes,
-        after.network,
-        _matrices(after, before.cells),
-        groups,
-        title=title,
-        names=found.problem.names,
-    )
+    return _Masks(after, groups, title, found.problem.names, more=before.cells)
 
 
 def _estimate(axes: Axes, found: Estimate) -> None:
@@ -385,33 +371,38 @@ def _training(axes: Axes, found: TrainResult) -> None:
     heading(axes, title, axes.get_legend_handles_labels()[0])
 
 
-def _masks(
-    draw: Callable[[Axes, Any], None], cells: Callable[[Any], tuple[Allocation, Sequence[Cell]]]
-) -> Picture:
-    """A picture of masks, as large as those of these cells."""
+def _masks(of: Callable[[Any], _Masks]) -> Picture:
+    """A picture of masks, as large as its matrices."""
 
     def size(found: Any) -> Size:
-        allocation, more = cells(found)
-        return mask_size(allocation.network, _matrices(allocation, more))
+        shown = of(found)
+        return mask_size(shown.allocation.network, shown.matrices)
+
+    def draw(axes: Axes, found: Any) -> None:
+        shown = of(found)
+        draw_masks(
+            axes, shown.allocation.network, shown.matrices, shown.groups, title=shown.title,
+            numbers=shown.numbers, names=shown.names,
+        )  # fmt: skip
 
     return Picture(draw, size, is_cropped=True)
 
 
 PICTURES: dict[str, Picture] = {
     "incidence": Picture(pictures.draw_incidence, pictures.incidence_size, is_cropped=True),
-    "certificate": _masks(_certificate, lambda f: (f.problem.learning.moving, ())),
+    "certificate": _masks(_certificate),
     "checks": Picture(_checks, (5.0, 2.2)),
     "witness": Picture(_witness),
     "real solutions": Picture(_counts),
     "outcomes": Picture(_estimate),
     "comparison": Picture(_comparison, (5.5, 2.4)),
     "recording": Picture(draw_recording, recording_size, is_cropped=True),
-    "identification": _masks(_identification, lambda f: (f.problem.learning.moving, ())),
-    "robustness": _masks(_robustness, lambda f: (f.allocation, ())),
+    "identification": _masks(_identification),
+    "robustness": _masks(_robustness),
     "audit": Picture(_audit, _audit_size),
     "atlas": Picture(pictures.draw_atlas, pictures.atlas_size, is_cropped=True),
-    "design": _masks(_design, lambda f: (f.allocation, f.asked.cells)),
-    "repair": _masks(_repair, lambda f: (f.problem.allocation, f.before.problem.allocation.cells)),
+    "design": _masks(_design),
+    "repair": _masks(_repair),
     "construction": Picture(_construction),
     "depth": Picture(_depth),
     "profile": Picture(draw_profile),

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from algebra.certificates.certificate import FORMAT
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.claim import read_claim, read_problem, read_version
+from algebra.certificates.claim import read_claim, read_problem
+from algebra.certificates.parts import read_version
 from algebra.errors import InputError
 from algebra.families import certify
 from algebra.networks.normalization import NormNet
@@ -71,7 +73,7 @@ def test_no_problem_crashes(table, value):
 def test_versions(data, version):
     """Exactly the whole number 1."""
     with pytest.raises(InputError, match="version"):
-        read_version(data | {"version": version})
+        read_version(data | {"version": version}, FORMAT, (1,), "a certificate")
     with pytest.raises(CheckFailed):
         read_claim(data | {"version": version})
-    read_version(data)
+    read_version(data, FORMAT, (1,), "a certificate")

@@ -6,14 +6,14 @@ import pytest
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.fields import Fields
-from algebra.certificates.parts import read_caps, read_price, read_problem
+from algebra.certificates.parts import plain_problem, read_caps, read_price
 
 NETWORK = {"kind": "linear", "q": 2, "d": 1, "m": 1}
 
 
 def test_what_is_well_formed():
     """A problem, caps in the order of the file, exact prices."""
-    problem = read_problem(Fields({"network": NETWORK, "learnable": {"W": [[1, 0]]}}, "problem"))
+    problem = plain_problem({"network": NETWORK, "learnable": {"W": [[1, 0]]}})
     assert problem.allocation.cells == (("W", 0, 0),)
     caps = Fields({"column": 2, "row": 1}, "caps")
     assert read_caps(caps, ("row", "column")) == (("column", 2), ("row", 1))
@@ -27,18 +27,18 @@ def test_what_is_well_formed():
         (lambda: read_price("x", "cost"), "cost"),
         (lambda: read_caps(Fields({"row": 1.0}, "caps"), ("row",)), "caps.row"),
         (lambda: read_caps(Fields({"unit": 1}, "caps"), ("row",)), "caps"),
-        (lambda: read_problem(Fields({"network": NETWORK}, "problem")), "problem.learnable"),
+        (lambda: plain_problem({"network": NETWORK}), "problem.learnable"),
         (
-            lambda: read_problem(
-                Fields({"network": NETWORK, "learnable": {"W": [[True, 0]]}}, "problem")
-            ),
+            lambda: plain_problem({"network": NETWORK, "learnable": {"W": [[True, 0]]}}),
             "problem.learnable.W[0][0]",
         ),
         (
-            lambda: read_problem(
-                Fields({"network": {"kind": "linear"}, "learnable": {}}, "problem")
-            ),
-            "problem",
+            lambda: plain_problem({"network": {"kind": "linear"}, "learnable": {}}),
+            "problem.network",
+        ),
+        (
+            lambda: plain_problem({"network": NETWORK, "learnable": {"W": {"lora": 1}}}),
+            "problem.learnable",
         ),
     ],
 )

@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 
 from algebra.errors import InputError
 from algebra.linalg.rational_lp import INFEASIBLE, OPTIMAL, UNBOUNDED, maximize
+from tests.samples import many
 
 
 def rationals(values):
@@ -21,7 +22,7 @@ def rationals(values):
 PROGRAMS = st.tuples(st.integers(1, 4), st.integers(1, 6), st.integers(0, 10**6))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(PROGRAMS)
 def test_agrees_with_scipy(program):
     """Status and optimum are those of HiGHS; infeasibility comes with a Farkas vector."""

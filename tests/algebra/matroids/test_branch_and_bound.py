@@ -13,6 +13,7 @@ from algebra.matroids.branch_and_bound import Tree, capped_basis, counting_reaso
 from algebra.matroids.capped import CappedProblem, DualError
 from algebra.matroids.lagrangian import Leaf
 from numeric.cap_relaxation import linear_relaxation
+from tests.samples import many
 
 P = 2147483629
 
@@ -53,7 +54,7 @@ def brute(columns, systems, costs, size):
 
 
 @given(problems(), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 def test_brute_force(problem, linear):
     """With either relaxation: the least cost, and leaves that prove it; or that there is none."""
     columns, systems, costs, size = problem
@@ -130,7 +131,7 @@ def test_a_counting_reason_holds():
 
 
 @given(problems(), st.integers(0, 80))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 def test_costs_of_any_size(problem, bits):
     """Costs beyond 64 bits: the same set, its cost multiplied; nothing wraps."""
     columns, systems, costs, size = problem

@@ -17,6 +17,7 @@ from algebra.matroids.intersection import (
     common_basis,
     is_optimal,
 )
+from tests.samples import many
 
 P = 10007
 
@@ -52,7 +53,7 @@ def brute(columns, groups, caps, costs, size):
 
 
 @given(problems())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=many(250), deadline=None)
 def test_brute_force(problem):
     """Every size: the least cost, a splitting that proves it, or a reason that holds."""
     columns, groups, caps, costs = problem
@@ -102,7 +103,7 @@ def test_certificates_can_fail():
 
 
 @given(problems(), st.lists(st.integers(-(1 << 70), 1 << 70), min_size=8, max_size=8))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 def test_any_splitting_gives_a_true_bound(problem, first):
     """Whatever the numbers, the bound is never above the least cost, nor "none" where one is."""
     columns, groups, caps, costs = problem
@@ -115,7 +116,7 @@ def test_any_splitting_gives_a_true_bound(problem, first):
 
 
 @given(problems(), st.integers(30, 90))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100), deadline=None)
 def test_costs_of_any_size(problem, bits):
     """Costs beyond 64 bits: the least cost is multiplied, and proved; nothing wraps."""
     columns, groups, caps, costs = problem

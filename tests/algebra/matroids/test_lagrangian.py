@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from algebra.linalg.modular import rank
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.lagrangian import SCALE, LagrangianSearch, Leaf
+from tests.samples import many
 
 P = 2147483629
 COLUMNS = np.random.default_rng(0).integers(0, 3, (3, 8))
@@ -34,7 +35,7 @@ def feasible(inside, outside):
     st.sets(st.integers(0, 7), max_size=2),
     st.sets(st.integers(0, 7), max_size=2),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100), deadline=None)
 def test_bounds_hold_for_any_multipliers(values, inside, outside):
     """Of all sets under the caps and in the branch, none costs less than the bound."""
     outside = outside - inside

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from algebra.linalg.modular import rank
 from algebra.matroids.linear import LinearMatroid
+from tests.samples import many
 
 P = 10007
 
@@ -21,7 +22,7 @@ def matroids(draw):
 
 
 @given(matroids(), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 def test_contraction_and_restriction(matroid, data):
     """r(S / C) = r(S + C) - r(C); restricting numbers anew."""
     E = len(matroid)
@@ -36,7 +37,7 @@ def test_contraction_and_restriction(matroid, data):
 
 
 @given(matroids())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=many(80), deadline=None)
 def test_circuits(matroid):
     """Each is dependent and every proper subset is not; one for each element off the basis."""
     circuits = matroid.circuits()
@@ -48,7 +49,7 @@ def test_circuits(matroid):
 
 
 @given(matroids(), st.randoms(use_true_random=False))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=many(80), deadline=None)
 def test_greedy(matroid, random):
     """An element is taken exactly where it is independent of those before it."""
     order = list(range(len(matroid)))

@@ -13,6 +13,7 @@ from algebra.matroids.capped import DualError
 from algebra.matroids.groups import GroupLeaf, Groups
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.spanning import SpanningProblem, cheapest_groups, spanning_bound
+from tests.samples import many
 
 P = 1_000_003
 
@@ -49,7 +50,7 @@ def all_sets(problem):
                 yield chosen
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(problems())
 def test_against_all_sets(problem):
     """The cost, the bound and the groups; the leaves alone give the bound again."""
@@ -62,7 +63,7 @@ def test_against_all_sets(problem):
         assert found.chosen in set(all_sets(problem))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 @given(problems(), st.randoms(use_true_random=False))
 def test_forged_leaves_prove_no_more_than_is_true(problem, rng):
     """Whatever leaves are given, the bound they yield is no higher than the truth."""

@@ -7,7 +7,7 @@ import pytest
 
 from algebra.linalg.modular import matmul, random_prime, random_residues
 from algebra.linear.derivatives import Dual
-from algebra.networks.base import NotKnown
+from algebra.networks.base import NotKnown, Point
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.linear import LinearEstimator
@@ -59,8 +59,8 @@ def test_derivatives_agree_with_dual_numbers(network):
     weights = {name: Dual(point.weights[name] % p, step[name], p) for name in network.shapes}
     X = Dual(point.X % p, np.zeros_like(point.X), p)
     for what, readings in kinds(network):
-        values = network.modular_values(what, weights, X, p, point.seed)
-        factors = network.modular_readings(what, point.weights, point.X, None, p, point.seed)
+        values = network.modular_values(what, Point(p, point.seed, weights, X))
+        factors = network.modular_readings(what, point, None)
         assert len(values) == len(factors) == len(readings)
         for value, parts, reading in zip(values, factors, readings, strict=True):
             total = np.zeros((reading.size, network.m), np.int64)
@@ -88,7 +88,7 @@ def test_states_and_traces_are_those_of_the_recurrence():
             traces.append(matmul(D, matmul(W, h, p), p))
         states.append(matmul(W, h, p))
         for what, wanted in ((STATES, states), (TRACES, traces)):
-            found = network.modular_values(what, weights, plain(point.X, p), p, 0)
+            found = network.modular_values(what, Point(p, 0, weights, plain(point.X, p)))
             assert all(np.array_equal(f.value, w) for f, w in zip(found, wanted, strict=True))
 
 
@@ -109,6 +109,6 @@ def test_what_a_network_has_not_is_refused():
         LinearEstimator(q=2, d=1, m=1).readings(STATES)
     relu = ShallowReLU(q=2, n=2, d=1, m=1)
     with pytest.raises(NotKnown, match="activation pattern"):
-        relu.modular_readings(LABELS, {}, np.zeros((2, 1)), None, 7, 0)
+        relu.modular_readings(LABELS, Point(7, 0, {}, np.zeros((2, 1))), None)
     with pytest.raises(NotKnown, match="hidden units of a shallow ReLU"):
         relu.readings(STATES)

@@ -21,6 +21,7 @@ from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import generic_root_count
+from tests.samples import many
 
 sizes = st.tuples(*(st.integers(1, 3) for _ in range(5)))
 
@@ -32,7 +33,7 @@ def drawn(network, seed=0, low=-4, high=5):
 
 
 @given(sizes, st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40), deadline=None)
 def test_labels_are_the_outputs_of_all_steps(size, seed):
     """Y is D W h_t for t = 1, …, T; as a chain it is D (W^T B | … | W B) U."""
     net = SequenceRNN(*size)
@@ -51,7 +52,7 @@ def test_labels_are_the_outputs_of_all_steps(size, seed):
 
 
 @given(sizes, st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40), deadline=None)
 def test_forward_is_exact_over_the_rationals(size, seed):
     """Fractions go through the map and through what drives it as they are."""
     net = SequenceRNN(*size)
@@ -87,7 +88,7 @@ def test_drive_has_its_rank(size):
 
 
 @given(sizes, st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40), deadline=None)
 def test_budgets_bound_the_rank(size, data):
     """No allocation has a higher rank than its budgets allow; the network none than counted."""
     net = SequenceRNN(*size)

@@ -52,4 +52,4 @@ def test_linear_nets_show_the_lowered_form():
     assert relu.forms == ()
     assert "2^9 patterns" in relu.skipped[-1]
     with pytest.raises(InputError, match="normnet"):
-        inspect_normnet(Allocation(LinearEstimator(1, 1, 1), ()))
+        inspect_normnet(Allocation(LinearEstimator(1, 1, 1), ()), {})

@@ -23,6 +23,7 @@ from algebra.normalization.khatri_rao import (
 )
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank
+from tests.samples import many
 
 
 def bits(rows, columns):
@@ -71,7 +72,7 @@ def test_structural_rank_by_permutations(pattern):
     assert structural_rank(pattern) == best
 
 
-@settings(max_examples=60)
+@settings(max_examples=many(60))
 @given(bits(2, 4), bits(2, 4))
 def test_structural_rank_is_the_generic_rank(left, right):
     """SymPy's rank of the symbolic product is the matching's size."""

@@ -15,6 +15,7 @@ from algebra.polynomials.parametrization import (
     ball_as_interval,
     real_roots_as_balls,
 )
+from tests.samples import many
 
 
 def through(points):
@@ -38,7 +39,7 @@ points = st.lists(
 
 
 @given(points, st.integers(1, 70))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 def test_boxes_of_rational_points(known, precision):
     """Each known point is in its own box, no larger than asked, in sorted order."""
     boxes = through(known).real_boxes(precision)
@@ -51,7 +52,7 @@ def test_boxes_of_rational_points(known, precision):
 
 
 @given(points, st.lists(st.integers(-5, 5), min_size=6, max_size=6))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=many(80), deadline=None)
 def test_satisfies_is_vanishing_at_all_points(known, coefficients):
     """A polynomial passes exactly if it is zero at each known point."""
     monomials = [(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)]

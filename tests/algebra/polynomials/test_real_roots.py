@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.real_roots import elementary_roots, integer_terms
+from tests.samples import many
 
 
 def rational(names):
@@ -292,7 +293,7 @@ def test_statuses_differ():
     st.lists(st.tuples(st.integers(-9, 9), st.integers(1, 3)), min_size=1, max_size=4),
     st.lists(st.integers(-5, 5), min_size=3, max_size=3),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 def test_one_unknown(rational_roots, quadratic):
     """The roots of one polynomial are those it was made of, with multiplicity in `degree`."""
     context, (t,) = rational(["t"])
@@ -317,7 +318,7 @@ def test_one_unknown(rational_roots, quadratic):
 
 
 @given(st.lists(st.lists(st.integers(-4, 4), min_size=4, max_size=4), min_size=1, max_size=5))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 def test_linear_equations(rows):
     """Linear systems have the solution set SymPy finds, without msolve."""
     names = ["x", "y", "z"]

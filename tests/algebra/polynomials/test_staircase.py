@@ -38,7 +38,7 @@ def staircases(draw):
 
 
 @given(staircases())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 def test_standard_monomials_are_those_not_divisible(data):
     """The monomials found are those of the box that no generator divides, in DRL order."""
     generators, n, bounds = data

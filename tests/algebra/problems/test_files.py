@@ -14,6 +14,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.files import load_problem, network_from_dict, problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
+from tests.samples import many
 
 HEAD = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
 NETWORK = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
@@ -280,7 +281,7 @@ def test_a_folder_named_like_a_matrix_is_refused(file, tmp_path):
 
 
 @given(st.binary(max_size=200) | st.text(string.printable, max_size=100).map(str.encode))
-@settings(max_examples=100)
+@settings(max_examples=many(100))
 def test_any_bytes_are_an_input_error(tmp_path_factory, content):
     """So does a file of anything."""
     path = tmp_path_factory.getbasetemp() / "any.toml"
@@ -293,7 +294,7 @@ def test_any_bytes_are_an_input_error(tmp_path_factory, content):
     st.text(string.printable, max_size=80),
     st.sampled_from(["raw", "header", "csv"]),
 )
-@settings(max_examples=150)
+@settings(max_examples=many(150))
 def test_any_matrix_file_is_an_input_error_or_a_mask(tmp_path_factory, content, text, kind):
     """So does a matrix file of anything."""
     folder = tmp_path_factory.getbasetemp()

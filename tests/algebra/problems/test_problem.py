@@ -20,6 +20,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.files import load_problem, problem_from_dict
 from algebra.problems.problem import LAWS, Distribution, Problem
 from algebra.problems.random_cells import RandomCells
+from tests.samples import many
 
 HEAD = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
 DIAGONAL = [[1, 0], [0, 1]]
@@ -254,7 +255,7 @@ def places(data, path=()):
 
 
 @given(st.sampled_from(VALID), st.data())
-@settings(max_examples=400)
+@settings(max_examples=many(400))
 def test_one_wrong_place_is_an_input_error_or_harmless(valid, data):
     """A valid problem with a value replaced, removed or added never ends in another error."""
     problem = copy.deepcopy(valid)
@@ -273,7 +274,7 @@ def test_one_wrong_place_is_an_input_error_or_harmless(valid, data):
 
 
 @given(st.dictionaries(WORDS | st.text(max_size=2), JUNK, max_size=4))
-@settings(max_examples=150)
+@settings(max_examples=many(150))
 def test_any_tables_are_an_input_error_or_harmless(data):
     """So does a dict of anything."""
     survives(data)

@@ -13,6 +13,7 @@ from scipy.stats import chisquare
 from algebra.errors import InputError
 from algebra.problems import random_cells as sampling
 from algebra.problems.random_cells import RandomCells
+from tests.samples import many
 
 SUPPORT = np.array([[1, 1, 0, 1], [1, 0, 1, 1], [0, 1, 1, 1]])
 SPECS = {
@@ -100,7 +101,7 @@ SMALL = st.none() | st.integers(0, 3)
 
 
 @given(st.integers(0, 7), SMALL, SMALL, SMALL, SMALL, st.randoms(), st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=many(150))
 def test_a_draw_exists_exactly_where_the_enumeration_finds_one(
     budget, rows, columns, row_cap, column_cap, rng, sparse
 ):

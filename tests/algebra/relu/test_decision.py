@@ -13,7 +13,9 @@ from algebra.problems.constraints import Constraints
 from algebra.relu.decision import verify_decision
 from algebra.relu.leaves import covers
 from numeric.instances import draw_instance
-from numeric.relu.decide import MATCH, NONE, decide, decide_pairs
+from numeric.relu.decide import decide
+from numeric.relu.decision import MATCH, NONE
+from numeric.relu.pairs import decide_pairs
 from tests.numeric.relu.cases import problem
 
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]

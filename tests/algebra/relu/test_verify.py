@@ -12,7 +12,8 @@ from algebra.relu.decision import read_decision
 from algebra.relu.verify import check_relu, persists
 from matchprob.api.certify import certify, verify
 from numeric.instances import Instance, draw_instance
-from numeric.relu.decide import NONE, decide
+from numeric.relu.decide import decide
+from numeric.relu.decision import NONE
 from numeric.relu.evidence import refuted_instance
 from tests.numeric.relu.cases import problem
 

@@ -12,13 +12,8 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
-from algebra.polynomials.msolve.process import MsolveMissing
-from algebra.polynomials.msolve.solver import (
-    MsolveFailed,
-    MsolveTimeout,
-    QuotientDegree,
-    quotient_degree,
-)
+from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
+from algebra.polynomials.msolve.solver import QuotientDegree, quotient_degree
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank

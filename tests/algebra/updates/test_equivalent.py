@@ -12,6 +12,7 @@ from algebra.networks.sequence import SequenceRNN
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Tied
 from algebra.updates.equivalent import as_plain, cells_instead, parts, within_reach
+from tests.samples import many
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def tangents(net, weights, X, name):
     return np.eye(L.shape[-1])[None], R
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 @given(data=st.data(), k=st.integers(1, 4))
 def test_within_reach_of_a_low_rank(data, k):
     """Cells are within reach exactly where random values in them have rank at most k."""

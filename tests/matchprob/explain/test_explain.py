@@ -18,7 +18,7 @@ from matchprob.explain.decision import explain_decision
 from matchprob.explain.structure import explain_structure
 from matchprob.explain.trials import explain_comparison
 from numeric.counts import COMPLETE, UNDETERMINED, CountResult, InstanceCount, Reason
-from numeric.relu.decide import ReluDecision
+from numeric.relu.decision import ReluDecision
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 

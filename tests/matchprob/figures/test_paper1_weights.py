@@ -9,6 +9,7 @@ from algebra.ranks.generic_rank import allocation_rank
 from matchprob.cli import app, run
 from matchprob.figures import paper1_weights
 from matchprob.figures.paper1_weights import LARGE_NET, OPTIMIZERS, cases
+from tests.samples import many
 
 
 def call(*words):
@@ -19,7 +20,7 @@ def call(*words):
 def small(monkeypatch):
     """Section B.1.1 alone."""
     some = cases()[:3]
-    monkeypatch.setattr(paper1_weights, "cases", lambda: some)
+    monkeypatch.setattr(paper1_weights, "cases", lambda numbers: some)
 
 
 def test_the_allocations_are_those_of_the_text():
@@ -36,7 +37,7 @@ def test_the_allocations_are_those_of_the_text():
 
 def test_two_pictures_a_table_and_a_text(small, tmp_path, capsys):
     """All are written; what a bound allows grows with it, what is found exists."""
-    assert call("reproduce", "weights", "--trials", 40, "--out", tmp_path) == 0
+    assert call("reproduce", "weights", "--trials", many(40), "--out", tmp_path) == 0
     for name in ("weights.png", "weights-training.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "weights.csv").read_text())))

@@ -89,3 +89,16 @@ def test_sparse_threshold(small, tmp_path, capsys):
     assert shares[0.05] == 0
     assert shares[1.0] == 40
     assert "half of the masks succeed" in (tmp_path / "norm-sparse.md").read_text()
+
+
+def test_few_points(small, tmp_path, capsys):
+    """With --points each curve has its ends only; the whole figure goes on from them."""
+    words = ("reproduce", "norm-fig4", "--trials", 1, "--out", tmp_path, "--json")
+    assert call(*words, "--points", 2) == 0
+    points = json.loads(capsys.readouterr().out)["points"]
+    assert {p["x"] for p in points if p["panel"] == "width w"} == {3, 12}
+    assert len(small) == 4
+    assert call(*words) == 0
+    assert len(json.loads(capsys.readouterr().out)["points"]) == 5 * (2 + 3)
+    assert len(small) == 4
+    assert call(*words, "--points", 0) == 2

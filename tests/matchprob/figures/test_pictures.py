@@ -111,16 +111,26 @@ def check(pictures, width):
             assert axes.get_legend() is not None
 
 
-@pytest.mark.parametrize("width", [None, "85mm"])
-@pytest.mark.parametrize("name", NAMES)
+# A figure that both tests draw is drawn by one at each width; in a long run by both at both.
+_BOTH = set(NAMES) & set(KEPT_FIGURES)
+
+
+def at_widths(names, spared):
+    return [
+        pytest.param(name, width, marks=[pytest.mark.long] * (width == spared and name in _BOTH))
+        for name in names
+        for width in (None, "85mm")
+    ]
+
+
+@pytest.mark.parametrize(("name", "width"), at_widths(NAMES, None))
 def test_figures_can_be_read(name, width, tmp_path, monkeypatch):
     """No text meets another or leaves the canvas, no legend lies on data; every axes has names."""
     with on_paper(width and inches(width)):
         check(drawn(name, tmp_path, monkeypatch), width)
 
 
-@pytest.mark.parametrize("width", [None, "85mm"])
-@pytest.mark.parametrize("name", KEPT_FIGURES)
+@pytest.mark.parametrize(("name", "width"), at_widths(KEPT_FIGURES, "85mm"))
 def test_figures_of_the_documentation(name, width):
     """Every figure is drawn from the numbers that are kept of it, in any width."""
     figure = find_figure(name)

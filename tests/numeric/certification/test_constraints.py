@@ -1,6 +1,7 @@
 """Matches that obey constraints: counts against closed forms, and what must always hold."""
 
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -23,6 +24,7 @@ from numeric.engines.counter import InstanceCounter
 from numeric.instances import draw_instance
 from numeric.phcpy.install import find_phcpy
 from tests.numeric.certification import closed_form
+from tests.samples import many
 
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 KINDS = (
@@ -58,12 +60,25 @@ def by_formula(problem, name, trials, rules, seed=0):
 def test_closed_form_trial_by_trial(name, rules):
     """Each trial of the smallest nets is decided as the quadratic formula decides it."""
     problem = b11(name, **rules)
-    expected, clear = by_formula(problem, name, 150, rules)
-    found = estimate(problem, 150)
+    trials = many(150)
+    expected, clear = by_formula(problem, name, trials, rules)
+    found = estimate(problem, trials)
     assert found.undetermined == 0
     outcomes = np.array([c.outcome == "matched" for c in found.counts])
     assert (outcomes == expected)[clear].all()
-    assert clear.sum() > 145
+    assert clear.sum() > 0.96 * trials
+
+
+@cache
+def draws():
+    return closed_form.draw(1_000_000, 7)
+
+
+@cache
+def million(name):
+    """All matches of a million trials, and the students' W."""
+    D, W, B, f1, f2 = draws()
+    return closed_form.solutions(name, D, W, B, f1, f2), W
 
 
 @pytest.mark.parametrize(
@@ -83,8 +98,7 @@ def test_closed_form_trial_by_trial(name, rules):
 )
 def test_estimates_agree_with_a_million_trials(name, rules, value):
     """The interval of an estimate holds the share of 10^6 trials of the closed form."""
-    D, W, B, f1, f2 = closed_form.draw(1_000_000, 7)
-    found = closed_form.solutions(name, D, W, B, f1, f2)
+    found, W = million(name)
     space = closed_form.room(found, closed_form.learnable(name, W), **rules)
     share = float((space >= 0).any(axis=1).mean())
     if value is not None:
@@ -104,8 +118,8 @@ def test_engines_agree(engine):
             pytest.skip("phcpy is not installed")
     for name in ("diagonal", "row"):
         problem = b11(name, max_abs=3.0, sign="keep")
-        ours = estimate(problem, 25)
-        theirs = estimate(problem, 25, engine=engine)
+        ours = estimate(problem, many(25))
+        theirs = estimate(problem, many(25), engine=engine)
         for a, b in zip(ours.counts, theirs.counts, strict=True):
             if engine == "multistart":
                 assert a.real >= (b.real or 0)
@@ -281,8 +295,9 @@ def test_linear_normalization_networks_obey(masks, bound):
     """Solved as matrices, constrained as scales, shifts and weights: those solutions inside."""
     net = NormNet(widths=(2, 2), hidden=(3,), m=3, activation="linear")
     rules = {"max_abs": bound, "max_change": {next(iter(masks)): bound}}
-    free = count(Problem(net, masks), 25)
-    found = count(Problem(net, masks, constraints=Constraints(**rules)), 25)
+    trials = many(30)
+    free = count(Problem(net, masks), trials)
+    found = count(Problem(net, masks, constraints=Constraints(**rules)), trials)
     if free.generic_root_count == 0:
         assert all(c.outcome == "unmatched" for c in found)
         return

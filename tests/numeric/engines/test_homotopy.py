@@ -79,7 +79,7 @@ def test_counts_do_not_depend_on_the_start_system():
         [
             c.real
             for c in HomotopyEngine(problem, root_count=roots, seed=seed, cache=False).count(
-                instances, threads=1 + seed
+                instances
             )
         ]
         for seed in (0, 1)

@@ -5,7 +5,8 @@ import pytest
 
 from algebra.errors import InputError
 from numeric.engines.optimizers import METHODS, OptimizerEngine, ReluLoss, adam, damped
-from numeric.relu.decide import MATCH, decide
+from numeric.relu.decide import decide
+from numeric.relu.decision import MATCH
 from tests.numeric.relu.cases import instances, problem
 
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]

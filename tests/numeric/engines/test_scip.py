@@ -4,7 +4,8 @@ import pytest
 
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.scip import scip_verdict
-from numeric.relu.decide import MATCH, NONE, decide
+from numeric.relu.decide import decide
+from numeric.relu.decision import MATCH, NONE
 from tests.numeric.relu.cases import instances, problem
 
 pytest.importorskip("pyscipopt")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import numeric.phcpy.channel
+from numeric.phcpy import install
 
-WORKER = Path(numeric.phcpy.channel.__file__).with_name("worker.py")
+WORKER = Path(install.__file__).with_name("worker.py")
 
 
 def converse(interpreter, *requests):
@@ -69,17 +69,9 @@ def test_track(fake_phcpy, generation):
         "start": ["x0^2-1;"],
         "solutions": [start],
         "gamma": [0.6, 0.8],
-        "power": 2,
     }
     answers, _ = converse(fake_phcpy(generation), request)
     assert answers[1]["solutions"] == [start]
-
-
-def test_missing_tracker(fake_phcpy):
-    """A precision for which phcpy has no tracker is an error, not another precision."""
-    request = {"operation": "track", "precision": "qd", "solutions": []}
-    answers, _ = converse(fake_phcpy("new"), request)
-    assert "no tracker in precision qd" in answers[1]["error"]
 
 
 @pytest.mark.parametrize("generation", ["old", "new"])
@@ -118,7 +110,6 @@ def test_starred_fields_are_not_refined(fake_phcpy):
         "start": ["x0-1;"],
         "solutions": [starred],
         "gamma": [0.6, 0.8],
-        "power": 2,
     }
     answers, _ = converse(fake_phcpy("old"), request)
     assert answers[1]["solutions"] == [starred]

@@ -25,6 +25,7 @@ from numeric.instances import draw_instance
 from numeric.profiles.measures import MEASURES
 from numeric.profiles.profile import Profile, ProfileResult, check_bounds
 from numeric.profiles.thresholds import Threshold, Thresholds, bounded, is_listed, merged
+from tests.samples import many
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
@@ -181,7 +182,7 @@ def _profile(ends, counted=True):
     return Profile(ROW, "size", "homotopy", 0, tuple(thresholds))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150), deadline=None)
 @given(INTERVALS, st.lists(st.floats(0, 11), min_size=2, max_size=6).map(sorted))
 def test_profiles_are_monotone_counts(ends, bounds):
     """At each bound the tallies are those of the outcomes; more is allowed, more is matched."""

@@ -15,14 +15,9 @@ from algebra.relu.leaves import refutes
 from numeric.counts import COMPLETE
 from numeric.engines.complementarity import ComplementarityEngine
 from numeric.engines.scip import scip_verdict
-from numeric.relu.decide import (
-    MATCH,
-    NONE,
-    UNDETERMINED,
-    decide,
-    decide_cells,
-    decide_pairs,
-)
+from numeric.relu.decide import decide, decide_cells
+from numeric.relu.decision import MATCH, NONE, UNDETERMINED
+from numeric.relu.pairs import decide_pairs
 from tests.numeric.relu.cases import (
     brute_force,
     instances,

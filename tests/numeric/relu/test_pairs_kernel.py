@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from numeric.relu.decide import MATCH, NONE, UNDETERMINED, decide_pairs
+from numeric.relu.decision import MATCH, NONE, UNDETERMINED
+from numeric.relu.pairs import decide_pairs
 from numeric.relu.pairs_kernel import start_tableau
 from tests.numeric.relu.cases import brute_force, instances, random_problem
 

@@ -13,6 +13,7 @@ from scipy.stats import beta
 from algebra.errors import InputError
 from numeric.statistics.confidence_sequences import RunningInterval, confidence_sequence
 from numeric.statistics.intervals import Interval, proportion_interval
+from tests.samples import many
 
 
 def probability_of_ever_missing(interval, p, trials):
@@ -67,7 +68,7 @@ def test_stopping_at_a_width_with_undetermined_trials(hidden):
 
 
 @given(st.integers(0, 400), st.integers(0, 400), st.sampled_from([0.5, 0.95, 0.999]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=many(80), deadline=None)
 def test_ends_solve_the_martingale_equation(k, m, confidence):
     """At each end inside (0, 1), the averaged likelihood ratio, integrated, is 1 / α."""
     assume(k + m > 0)
@@ -95,7 +96,7 @@ def test_ends_solve_the_martingale_equation(k, m, confidence):
 
 
 @given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 40))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=many(80), deadline=None)
 def test_undetermined_trials_contain_every_completion(k, m, u):
     """The interval is the hull of those of all ways to settle the undetermined trials."""
     found = confidence_sequence(k, m, u)

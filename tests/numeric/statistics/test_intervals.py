@@ -17,6 +17,7 @@ from numeric.statistics.intervals import (
     paired_table,
     proportion_interval,
 )
+from tests.samples import many
 
 counts = st.integers(0, 300)
 methods = pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_nothing_known(method):
 
 @methods
 @given(counts, counts, st.integers(0, 50))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=many(80), deadline=None)
 def test_undetermined_trials_contain_every_completion(method, scipy_name, k, m, u):
     """The interval is the hull of the intervals of all ways to settle undetermined trials."""
     assume(k + m + u > 0)
@@ -75,7 +76,7 @@ def test_undetermined_trials_contain_every_completion(method, scipy_name, k, m, 
 
 
 @given(counts, counts, st.integers(0, 50), st.sampled_from(["clopper-pearson", "wilson"]))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100), deadline=None)
 def test_order_properties(k, m, u, method):
     """Ends are in order and in [0, 1], contain the estimate, move with k, grow with confidence."""
     assume(k + m > 0)
@@ -171,7 +172,7 @@ def statistic_by_optimization(delta, b, c, n):
 
 
 @given(st.integers(0, 30), st.integers(0, 30), st.integers(0, 40), st.sampled_from([0.8, 0.95]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60), deadline=None)
 def test_paired_limits_solve_the_score_equation(b, c, rest, confidence):
     """At each limit inside (-1, 1) the statistic, from scratch, is z."""
     n = b + c + rest
@@ -234,7 +235,7 @@ def completions(table):
 
 
 @given(st.lists(st.integers(0, 6), min_size=4, max_size=4), st.data())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40), deadline=None)
 def test_paired_undetermined_contain_every_completion(known, data):
     """The interval is the hull of the intervals of all completed tables."""
     unknown = data.draw(st.lists(st.integers(0, 1), min_size=5, max_size=5))

@@ -21,6 +21,7 @@ from numeric.statistics.intervals import proportion_interval
 from numeric.studies.store import Store
 from numeric.studies.study import Study
 from numeric.studies.trials import record
+from tests.samples import many
 
 ROOT = Path(__file__).resolve().parents[3]
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -131,11 +132,12 @@ def killed_many_times(tmp_path, kills, trials, workers, problem):
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_killed_and_resumed(tmp_path, workers):
     """SIGKILL at random moments, then resumed: record by record the undisturbed run."""
-    store = killed_many_times(tmp_path, 3, 100_000, workers, RANDOM)
+    store = killed_many_times(tmp_path, many(5), 100_000, workers, RANDOM)
     with Store(store) as opened:
         opened.check()
         kept = opened.records(1)
-    assert records_of(RANDOM, 250, store=store) == records_of(RANDOM, 250)
+    trials = many(250)
+    assert records_of(RANDOM, trials, store=store) == records_of(RANDOM, trials)
     assert kept
 
 

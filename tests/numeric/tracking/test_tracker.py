@@ -14,13 +14,13 @@ from tests.numeric.chains.cases import chains
 CHAINS = chains()
 
 
-def ends(chain, lines, settings=None, threads=1):
+def ends(chain, lines, settings=None):
     """Track one path on each of several random lines."""
     first, start = chain.random(np.random.default_rng(1))
     second = np.array([chain.random(np.random.default_rng(100 + k))[0] for k in range(lines)])
     zero = np.zeros(lines, np.int64)
     starts = np.repeat(start[None], lines, axis=0)
-    tracked = track(chain, first[None], second, zero, np.arange(lines), starts, settings, threads)
+    tracked = track(chain, first[None], second, zero, np.arange(lines), starts, settings)
     return first, second, start, tracked
 
 
@@ -54,14 +54,6 @@ def test_condensed_and_lifted_paths_agree():
     both = (condensed.status == DONE) & (lifted.status == DONE)
     assert both.sum() >= 28
     assert np.allclose(condensed.roots[both], lifted.roots[both], rtol=1e-6, atol=1e-6)
-
-
-def test_threads_change_nothing():
-    """Two threads give the very same endpoints as one."""
-    chain = CHAINS[4]
-    *_, one = ends(chain, 50)
-    *_, two = ends(chain, 50, threads=2)
-    assert np.allclose(one.roots, two.roots, rtol=1e-9, equal_nan=True)
 
 
 def test_single_root_is_followed_everywhere():

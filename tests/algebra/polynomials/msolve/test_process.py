@@ -11,8 +11,15 @@ from flint import Ordering, nmod_mpoly_ctx
 
 from algebra.errors import InputError
 from algebra.polynomials.msolve import process as msolve_process
-from algebra.polynomials.msolve.process import Deadline, find_msolve, run_msolve
-from algebra.polynomials.msolve.solver import MsolveFailed, MsolveTimeout, quotient_degree, version
+from algebra.polynomials.msolve.process import (
+    Deadline,
+    MsolveFailed,
+    MsolveTimeout,
+    find_msolve,
+    run_msolve,
+    version,
+)
+from algebra.polynomials.msolve.solver import quotient_degree
 
 PLAIN = "x0,x1\n65521\n1*x0^2-1,\n1*x1^1-3\n"
 

@@ -9,7 +9,8 @@ from flint import Ordering, fmpq_mpoly_ctx, nmod_mpoly_ctx
 
 from algebra.errors import InputError
 from algebra.polynomials.msolve import solver as msolve
-from algebra.polynomials.msolve.solver import MsolveFailed, quotient_degree, real_roots
+from algebra.polynomials.msolve.process import MsolveFailed
+from algebra.polynomials.msolve.solver import quotient_degree, real_roots
 
 PRIMES = (7, 101, 251, 32003, 65521, 1073741827, 2147483647)
 

@@ -12,7 +12,8 @@ from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.cover import budget_violations, budgets, rank_bound, rank_cover
+from algebra.ranks.budgets.cover import budget_violations, rank_bound, rank_cover
+from algebra.ranks.budgets.lines import budgets
 
 PRIME = 2**61 - 1
 

@@ -13,13 +13,9 @@ from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.cover import (
-    Violation,
-    budget_violations,
-    budgets,
-    rank_bound,
-    violated_crosses,
-)
+from algebra.ranks.budgets.cover import budget_violations, rank_bound
+from algebra.ranks.budgets.crosses import violated_crosses
+from algebra.ranks.budgets.lines import Violation, budgets
 from algebra.ranks.generic_rank import allocation_rank
 from tests.algebra.ranks.budgets.cases import (
     Jacobian,
@@ -193,7 +189,7 @@ def test_counting_is_not_enough():
 
 
 @given(layers(), st.randoms(use_true_random=False))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100), deadline=None)
 def test_bound_does_not_depend_on_the_order_of_units(allocation, rng):
     """Permuting rows and columns of a layer permutes the budgets and keeps the bound."""
     mask = allocation.masks["W2"]

@@ -10,8 +10,10 @@ from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
-from algebra.ranks.budgets.cover import budgets, rank_bound, violated_crosses
+from algebra.ranks.budgets.cover import rank_bound
+from algebra.ranks.budgets.crosses import violated_crosses
 from algebra.ranks.budgets.limits import limit_of_matrices
+from algebra.ranks.budgets.lines import budgets
 from tests.algebra.ranks.budgets.cases import Jacobian, all_cells
 
 FEW_SAMPLES = LinearRNN(n=8, T=2, b=2, d=4, m=1)

@@ -70,7 +70,9 @@ def test_every_kind_of_picture_is_here():
     assert {result(name).picture for name in MADE} == set(PICTURES)
 
 
-@pytest.mark.parametrize("width", [None, "60mm", "85mm", "180mm"])
+@pytest.mark.parametrize(
+    "width", [None, "60mm", *(pytest.param(w, marks=pytest.mark.long) for w in ("85mm", "180mm"))]
+)
 @pytest.mark.parametrize("name", MADE)
 def test_pictures_can_be_read(name, width):
     """No text meets another or leaves the canvas, no legend lies on data, no type is tiny."""

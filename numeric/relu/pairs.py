@@ -1,15 +1,18 @@
-"""One ReLU instance whose weights must lie in intervals: pairs are searched, answers exact.
+"""One ReLU instance decided by branching on complementary pairs, its weights in intervals or not.
 
-The tree of `numeric.relu.pairs_kernel` with more unknowns and rows: a bounded weight is the end of
-its interval and a distance p ≥ 0 from it; where both ends are there, p + q is the length between
-them.  Everything else stays: a solution must have an exact witness inside the intervals, and a
-leaf that rounding leaves in doubt, or that shall be evidence, is refuted by a Farkas vector over Q
-(`algebra.relu.equations`), found from the leaf's basis.  What resists is decided over Q altogether
-(`algebra.relu.box_program`).
+The tree is that of `numeric.relu.pairs_kernel`.  Under constraints it has more unknowns and rows: a
+bounded weight is the end of its interval and a distance p ≥ 0 from it; where both ends are there,
+p + q is the length between them.  Everything else stays: a solution must have an exact witness
+inside the intervals, and a leaf that rounding leaves in doubt, or that shall be evidence, is
+refuted by a Farkas vector over Q (`algebra.relu.equations`), found from the leaf's basis.
+
+What resists is decided over Q altogether (`algebra.relu.box_program`) under constraints; without
+them it is given up, because there is a second tree, that of `numeric.relu.cells`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,11 +21,13 @@ import numpy as np
 
 from algebra.linalg.rational import nearest_double
 from algebra.problems.allocation import Cell
+from algebra.problems.constraints import Interval
 from algebra.relu.box_program import BoxProgram, empty_leaf
 from algebra.relu.equations import ReluSystem, relu_system
 from algebra.relu.leaves import Leaf, covers
 from numeric.float_simplex import guesses
 from numeric.instances import Instance
+from numeric.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
 from numeric.relu.hull import learning_units
 from numeric.relu.pairs_kernel import search, start_tableau
 from numeric.relu.patience import in_time
@@ -30,36 +35,9 @@ from numeric.relu.simplex import CANDIDATE, LIMIT, NO_MATCH
 
 # Ends beyond are left out of the floating program, which only loosens it: rounding rules there.
 _FAR = 10_000
-_ROOM = 256
-# Doubtful leaves looked at over Q.
-_DOUBTFUL = 2_000
-
-
-@dataclass(frozen=True)
-class BoxSearch:
-    """What a search found.
-
-    Attributes
-    ----------
-    system : ReluSystem or None
-        Where it was needed.
-    witness : list of fmpq or None
-    leaves : tuple of Leaf or None
-        Where there is no match: verified refutations, all of them if they were asked for.
-    is_refuted : bool
-        Whether there is no match.
-    nodes, leaf_count, doubtful : int
-    note : str
-    """
-
-    system: ReluSystem | None = None
-    witness: list[Any] | None = None
-    leaves: tuple[Leaf, ...] | None = None
-    is_refuted: bool = False
-    nodes: int = 0
-    leaf_count: int = 0
-    doubtful: int = 0
-    note: str = ""
+# Leaves recorded at first, and doubtful ones looked at over Q: without constraints, and with them.
+_ROOM, _ROOM_BOXED = 64, 256
+_DOUBTFUL, _DOUBTFUL_BOXED = 64, 2_000
 
 
 @dataclass(frozen=True)
@@ -88,32 +66,46 @@ def is_bounded(instance: Instance) -> bool:
     return any(interval.is_bounded for interval in instance.box.values())
 
 
-def search_boxed(instance: Instance, *, certify: bool, most_nodes: int) -> BoxSearch:
-    """Decide an instance under its constraints.
+def decide_pairs(
+    instance: Instance, *, certify: bool = False, most_nodes: int = MOST_NODES
+) -> ReluDecision:
+    """Decide by branching on complementary pairs; some weights of W1 must learn, and no others.
 
     Parameters
     ----------
-    instance : Instance
-    certify : bool
-        Whether "no match" comes with verified refutations of all leaves.
-    most_nodes : int
+    instance, certify, most_nodes
+        As of `numeric.relu.decide.decide`.
     """
+    return _Tree(instance, most_nodes).decide(certify)
+
+
+def decide_boxed(
+    instance: Instance, *, certify: bool = False, most_nodes: int = MOST_NODES
+) -> ReluDecision:
+    """Decide an instance under its constraints; see `decide_pairs` for the parameters."""
     if set(instance.allocation.matrices) == {"W1"}:
         nowhere = any(interval.is_empty for interval in instance.box.values())
         if len(learning_units(instance)) and not nowhere:
-            return _Tree(instance, most_nodes).decide(certify)
+            return decide_pairs(instance, certify=certify, most_nodes=most_nodes)
     system = relu_system(instance.allocation, *instance.exact, instance.box)
     root = np.zeros(system.pairs, int)
     if system.is_empty:
         note = "an interval of the constraints is empty"
-        return BoxSearch(system, None, (empty_leaf(system, root),), True, 0, 1, note=note)
+        leaves = (empty_leaf(system, root),)
+        return ReluDecision(NONE, leaves=leaves, system=system, leaf_count=1, note=note)
     found = BoxProgram(system, guesses).decide(root)
-    blank = BoxSearch(system, nodes=found.nodes, leaf_count=1, note="linear")
+    blank = ReluDecision(
+        UNDETERMINED, system=system, nodes=found.nodes, leaf_count=1, note="linear"
+    )
     if found.is_open:
         return replace(blank, note="a linear program that has not come to an end")
-    refuted = found.witness is None
-    leaves = found.leaves if refuted else None
-    return replace(blank, witness=found.witness, leaves=leaves, is_refuted=refuted)
+    if found.witness is None:
+        return replace(blank, verdict=NONE, leaves=found.leaves)
+    return _matched(blank, found.witness)
+
+
+def _matched(blank: ReluDecision, witness: Sequence[Any]) -> ReluDecision:
+    return replace(blank, verdict=MATCH, witness=tuple(witness))
 
 
 def obeying_witnesses(instance: Instance, solutions: np.ndarray) -> list[bool] | None:
@@ -147,6 +139,7 @@ class _Tree:
 
     def __init__(self, instance: Instance, most_nodes: int) -> None:
         self.instance, self.most_nodes = instance, most_nodes
+        self.is_bounded = is_bounded(instance)
         units = learning_units(instance)
         self.shape = len(units), instance.problem.network.m
         self.program = _floating(instance, units)
@@ -167,32 +160,40 @@ class _Tree:
         """The program over Q."""
         return BoxProgram(self.system, guesses)
 
-    def decide(self, certify: bool) -> BoxSearch:
+    def decide(self, certify: bool) -> ReluDecision:
         """Search, and answer over Q."""
-        blank = BoxSearch()
+        blank = ReluDecision(UNDETERMINED)
         if self.start[4] > 1e-9 * max(1.0, float(np.abs(self.program.b).max(initial=0.0))):
             # Dependent equations that seem to contradict each other: only Q can say.
+            if not self.is_bounded:
+                note = "the equations are dependent and seem inconsistent"
+                return replace(blank, note=note)
             blank = replace(blank, leaf_count=1, doubtful=1)
             return self._over_q(blank, [np.zeros(self.shape, int)], [None], certify)
-        keep, room = False, _ROOM
+        keep, room, most_doubtful = False, _ROOM, self.most_nodes if certify else _DOUBTFUL
+        if self.is_bounded:
+            room, most_doubtful = _ROOM_BOXED, _DOUBTFUL_BOXED
         while True:
             out = self._search(certify, keep, room)
             status, nodes, leaf_count, doubtful, last, values = out[:6]
             blank = replace(blank, nodes=blank.nodes + nodes)
-            if nodes > self.most_nodes or (keep and status != NO_MATCH):
-                return replace(blank, note=f"given up after {blank.nodes} nodes")
             if status == CANDIDATE:
                 witness = self._witness(last, values)
                 if witness is not None:
-                    return replace(blank, system=self.system, witness=witness)
+                    return _matched(replace(blank, system=self.system), witness)
+                if not self.is_bounded:
+                    return replace(blank, note="no exact witness near the solution found")
+            gives_up = keep or not self.is_bounded
+            if nodes > self.most_nodes or (gives_up and status != NO_MATCH):
+                return replace(blank, note=f"given up after {blank.nodes} nodes")
             recorded = leaf_count if certify else doubtful
-            if status == NO_MATCH and recorded <= room:
+            if status == NO_MATCH and (recorded <= room or doubtful > most_doubtful):
                 break
             # A solution within rounding only, or a program without an end: go on, and look at all
             # such leaves over Q.
             keep, room = keep or status != NO_MATCH, max(room, recorded)
         blank = replace(blank, leaf_count=leaf_count, doubtful=doubtful)
-        if doubtful > _DOUBTFUL:
+        if doubtful > most_doubtful:
             return replace(blank, note=f"leaves that rounding keeps in doubt: {doubtful}")
         fixes, bases, rows = (a[:recorded] for a in out[6:])
         sides = [fix.reshape(self.shape).astype(int) for fix in fixes]
@@ -215,8 +216,8 @@ class _Tree:
         return in_time(once, lambda out: out[0] == LIMIT, self.most_nodes)
 
     def _over_q(
-        self, blank: BoxSearch, sides: list[np.ndarray], hints: list[Any], certify: bool
-    ) -> BoxSearch:
+        self, blank: ReluDecision, sides: list[np.ndarray], hints: list[Any], certify: bool
+    ) -> ReluDecision:
         """Look at leaves over Q; without `certify` these are the doubtful ones alone."""
         if sides:
             blank = replace(blank, system=self.system)
@@ -226,20 +227,22 @@ class _Tree:
             if leaf is not None:
                 leaves.append(leaf)
                 continue
+            if not self.is_bounded:
+                return replace(blank, note="a leaf could not be refuted over Q")
             found = self.exact.decide(fixed)
             if found.is_open:
                 return replace(blank, note="a leaf could not be decided over Q")
             if found.witness is not None:
-                return replace(blank, witness=found.witness)
+                return _matched(blank, found.witness)
             leaves += found.leaves
         if not certify:
-            note = f"leaves refuted in floating point: {blank.leaf_count - blank.doubtful}"
-            note += f", over Q: {blank.doubtful}" if blank.doubtful else ""
-            return replace(blank, is_refuted=True, note=note)
+            note = f"leaves refuted in floating point: {blank.leaf_count}"
+            note += f", of these over Q: {blank.doubtful}" if blank.doubtful else ""
+            return replace(blank, verdict=NONE, note=note)
         if not covers([leaf.fixed for leaf in leaves]):
             return replace(blank, note="the leaves do not cover every pattern")
         note = f"leaves refuted over Q: {len(leaves)}"
-        return replace(blank, is_refuted=True, leaves=tuple(leaves), note=note)
+        return replace(blank, verdict=NONE, leaves=tuple(leaves), note=note)
 
     def _basic(self, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray, dict[Cell, set[int]]]:
         """Which u and v are basic, and which distances of each bounded weight."""
@@ -319,7 +322,7 @@ def _floating(instance: Instance, units: np.ndarray) -> _Program:
         bounded: list[tuple[int, np.ndarray]] = []
         for j in np.flatnonzero(mask[i]).tolist():
             cell = ("W1", int(i), j)
-            interval = instance.box[cell]
+            interval = instance.box.get(cell, Interval())
             low, high = (_near(end) for end in (interval.low, interval.high))
             if low is None and high is None:
                 free.append(j)

@@ -24,8 +24,9 @@ from matchprob.api.estimate import count, estimate
 from matchprob.api.question import as_problem
 from numeric.engines.counter import InstanceCounter
 from numeric.instances import Instance, draw_instance
-from numeric.relu.boxed import search_boxed
-from numeric.relu.decide import MATCH, NONE, decide
+from numeric.relu.decide import decide
+from numeric.relu.decision import MATCH, NONE
+from numeric.relu.pairs import decide_boxed
 from tests.samples import many
 
 
@@ -143,8 +144,8 @@ def test_vectors_refute_in_their_box_and_in_smaller_ones():
     tight = replace(problem, constraints=Constraints(max_abs=2.0))
     refuted = 0
     for k in range(6):
-        found = search_boxed(draw_instance(tight, 0, k), certify=True, most_nodes=100_000)
-        assert found.is_refuted
+        found = decide_boxed(draw_instance(tight, 0, k), certify=True, most_nodes=100_000)
+        assert found.verdict == NONE
         system = found.system
         for leaf in found.leaves:
             assert system.is_farkas(leaf.fixed, leaf.lam, leaf.mu)

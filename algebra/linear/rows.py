@@ -1,0 +1,261 @@
+r"""What the rows (or columns) of a recurrent matrix ask of its powers: for verification.
+
+Let W learn, alone, and F_t = W^{T-t+1} B, so that Y = D Σ_t F_t U_t.  The labels, and the rows of W
+in which nothing learns, F_t[i, :] = W[i, :] F_{t+1} with F_{T+1} = B, are linear equations in the
+F_t whose coefficients do not hold what learns (`linear_part`).  Row i of W then solves
+W[i, :] (F_2 | … | F_T | B) = (F_1 | … | F_T)[i, :].  The same with F_t = D W^{T-t+1} and the
+columns of W.
+
+N by minors (`count_by_minors`).  Let F = F* + K u be the solutions of the linear part, F* those of
+a student that is its own teacher.  A row with c cells that learn is a linear system
+L(u) w = r(u) of Tb equations, affine in u.  A generic instance of ρ weights of rank ρ has
+finitely many solutions W, so L(u) is injective there, and the solutions are the points u at which
+the (c + 1)-minors of (L | r) vanish for all rows and no L drops rank: there a solution would not
+be alone.  Multiplicities agree, since near such a point the minors say that the Schur complement
+of an invertible part of L is 0.  Whether L drops rank somewhere is asked of det(R L) for a random
+R, which a point of full rank passes but for a chance of 1/p.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from itertools import combinations, product
+from math import comb, prod
+from typing import Any
+
+import numpy as np
+from flint import nmod_mat
+
+from algebra.linalg.modular import Residues, matmul, random_residues, rank
+from algebra.networks.chain import Chain
+from algebra.polynomials.msolve.solver import quotient_degree
+from algebra.polynomials.rings import PrimeField
+from algebra.systems.instances import ModularInstance
+
+# Entries of the powers of W for which linear equations are written down.
+_MOST_UNKNOWNS = 1_200
+# Unknowns u, and terms of all minors, were they dense, with which a basis is tried.
+_MOST_FREE, _MOST_TERMS = 8, 60_000
+
+
+class Side:
+    """The rows of W; or its columns, which are the rows of its transpose.
+
+    Parameters
+    ----------
+    W, start : ndarray of int64
+        Residues: the recurrent matrix, and what its powers are applied to.
+    learns : ndarray of bool
+        The cells of W that learn.
+    left, right : sequence of ndarray
+        The labels are Σ_t left[t] F_t right[t].
+    p : int
+    """
+
+    def __init__(
+        self,
+        W: Residues,
+        learns: np.ndarray,
+        start: Residues,
+        left: Sequence[Residues],
+        right: Sequence[Residues],
+        p: int,
+    ) -> None:
+        self.W, self.learns, self.start, self.p = W % p, learns, start % p, p
+        self.left, self.right = left, right
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """T, n and the number of columns of each F_t."""
+        return (len(self.left), *self.start.shape)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the linear part is written down at all."""
+        return bool(np.prod(self.shape) <= _MOST_UNKNOWNS)
+
+    def linear_part(self) -> Residues:
+        """Coefficients of the F_t in the labels and in the rows of W in which nothing learns."""
+        (T, n, s), p = self.shape, self.p
+        labels = np.concatenate(
+            [np.kron(a % p, b.T % p) % p for a, b in zip(self.left, self.right, strict=True)],
+            axis=1,
+        )
+        fixed = np.flatnonzero(~self.learns.any(axis=1))
+        dynamic = np.zeros((T, len(fixed), s, T, n, s), np.int64)
+        for t in range(T):
+            for (k, i), j in product(enumerate(fixed), range(s)):
+                dynamic[t, k, j, t, i, j] = 1
+                if t + 1 < T:
+                    dynamic[t, k, j, t + 1, :, j] = -self.W[i] % p
+        return np.concatenate([labels, dynamic.reshape(-1, T * n * s)])
+
+    def powers(self) -> Residues:
+        """F_1, …, F_T and F_{T+1}, of this W."""
+        known = [self.start]
+        for _ in self.left:
+            known.append(matmul(self.W, known[-1], self.p))
+        return np.stack(known[::-1])
+
+    def is_determined(self) -> bool:
+        """Whether the linear part determines the F_t, and these what learns in each row."""
+        T, n, s = self.shape
+        if not self.is_small or rank(self.linear_part(), self.p) < T * n * s:
+            return False
+        after = np.concatenate(list(self.powers()[1:]), axis=1)
+        return all(
+            rank(after[row != 0], self.p) == int(row.sum()) for row in self.learns if row.any()
+        )
+
+
+def sides(
+    chain: Chain, weights: Mapping[str, Residues], U: Residues, learns: np.ndarray, p: int
+) -> tuple[Side, Side]:
+    """The rows and the columns of the recurrent matrix of a chain.
+
+    Parameters
+    ----------
+    chain : Chain
+        With a recurrent matrix.
+    weights : mapping of str to ndarray of int64
+    U : ndarray of int64
+        What drives the steps.
+    learns : ndarray of bool
+        The cells of the recurrent matrix that learn.
+    p : int
+    """
+    assert chain.start is not None
+    W, B, D = (weights[name] for name in (chain.steps[0], chain.start, chain.output))
+    T, b, one = len(chain.steps), B.shape[1], np.eye(len(D), dtype=np.int64)
+    parts = [U[t * b : (t + 1) * b] for t in range(T)]
+    driven = [matmul(B, part, p).T for part in parts]
+    return (
+        Side(W, learns, B, [D] * T, parts, p),
+        Side(W.T, learns.T, D.T, driven, [one] * T, p),
+    )
+
+
+def count_by_minors(instance: ModularInstance, timeout: int, seed: int) -> int | None:
+    """N of an instance over GF(p) by minors in the free part of the powers of W.
+
+    Parameters
+    ----------
+    instance : ModularInstance
+        A student that is its own teacher; ρ weights of rank ρ.
+    timeout : int
+        Seconds for each Gröbner basis; msolve's errors are raised.
+    seed : int
+        Of the random combinations.
+
+    Returns
+    -------
+    int or None
+        None where the network has not this structure, or the minors are too large.
+    """
+    allocation, p = instance.allocation, instance.p
+    chain = allocation.network.chain()
+    if chain is None or chain.start is None or allocation.matrices != (chain.recurrent,):
+        return None
+    U, learns = allocation.network.drive(instance.X) % p, allocation.masks[chain.steps[0]]
+    rng = random.Random(f"minors/{p}/{seed}")
+    for side in sides(chain, instance.weights, U, learns, p):
+        found = _row_systems(side, rng)
+        if found is not None:
+            return _count(found, p, timeout, rng)
+    return None
+
+
+def _row_systems(side: Side, rng: random.Random) -> list[list[list[Any]]] | None:
+    """(L | r) for each row that learns, polynomials in u; None where they are too large."""
+    if not side.is_small:
+        return None
+    (T, n, s), p = side.shape, side.p
+    kernel = _kernel(side.linear_part(), p)
+    free = kernel.shape[1]
+    sizes = side.learns.sum(axis=1)
+    dense = sum(comb(T * s, c + 1) * comb(free + c + 1, free) for c in sizes if 0 < c < T * s)
+    if not 0 < free <= _MOST_FREE or dense > _MOST_TERMS:
+        return None
+    ring = PrimeField(p).context([f"u{k}" for k in range(free)])
+    generators = ring.gens()
+    moved = np.empty((T + 1, n, s), object)
+    moved[T] = [[ring.constant(int(v)) for v in row] for row in side.start]
+    # The point of the known solution is a random one, not the origin.
+    shift = matmul(kernel, random_residues((free, 1), p, rng), p).reshape(T, n, s)
+    values, slopes = (side.powers()[:T] + shift) % p, kernel.reshape(T, n, s, free)
+    for at in product(range(T), range(n), range(s)):
+        slope = sum(int(c) * u for c, u in zip(slopes[at], generators, strict=True))
+        moved[at] = slope + int(values[at])
+    systems = []
+    for i in np.flatnonzero(sizes):
+        own = np.flatnonzero(side.learns[i])
+        rest = [(j, int(side.W[i, j])) for j in np.flatnonzero(~side.learns[i])]
+        systems.append([
+            [
+                *(moved[t + 1, j, k] for j in own),
+                moved[t, i, k] - sum(c * moved[t + 1, j, k] for j, c in rest),
+            ]
+            for t, k in product(range(T), range(s))
+        ])  # fmt: skip
+    return systems
+
+
+def _count(systems: list[list[list[Any]]], p: int, timeout: int, rng: random.Random) -> int | None:
+    """Points at which every (L | r) drops rank and no L does."""
+    equations: list[Any] = []
+    tests = []
+    for system in systems:
+        height, width = len(system), len(system[0]) - 1
+        if width < height:
+            expand = _expansion(system)
+            equations += [expand(chosen, 0) for chosen in combinations(range(height), width + 1)]
+        mix = random_residues((width, height), p, rng)
+        mixed = [
+            [
+                sum(int(c) * row[j] for c, row in zip(line, system, strict=True))
+                for j in range(width)
+            ]
+            for line in mix
+        ]
+        tests.append(_expansion(mixed)(tuple(range(width)), 0))
+    degenerate = [
+        test
+        for test in tests
+        if quotient_degree([*equations, test], timeout=timeout).status != "empty"
+    ]
+    if not degenerate:
+        return quotient_degree(equations, timeout=timeout).degree
+    # One more unknown v with v · Π tests = 1.
+    names = equations[0].context().names()
+    ring = PrimeField(p).context([*names, "v"])
+    *moved, v = ring.gens()
+    away = prod((t.compose(*moved, ctx=ring) for t in degenerate), start=v) - 1
+    return quotient_degree(
+        [*(e.compose(*moved, ctx=ring) for e in equations), away], timeout=timeout
+    ).degree
+
+
+def _expansion(matrix: list[list[Any]]) -> Callable[[tuple[int, ...], int], Any]:
+    """Determinants of chosen rows and the columns from one on, by their first columns."""
+
+    @cache
+    def expand(rows: tuple[int, ...], column: int) -> Any:
+        if len(rows) == 1:
+            return matrix[rows[0]][column]
+        return sum(
+            (-1) ** k * matrix[i][column] * expand(rows[:k] + rows[k + 1 :], column + 1)
+            for k, i in enumerate(rows)
+        )
+
+    return expand
+
+
+def _kernel(matrix: Residues, p: int) -> Residues:
+    """A basis of the kernel, column by column."""
+    unknowns = matrix.shape[1]
+    entries = matrix.ravel().tolist()
+    basis, dimension = nmod_mat(len(matrix), unknowns, entries, p).nullspace()
+    table = np.array([int(v) for v in basis.entries()], np.int64).reshape(unknowns, unknowns)
+    return table[:, : int(dimension)]

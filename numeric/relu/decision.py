@@ -1,0 +1,101 @@
+"""The answer for one ReLU instance, and what proves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.relu.decision import decision_data
+from algebra.relu.equations import ReluSystem
+from algebra.relu.leaves import Leaf
+from algebra.results import Result
+from numeric.instances import to_rational
+
+MATCH, NONE, UNDETERMINED = "match", "no match", "undetermined"
+# Nodes after which an instance is given up.
+MOST_NODES = 2_000_000
+
+
+@dataclass(frozen=True, repr=False)
+class ReluDecision(Result):
+    """The answer for one instance.
+
+    Attributes
+    ----------
+    verdict : str
+        "match", "no match" or "undetermined".
+    witness : tuple of fmpq or None
+        Values of the learnable cells in the allocation's order, verified over Q.
+    leaves : tuple of Leaf or None
+        The verified refutation, where it was asked for.
+    system : ReluSystem or None
+        The exact equations, where they were needed.
+    nodes, leaf_count, doubtful : int
+        Size of the tree, and leaves that rounding left in doubt.
+    note : str
+    seconds : float
+    teacher : mapping of str to ndarray, or None
+        The teacher of the instance, whose labels are to be matched.
+    """
+
+    verdict: str
+    witness: tuple[Any, ...] | None = None
+    leaves: tuple[Leaf, ...] | None = None
+    system: ReluSystem | None = None
+    nodes: int = 0
+    leaf_count: int = 0
+    doubtful: int = 0
+    note: str = ""
+    seconds: float = 0.0
+    teacher: Mapping[str, np.ndarray] | None = field(default=None, compare=False, repr=False)
+
+    picture = "witness"
+
+    @property
+    def is_certified(self) -> bool:
+        """Whether a witness or a verified refutation is there."""
+        return self.witness is not None or self.leaves is not None
+
+    def facts(self) -> dict[str, Any]:
+        """The answer and the size of the tree it was found by."""
+        return {
+            "verdict": self.verdict,
+            "certified": self.is_certified,
+            "nodes": self.nodes,
+            "leaves": self.leaf_count,
+            "note": self.note or None,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for ``--json``."""
+        return {
+            "verdict": self.verdict,
+            "witness": None if self.witness is None else [str(v) for v in self.witness],
+            "certified": self.is_certified,
+            "nodes": self.nodes,
+            "leaves": self.leaf_count,
+            "note": self.note,
+            "seconds": self.seconds,
+        }
+
+    def certificate(self) -> dict[str, Any]:
+        """The content of a decision file, which ``matchprob verify`` re-checks.
+
+        Raises
+        ------
+        InputError
+            Where there is no evidence: undetermined, or decided without asking for it.
+        """
+        if self.system is None or (self.witness is None and self.leaves is None):
+            raise InputError(f"there is no certificate of this decision ({self.verdict})")
+        witness = None if self.witness is None else list(self.witness)
+        teacher = self.teacher and {n: to_rational(value) for n, value in self.teacher.items()}
+        return decision_data(self.system, witness, self.leaves, teacher)
+
+    def __str__(self) -> str:
+        evidence = "certified over Q" if self.witness or self.leaves else "not certified"
+        return f"{self.verdict} ({evidence}; nodes: {self.nodes}, leaves: {self.leaf_count})"

@@ -1,0 +1,91 @@
+"""Duals and leaves through a file and back; checks over points; refusals with their place."""
+
+import json
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import pytest
+
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.duals import (
+    LEAVES,
+    Evidence,
+    dual_from_dict,
+    dual_to_dict,
+    over_points,
+    refused_at,
+    written,
+)
+from algebra.errors import InputError
+from algebra.matroids.branch_and_bound import Tree
+from algebra.matroids.capped import DualError
+from algebra.matroids.groups import GroupLeaf
+from algebra.matroids.intersection import Shortage, Splitting
+from algebra.matroids.lagrangian import Leaf
+
+DUALS = [
+    Splitting((3, -2, 10**30), 8),
+    Shortage(0, (1, 4), 0, 0),
+    Tree((Leaf((0,), (), ((1, 2),)), Leaf((), (0,), ((0, 5),)))),
+]
+
+
+@dataclass(frozen=True)
+class Both(Evidence):
+    """A dual and leaves under names of their own."""
+
+    dual: object = field(metadata=written("by", dual_to_dict, dual_from_dict))
+    leaves: object = field(metadata=LEAVES)
+
+
+@pytest.mark.parametrize("dual", DUALS, ids=lambda dual: type(dual).__name__)
+def test_through_a_file_and_back(dual):
+    """Equal after JSON, alone and as a field of evidence."""
+    assert dual_from_dict(json.loads(json.dumps(dual_to_dict(dual))), "evidence") == dual
+    whole = Both(dual, (GroupLeaf((0, 2), (1,)), GroupLeaf((), (0,), dual)))
+    data = json.loads(json.dumps(whole.to_dict()))
+    assert list(data) == ["by", "leaves"]
+    assert Both.from_dict(data) == whole
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"by": None}, "evidence.by"),
+        ({"by": {"kind": "guess"}}, "evidence.by.kind"),
+        ({"by": {"kind": "splitting", "first": [1.0], "scale": 1}}, "evidence.by.first[0]"),
+        ({"by": {"kind": "splitting", "first": [1], "scale": 0}}, "evidence.by.scale"),
+        ({"by": {"kind": "tree", "leaves": [[[], []]]}}, "evidence.by.leaves[0]"),
+        ({"leaves": [[[0], [], None], [[-1], [], None]]}, "evidence.leaves[1][0]"),
+        ({"more": 1}, "evidence.more"),
+    ],
+)
+def test_what_is_not_of_the_form_is_refused(change, place):
+    """CheckFailed names the place."""
+    data = Both(DUALS[0], ()).to_dict() | change
+    with pytest.raises(CheckFailed) as failed:
+        Both.from_dict(data)
+    assert failed.value.place == place
+
+
+def test_as_many_points_as_the_error_asks_for():
+    """The errors of points multiply; a check that fails ends it."""
+    asked = []
+
+    def check(p, number):
+        asked.append(number)
+        return Fraction(1, 10)
+
+    points = ((7, k) for k in range(99))
+    assert over_points(points, Fraction(1, 500), check) == (Fraction(1, 1000), 3)
+    assert asked == [0, 1, 2]
+
+
+def test_refusals_inside_get_the_place():
+    """Bad input and duals that prove nothing become failed checks; other errors pass."""
+    for error in (InputError("no"), DualError("no")):
+        with pytest.raises(CheckFailed, match="no") as failed, refused_at("here"):
+            raise error
+        assert failed.value.place == "here"
+    with pytest.raises(KeyError), refused_at("here"):
+        raise KeyError

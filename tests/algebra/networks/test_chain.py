@@ -1,0 +1,93 @@
+"""Chains: states, derivatives and bounds of all linear kinds, from one description."""
+
+import random
+
+import numpy as np
+import pytest
+
+from algebra.linalg.modular import random_prime
+from algebra.networks.base import KINDS, NotKnown
+from algebra.networks.chain import Chain, need_chain
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.relu import ShallowReLU
+from algebra.networks.sequence import SequenceRNN
+from algebra.ranks.generic_rank import network_rank
+from algebra.ranks.jacobian import all_cells, columns_at, random_point
+
+NETS = [
+    LinearEstimator(q=3, d=2, m=2),
+    LinearFeedForward(q=3, widths=(2, 4), d=2, m=3),
+    LinearRNN(n=3, T=3, b=2, d=2, m=4),
+    SequenceRNN(n=3, T=2, b=2, d=1, m=1),
+]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        ("B", ("W", "V"), "D", "all"), (None, ("W", "W"), "D", "all"),
+        ("B", ("W",), "D", "last"), (None, ("W", "W"), "D", "last"),
+    ],
+)  # fmt: skip
+def test_other_chains_are_refused(bad):
+    """One repeated step read at all states from a matrix, or distinct ones from the samples."""
+    with pytest.raises(TypeError, match="a chain reads"):
+        Chain(*bad)
+
+
+@pytest.mark.parametrize("network", NETS, ids=str)
+def test_the_labels_are_the_decoder_times_the_last_state(network):
+    """For integers; the matrices are named once each, the decoder first."""
+    rng = np.random.default_rng(0)
+    weights = {name: rng.integers(-3, 4, shape) for name, shape in network.shapes.items()}
+    X = rng.integers(-3, 4, network.input_shape)
+    labels = network.forward(weights, X)
+    assert set(network.chain().names) == set(network.shapes)
+    assert network.chain().names[0] == network.chain().output
+    if network.drive(X) is X:
+        states = network.states(weights, X)
+        assert np.array_equal(labels, weights[network.chain().output] @ states[-1])
+
+
+@pytest.mark.parametrize("network", NETS, ids=str)
+def test_derivatives_are_differences(network):
+    """The labels are polynomials: their exact central differences modulo p, for each weight."""
+    p = random_prime(random.Random(0))
+    point = random_point(network, p, 1)
+    cells = all_cells(network)
+    columns = columns_at(network, point, cells)
+    degree = network.chain().steps.count(network.chain().recurrent) or 1
+    nodes = list(range(degree + 1))
+    for k, (name, i, j) in enumerate(cells):
+        values = []
+        for t in nodes:
+            moved = {n: np.array(w, dtype=object) for n, w in point.weights.items()}
+            moved[name][i, j] += t
+            values.append(network.forward(moved, point.X.astype(object)).ravel() % p)
+        total = 0
+        # The derivative at 0 of the polynomial in t through these values (Lagrange).
+        for a in nodes:
+            weight = sum(
+                np.prod([-c for c in nodes if c not in (a, b)], dtype=object)
+                for b in nodes
+                if b != a
+            )
+            below = np.prod([a - c for c in nodes if c != a], dtype=object)
+            total = total + values[a] * (weight * pow(int(below), -1, p))
+        assert np.array_equal(total % p, columns[:, k].astype(object)), (name, i, j)
+
+
+@pytest.mark.parametrize("network", NETS, ids=str)
+def test_the_rank_stays_below_the_bound_from_counting(network):
+    """And reaches it for these sizes."""
+    assert network_rank(network).rank == network.label_dimension_bound
+
+
+def test_what_is_no_chain_is_refused():
+    """By name; every linear kind of the project is one."""
+    with pytest.raises(NotKnown, match="shallow ReLU"):
+        need_chain(ShallowReLU(q=2, n=2, d=1, m=1))
+    assert {type(n).kind for n in NETS} <= set(KINDS)
+    assert all(need_chain(network) is network for network in NETS)

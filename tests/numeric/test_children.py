@@ -1,0 +1,80 @@
+"""Children spoken to in lines of JSON."""
+
+import pytest
+
+from numeric.children import ChildCrashed, ChildTimeout
+from numeric.phcpy.install import start_worker
+
+
+@pytest.fixture
+def child(fake_python):
+    """A function from shell commands to a child that runs them."""
+    opened = []
+
+    def make(text):
+        opened.append(start_worker(fake_python(text).interpreter))
+        return opened[-1]
+
+    yield make
+    for one in opened:
+        one.close()
+
+
+def test_answers_in_pieces(child):
+    """An answer that comes in pieces is put together, two that come at once are taken apart."""
+    one = child(
+        """printf '{"a"'; sleep 0.2; printf ': 1}\\n{"b": 2}\\n{"c"'; sleep 0.2; echo ': 3}'"""
+    )
+    assert [one.receive(10) for _ in range(3)] == [{"a": 1}, {"b": 2}, {"c": 3}]
+
+
+def test_last_answers_are_read(child):
+    """What a child wrote before it ended is still an answer; then its end is an error."""
+    one = child("""echo '{"a": 1}'; echo why >&2; exit 9""")
+    assert one.receive(10) == {"a": 1}
+    with pytest.raises(ChildCrashed, match=r"ended with status 9 \(why\)"):
+        one.receive(10)
+
+
+def test_child_that_reads_nothing(child):
+    """A request larger than a pipe to a child that does not read is a timeout, not a hang."""
+    one = child("sleep 60")
+    one.post({"long": "x" * 10**6})
+    with pytest.raises(ChildTimeout):
+        one.receive(0.3)
+
+
+def test_child_that_does_not_stop_writing(child, monkeypatch):
+    """A child that writes without end is given up before memory is full."""
+    monkeypatch.setattr("numeric.children._LINE_LIMIT", 10**5)
+    one = child("while :; do printf 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'; done")
+    with pytest.raises(ChildCrashed, match="without end"):
+        one.receive(30)
+
+
+def test_close_kills(child):
+    """Closing ends a child that does not end by itself, and can be repeated."""
+    one = child("trap '' HUP TERM; while :; do sleep 1; done")
+    assert one.alive
+    one.close()
+    one.close()
+    assert not one.alive
+
+
+def test_post_to_the_dead(child):
+    """A request to a child that has ended is no error by itself; the missing answer is."""
+    one = child("exit 5")
+    one._process.wait()
+    one.post({"a": 1})
+    with pytest.raises(ChildCrashed, match="status 5"):
+        one.receive(10)
+
+
+def test_environment(child, monkeypatch):
+    """Our own Python's settings do not reach the other Python."""
+    monkeypatch.setenv("PYTHONPATH", "/ours")
+    monkeypatch.setenv("PYTHONHOME", "/ours")
+    one = child(
+        """echo "{\\"path\\": \\"$PYTHONPATH$PYTHONHOME\\", \\"omp\\": $OMP_NUM_THREADS}" """
+    )
+    assert one.receive(10) == {"path": "", "omp": 1}
