@@ -6,10 +6,10 @@ drawn anew in the first k rows of W under the caps of Theorem 3.4, at most Tb a 
 linear layers with q = 4, d = 6, m = 4 (3a), 8 weights a layer in the first k rows (columns for
 the first layer) under the caps of Theorem 4.1.
 
-For n = 8 a trial without a solution is one whose solutions have all been counted, wherever their
-number is found in 20 s; for n = 12 in as few rows as leave six unknowns.  Elsewhere the root count
-is out of reach: a matched trial has a certified real solution, and a trial in which none is found
-is undetermined, not unmatched.
+A matched trial has a certified real solution, found at the ends of some complex paths or by Newton
+runs.  Where none is found all solutions are counted, if their number is known within 20 s: a trial
+without one is unmatched.  Elsewhere (three layers, most trials) a trial in which none is found is
+undetermined, not unmatched.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from matchprob.figures.points import Measured, Point, increases, is_finished, me
 from matchprob.figures.tables import Tables, groups, markdown_table
 from matchprob.report.drawing.style import tidy
 
-# Above this size a generic root count takes longer than a figure should, but for few unknowns.
-_COUNTED, _UNKNOWNS = 8, 6
+# Up to this size the paper's method is tried too: beyond, fsolve takes minutes a trial.
+_JUDGED = 8
 _ROOT_TIMEOUT = 20.0
-# Of the trials, what larger nets have.
-_SHARE = 0.25
+# Of the trials, what the largest nets have.
+_LARGEST, _SHARE = 16, 0.25
 _TITLE_2A = "Figure 2a: d = 4, T = m = n/2, b = 1"
 _TITLE_2B = "Figure 2b: d = n/4, T = m = n/2, b = 1"
 _TITLE_3A = "Figure 3a: q = 4, d = 6, m = 4, three linear layers, 8 weights a layer"
@@ -47,13 +47,9 @@ def _lrnn_points(n: int, d: int) -> list[Point]:
     for k in range(-(-r // T), min(n, r) + 1):
         cells = RandomCells(budget=r, rows=k, max_per_row=T, max_per_column=min(T * d, n))
         problem = Problem(network, {"W": cells})
-        # Eliminating what is linear leaves kT − r unknowns.
-        counted = n <= _COUNTED or k * T - r <= _UNKNOWNS
-        engine = "homotopy" if counted else "multistart"
         settings = {"root_timeout": _ROOT_TIMEOUT}
-        # Where our own answer is a lower bound, fsolve's (minutes a trial) cannot be judged.
-        small = n <= _COUNTED
-        points.append(Point(k / n, problem, engine, settings, small, 1.0 if small else _SHARE))
+        share = _SHARE if n >= _LARGEST else 1.0
+        points.append(Point(k / n, problem, "homotopy", settings, n <= _JUDGED, share))
     return points
 
 
@@ -119,9 +115,9 @@ _REMARKS_2 = """\
 * Allocations that the caps of Theorem 3.4 allow may still be minimal (a deficient rank that no
   row or column count shows); such draws are certified unmatched here and lower the curve, where a
   solver only reports that it found nothing.
-* Beyond n = 8 solutions are counted where at most six unknowns are left (five rows of n = 12). With
-  more rows, and where the root count takes longer than 20 s, a trial in which no solution was
-  found is undetermined. Triangles are certified lower bounds: trials with a certain solution.
+* A matched trial has a certified real solution, found among some of its complex ones; only where
+  none is found are all counted. Where their number takes longer than 20 s such a trial is
+  undetermined. Triangles are certified lower bounds: trials with a certain solution.
 """
 
 

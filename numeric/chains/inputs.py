@@ -26,6 +26,10 @@ which leaves it rank d where ``eT ≤ n − d``; y_k = D α_k is then what it is
 zeros.)  So a generic instance in these parameters has the generic root count N of the
 allocation, and N paths lead from one to another.
 
+Where W_Φ and D stay as they are and only B, the labels and the fixed weights of the rows left move,
+Q and β stay too and α moves linearly: such a line stays among the instances whatever n is (and
+whatever structural zeros W has).
+
 `inputs_form` says for which chains all this holds.
 """
 
@@ -181,10 +185,21 @@ class Reduced:
     V: np.ndarray
 
 
-def inputs_form(chain: Chain) -> InputsForm | None:
-    """The system in the free inputs, or None where it does not apply."""
+def inputs_form(chain: Chain, *, labels_only: bool = False) -> InputsForm | None:
+    """The system in the free inputs, or None where it does not apply.
+
+    Parameters
+    ----------
+    chain : Chain
+    labels_only : bool, optional
+        Whether it is only asked of lines along which the labels move and D and W do not.
+    """
     only_recurrent = bool((chain.cells[:, :2] == (IN_M, 0)).all())
-    if not (chain.read_all and only_recurrent) or chain.support:
+    if not (chain.read_all and only_recurrent):
+        return None
+    if set(chain.support) - {chain.network.chain().recurrent} or (
+        chain.support and not labels_only
+    ):
         return None
     n, T, b, d = int(chain.widths[0]), chain.steps, chain.columns, chain.network.d
     if chain.samples != T * b or len(chain.equations) != d * T * b:
@@ -192,7 +207,9 @@ def inputs_form(chain: Chain) -> InputsForm | None:
     counts = np.bincount(chain.cells[:, 2], minlength=n)
     learning = np.flatnonzero(counts)
     e = len(learning) - d
-    if e < 1 or T * b + e * (T - 1) > n or e * T > n - d or counts.max() > T * b:
+    if e < 1 or counts.max() > T * b:
+        return None
+    if not labels_only and (T * b + e * (T - 1) > n or e * T > n - d):
         return None
     rows = learning[counts[learning] < T * b]
     numbers = np.flatnonzero(np.isin(chain.cells[:, 2], rows))

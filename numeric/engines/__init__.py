@@ -19,6 +19,8 @@ plans                What is known of an allocation before any instance is solve
                      root count
 scip                 The engine `scip`: ReLU instances decided by SCIP, independent of our branch
                      and bound
+search               A search for real solutions that needs no root count: some paths, Newton
+                     runs, more paths
 witness_search       Which rational instances have no real solution? A numerical guess for the
                      certificate
 relu_exact           The engine `relu-exact`: ReLU normalization networks, by verdict or in

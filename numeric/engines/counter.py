@@ -42,8 +42,8 @@ from numeric.instances import Instance, ReducedInstance, reduced
 
 # Engines kept: each allocation of a random problem needs one of its own.
 _MOST_ENGINES = 64
-# Newton starts of the quick search for one real solution: few where a complete count is
-# quick too, because elimination leaves few unknowns.
+# The search for one real solution: a few Newton starts where a complete count is quick too, because
+# elimination leaves few unknowns.
 _FEW_STARTS, _QUICK_STARTS, _FEW_UNKNOWNS = 12, 192, 5
 
 
@@ -212,39 +212,58 @@ class InstanceCounter:
         found: dict[int, InstanceCount] = {}
         if self.problem.is_random and self.info.decides:
             found = self._one_real(plan, instances)
-        left = [k for k in range(len(instances)) if k not in found]
+        left = [k for k in range(len(instances)) if k not in found or not found[k].real]
         if left:
             plan = self.plan(allocation)
+            if plan.root_count is None:
+                # Nothing but the same search could follow.
+                found |= {k: _uncounted(found[k], plan) for k in left if k in found}
+                left = [k for k in left if k not in found]
             rest = [instances[k] for k in left]
             settled = self.certify and plan.is_maximal
-            counts = _settled(plan, rest) if settled else self._solve(plan, rest)
+            counts = _settled(plan, rest) if settled or not rest else self._solve(plan, rest)
             found.update(zip(left, counts, strict=True))
         return [found[k] for k in range(len(instances))]
 
     def _one_real(self, plan: Plan, instances: Sequence[Instance]) -> dict[int, InstanceCount]:
-        """Instances in which Newton's method soon finds a real solution, certified."""
+        """Instances in which one real solution was looked for before any root count.
+
+        Where the search is short, because a complete count is quick too, those in which it
+        failed are left out.
+        """
         found: dict[int, InstanceCount] = {}
         if plan.allocation.size != plan.equations:
             return found
         # Loaded here: compiled kernels, which other engines do without.
         from numeric.chains.chain import make_chain
-        from numeric.engines.multistart import multistart_newton
+        from numeric.engines.search import FIRST_PATHS, MOST_PATHS, RealSearch
 
-        left = core_dimension(plan.allocation)
-        starts = _FEW_STARTS if left is not None and left <= _FEW_UNKNOWNS else _QUICK_STARTS
+        unknowns = core_dimension(plan.allocation)
         chain = None
         for k, instance in enumerate(instances):
             part = _of_plan(plan, instance)
             try:
                 chain = chain or make_chain(plan.allocation, self.problem.support)
-                count = multistart_newton(part, starts, chain=chain, enough=1)
+                search = RealSearch(part, chain, seconds=self.timeout)
             except InputError:
                 continue
+            few = unknowns is not None and unknowns <= _FEW_UNKNOWNS
+            if few:
+                search.run(_FEW_STARTS)
+            else:
+                search.follow(FIRST_PATHS)
+                few = search.few
+            if not few:
+                search.run(_QUICK_STARTS)
+                search.follow(MOST_PATHS)
+            count = search.result()
             if count.real:
                 note = "a certified real solution; not counted completely"
-                found[k] = replace(
+                count = replace(
                     count, complex=None, note=note, solutions=(), boxes=(), reason=Reason.FOUND_ONE
                 )
+            if count.real or not few:
+                found[k] = count
         return found
 
     def _solve(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
@@ -332,6 +351,12 @@ def _settled(plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
         InstanceCount(i.index, 1, None, UNDETERMINED, note, reason=Reason.SETTLED_MAXIMAL)
         for i in instances
     ]
+
+
+def _uncounted(count: InstanceCount, plan: Plan) -> InstanceCount:
+    """What a search found none for, and N is out of reach."""
+    count = replace(count, note=f"{count.note}; N is out of reach ({plan.source})")
+    return _lost(count) if plan.is_lost else count
 
 
 def _lost(count: InstanceCount) -> InstanceCount:

@@ -36,7 +36,7 @@ from numeric.chains.inputs import inputs_form
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, engine
 from numeric.engines.exact import ExactEngine
-from numeric.engines.multistart import MultistartEngine
+from numeric.engines.search import SearchEngine
 from numeric.instances import Instance
 from numeric.tracking.inputs.precise import finish_path as finish_in_inputs
 from numeric.tracking.lines import detour, turned
@@ -443,11 +443,11 @@ def _make(task: Assignment) -> InstanceEngine:
         # Neither a Gröbner basis nor monodromy came to an end: too many paths to follow.
         # What can be had is a lower bound; every count says so.
         reason = (
-            f"N is out of reach ({plan.source}); lower bound by the engine multistart, which "
-            "--engine multistart starts at once"
+            f"N is out of reach ({plan.source}); --engine multistart gives lower bounds at once"
         )
-        enough = None if task.complete else 1
-        return MultistartEngine(task.problem, enough=enough, timeout=task.timeout, reason=reason)
+        return SearchEngine(
+            task.problem, complete=task.complete, timeout=task.timeout, reason=reason
+        )
     # A single solution found numerically may need msolve: the tracker does not.
     is_linear = plan.root_count == 1 and not plan.is_numerical
     return _LinearOrTracked(task.problem, plan.root_count, is_linear)

@@ -43,6 +43,7 @@ def multistart_newton(
     chain: Chain | None = None,
     enough: int | None = None,
     seconds: float = float("inf"),
+    pool: RealPool | None = None,
 ) -> InstanceCount:
     """Certified real solutions of one instance, from many starts.
 
@@ -58,6 +59,8 @@ def multistart_newton(
         Stop after so many certified solutions (1 decides a match).
     seconds : float, optional
         No new batch of 64 starts after so much processor time.
+    pool : RealPool, optional
+        Solutions known already; what is found joins them.
 
     Returns
     -------
@@ -78,13 +81,14 @@ def multistart_newton(
         raise InputError(f"`starts` ({starts}) must be at least 0")
     began = time.process_time()
     chain = chain or make_chain(instance.allocation, instance.problem.support)
-    pool = RealPool(chain, instance)
+    pool = RealPool(chain, instance) if pool is None else pool
+    known = len(pool)
     parameters = chain.parameters(instance)
     # The teacher's own weights, continued to the instance, come first.
     end = _from_teacher(chain, instance, parameters)
     if end is not None:
         pool.take(end[None])
-    from_teacher = len(pool)
+    from_teacher = len(pool) - known
     rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(instance.index, 0x3357)))
     scale = instance.spread
     done = converged = last_new = 0

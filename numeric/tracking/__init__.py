@@ -1,6 +1,7 @@
 r"""Paths from one instance's solutions to another's, and how many there are.
 
 kernel       The compiled loop of the path tracker: many paths, `LANES` at a time
+label_paths  Some complex solutions of one instance, along lines of labels: no N, no start system
 label_curve  A curve of instances, cut by hyperplane sections: evaluation and path tracking
 lines        Equivalent instances, and detours around bad ones
 monodromy    Start systems: all roots of one random complex instance, found by monodromy

@@ -115,6 +115,19 @@ def track(
         lines = ChainLines(chain, first, second, *turns)
     else:
         lines = InputsLines(form, first, second, *turns)
+    return follow(lines, first_of, second_of, starts, settings, via=via)
+
+
+def follow(
+    lines: InputsLines | ChainLines,
+    first_of: np.ndarray,
+    second_of: np.ndarray,
+    starts: np.ndarray,
+    settings: Settings,
+    *,
+    via: np.ndarray | None = None,
+) -> Tracked:
+    """Track many paths along given lines; see `track`."""
     ends = lines.vectors
     x = lines.enter(first_of, starts)
     if via is None:

@@ -131,3 +131,27 @@ def test_structural_zeros_are_refused():
     mask = np.ones((8, 8))
     mask[7, 7] = 0
     assert inputs_form(make_chain(CASES[0], {"W": mask})) is None
+
+
+def test_lines_of_labels_ask_nothing_of_the_width():
+    """Along lines of labels D, B and W stay, so do β and the fixed rows: α moves linearly."""
+    net = LinearRNN(n=4, T=2, b=1, d=2, m=2)
+    case = Allocation.from_cells(net, [("W", i, i) for i in range(4)])
+    mask = np.ones((4, 4))
+    mask[0, 1] = 0
+    for chain in (make_chain(case), make_chain(case, {"W": mask})):
+        assert inputs_form(chain) is None
+        form = inputs_form(chain, labels_only=True)
+        rng = np.random.default_rng(2)
+        parameters = chain.random(rng)[0]
+        other = rng.standard_normal(4) + 1j * rng.standard_normal(4)
+        moved, halfway = parameters.copy(), parameters.copy()
+        moved[chain.y_at :] = chain.labels_at(parameters, other).ravel()
+        halfway[chain.y_at :] = (parameters + moved)[chain.y_at :] / 2
+        first, second, middle = (form.reduce(p) for p in (parameters, moved, halfway))
+        assert np.abs(first.vector + second.vector - 2 * middle.vector).max() < 1e-12
+        x = form.unknowns_of(second, other[None])
+        assert np.abs(equations(form, second.vector, x[0])).max() < 1e-12
+        assert np.abs(form.weights_of(second, x) - other).max() < 1e-12
+    eyes = {"D": np.array([[1, 1, 1, 0], [1, 1, 1, 1]])}
+    assert inputs_form(make_chain(case, eyes), labels_only=True) is None

@@ -82,3 +82,4 @@ def test_the_homotopy_engine_says_where_the_root_count_is_out_of_reach(monkeypat
     assert count.status == "undetermined"
     assert "N is out of reach" in count.note
     assert "--engine multistart" in count.note
+    assert "complex path" in count.note

@@ -1,0 +1,182 @@
+"""A search for real solutions that needs no root count: some paths, Newton runs, more paths.
+
+Complex paths (`numeric.tracking.label_paths`) find a real solution among thousands where Newton
+runs (`numeric.engines.multistart`) converge nowhere; where weights in nearly every row may change
+it is the other way round.  So a hundred paths come first, then the Newton runs, then more paths.
+What is found is certified; nothing found proves nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from algebra.errors import InputError
+from algebra.networks.limits import plural
+from algebra.problems.problem import Problem
+from algebra.time_limits import check_time
+from numeric.certification.pool import RealPool
+from numeric.chains.chain import Chain, make_chain
+from numeric.counts import UNDETERMINED, InstanceCount, Reason
+from numeric.engines.multistart import STARTS, multistart_newton
+from numeric.instances import Instance
+from numeric.tracking.label_paths import LabelPaths
+
+# Paths before the Newton runs; in all; in all where as many solutions as possible are wanted.
+FIRST_PATHS, MOST_PATHS, _ALL_PATHS = 112, 2032, 496
+
+
+class RealSearch:
+    """The search for real solutions of one instance.
+
+    Parameters
+    ----------
+    instance : Instance
+    chain : Chain
+        Of its allocation.
+    enough : int, optional
+        It ends after so many solutions; None for as many as are found.
+    seconds : float, optional
+        Processor time after which nothing further is begun.
+    seed : int, optional
+        Of the paths.
+
+    Attributes
+    ----------
+    pool : RealPool
+        The certified real solutions found so far.
+    paths : LabelPaths
+
+    Raises
+    ------
+    InputError
+        Where the instance is special: its samples are dependent.
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> from numeric.instances import draw_instance
+    >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+    >>> instance, chain = draw_instance(problem, 0, 0), make_chain(problem.allocation)
+    >>> search = RealSearch(instance, chain, enough=None)
+    >>> search.follow(100)
+    >>> search.result().real, search.few
+    (2, True)
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        chain: Chain,
+        *,
+        enough: int | None = 1,
+        seconds: float = float("inf"),
+        seed: int = 0,
+    ) -> None:
+        self._instance, self._chain = instance, chain
+        self._enough, self._seconds = enough, seconds
+        self._began = time.process_time()
+        self.paths = LabelPaths(instance, chain, seed)
+        self.pool = RealPool(chain, instance)
+        self._runs = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether enough was found, or time is up."""
+        found = self._enough is not None and len(self.pool) >= self._enough
+        return found or self._left <= 0
+
+    @property
+    def few(self) -> bool:
+        """Whether the ends of the paths repeat each other: all solutions can be counted."""
+        return self.paths.repeats
+
+    def follow(self, most_paths: int) -> None:
+        """Follow paths, so many in all, unless there are few solutions."""
+        while self.paths.paths < most_paths and not (self.few or self.is_over):
+            check_time()
+            self.pool.take(self.paths.follow(most_paths))
+
+    def run(self, starts: int) -> None:
+        """Newton runs from so many starts."""
+        if not self.is_over:
+            found = multistart_newton(
+                self._instance, starts, chain=self._chain, enough=self._enough,
+                seconds=self._left, pool=self.pool,
+            )  # fmt: skip
+            self._runs += found.paths
+
+    def result(self, why: str = "") -> InstanceCount:
+        """What was found: a lower bound."""
+        pool, paths = self.pool, self.paths.paths
+        real = len(pool)
+        efforts = plural(paths, f"{paths} complex path")
+        if self._runs:
+            efforts += f" and {plural(self._runs, f'{self._runs} Newton run')}"
+        found = f"at least {real} real" if real else "no solution found, which proves nothing"
+        note = f"{found}: {efforts}"
+        return InstanceCount(
+            index=self._instance.index,
+            real=real,
+            complex=real,
+            status=UNDETERMINED,
+            note=f"{note}; {why}" if why else note,
+            solutions=pool.solutions,
+            paths=paths + self._runs,
+            certified=real,
+            seconds=time.process_time() - self._began,
+            reason=None if real else Reason.SEARCHED,
+        )
+
+    @property
+    def _left(self) -> float:
+        return self._seconds - (time.process_time() - self._began)
+
+
+class SearchEngine:
+    """Lower bounds on the real solutions of instances; for where there is no root count.
+
+    Parameters
+    ----------
+    problem : Problem
+    complete : bool, optional
+        Whether as many solutions as possible are wanted, or one.
+    timeout : float, optional
+        Seconds of processor time for one instance.
+    reason : str, optional
+        Why there is no root count, for the notes.
+
+    Raises
+    ------
+    InputError
+        Where the system is not square or generically singular.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        complete: bool = True,
+        timeout: float = float("inf"),
+        reason: str = "",
+    ) -> None:
+        self.chain = make_chain(problem.allocation, problem.support)
+        self.complete = complete
+        self.timeout = timeout
+        self.reason = reason
+
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """Lower bounds for several instances, in their order."""
+        return [self.count(instance) for instance in instances]
+
+    def count(self, instance: Instance) -> InstanceCount:
+        """A lower bound for one instance."""
+        enough = None if self.complete else 1
+        try:
+            search = RealSearch(instance, self.chain, enough=enough, seconds=self.timeout)
+        except InputError as error:  # the instance is special: dependent samples
+            return InstanceCount(instance.index, None, None, UNDETERMINED, str(error))
+        search.follow(FIRST_PATHS)
+        search.run(STARTS)
+        search.follow(_ALL_PATHS if self.complete else MOST_PATHS)
+        return search.result(self.reason)

@@ -1,0 +1,177 @@
+r"""Real solutions by some complex paths: a match where N is unknown or too large to count.
+
+A complete count follows all N solutions.  To decide a match one real solution is enough, and some
+hundred paths of many thousands find it, without N and without a start system.  Draw complex
+learnable weights w; the student's labels G(w) at them make an instance with one known solution, at
+no cost.  Along the line of labels
+
+    Y(t) = (1 − t) G(w) + t Y,    0 ≤ t ≤ 1,
+
+everything else stays the real instance's own, and the solution w is followed to one of the
+instance's N.  G is dominant (the allocation is not minimal), so that G(w) is a generic point of the
+label space and the line, for w outside a set of measure 0, meets no bad labels before t = 1: almost
+every path arrives, at any of the N solutions, as the set of all (w, Y) is irreducible.  Starts are
+independent: no monodromy, and no duplicates but for small N.  Not all solutions are met equally
+often; ones with large weights are met seldom.
+
+Real starts do not serve: on a real line solutions meet in pairs and vanish (one path in a hundred
+arrived at n = 12), complex lines pass these folds.  Endpoints that look real are for Krawczyk's
+test on the exact instance (`numeric.engines.search`); one that passes is a match, proved as in a
+complete count.  None proves nothing.
+
+Where the endpoints repeat each other the search stops: N is small then, and a complete count is
+the better way.  How far they repeat is Good's estimate: the share of the solutions not seen yet is
+about the share of endpoints met once [1]_.
+
+References
+----------
+.. [1] I. J. Good, "The population frequencies of species and the estimation of population
+   parameters", Biometrika 40 (1953).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from numeric.chains.chain import Chain
+from numeric.chains.inputs import inputs_form
+from numeric.instances import Instance
+from numeric.tracking.inputs.tracker import InputsLines
+from numeric.tracking.monodromy import match
+from numeric.tracking.tracker import DONE, ChainLines, Settings, follow
+
+# Paths of the first batch, twice as many in each that follows, and the most of one.
+_FIRST, _LARGEST = 16, 256
+# Of the largest weight: imaginary parts below it are worth a test.
+_LOOKS_REAL = 1e-5
+# Endpoints repeat each other where at most this share of them was met once.
+_MET_ONCE = 0.05
+# The free inputs are worth it with at most so many times as many unknowns as weights.
+_MORE_UNKNOWNS = 1.5
+
+
+class LabelPaths:
+    """Paths to one instance, in batches.
+
+    Parameters
+    ----------
+    instance : Instance
+    chain : Chain
+        Of its allocation.
+    seed : int, optional
+
+    Attributes
+    ----------
+    paths, arrived : int
+        Paths followed, and those that came to an end.
+
+    Raises
+    ------
+    InputError
+        Where the instance is special: its samples are dependent.
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> from algebra.problems.problem import Problem
+    >>> from numeric.chains.chain import make_chain
+    >>> from numeric.instances import draw_instance
+    >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+    >>> paths = LabelPaths(draw_instance(problem, 0, 0), make_chain(problem.allocation))
+    >>> ends = paths.follow(48)
+    >>> paths.distinct, paths.repeats
+    (2, True)
+    """
+
+    def __init__(self, instance: Instance, chain: Chain, seed: int = 0) -> None:
+        self._chain = chain
+        self._spread = instance.spread / np.sqrt(2.0)
+        self._target = chain.parameters(instance).astype(complex)
+        self._ends = _Ends(chain)
+        self._rng = np.random.default_rng(
+            np.random.SeedSequence(seed, spawn_key=(instance.index, 0x3358))
+        )
+        self.paths = self.arrived = 0
+
+    @property
+    def distinct(self) -> int:
+        """Different endpoints, one of a pair of conjugates: approximations, nothing is proved."""
+        return len(self._ends.known)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the endpoints repeat each other: nearly all were seen."""
+        return self._ends.repeat
+
+    def follow(self, most: int) -> np.ndarray:
+        """The next batch of paths, larger than the one before; up to `most` in all.
+
+        Returns
+        -------
+        ndarray of complex, shape (·, r)
+            Endpoints that look real.
+        """
+        count = min(self.paths + _FIRST, _LARGEST, most - self.paths)
+        pair = self._rng.standard_normal((2, count, self._chain.unknowns)) * self._spread
+        ends = _follow(self._chain, self._target, pair[0] + 1j * pair[1])
+        self.paths += count
+        self.arrived += len(ends)
+        self._ends.add(ends)
+        return ends[_looks_real(ends)]
+
+
+def _follow(chain: Chain, target: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Ends (·, r) of the paths from weights (·, r) that arrive at a parameter vector."""
+    count = len(starts)
+    first = np.repeat(target[None], count, axis=0)
+    for vector, w in zip(first, starts, strict=True):
+        vector[chain.y_at :] = chain.labels_at(target, w).ravel()
+    form = inputs_form(chain, labels_only=True)
+    unturned = np.zeros(count, np.int64), np.zeros(1, np.int64)
+    lines: InputsLines | ChainLines
+    if form is not None and form.unknowns <= _MORE_UNKNOWNS * chain.unknowns:
+        lines = InputsLines(form, first, target[None], *unturned)
+    else:
+        lines = ChainLines(chain, first, target[None], *unturned)
+    tracked = follow(lines, np.arange(count), np.zeros(count, np.int64), starts, Settings())
+    good = (tracked.status == DONE) & np.isfinite(tracked.roots).all(axis=1)
+    return tracked.roots[good]
+
+
+def _looks_real(ends: np.ndarray) -> np.ndarray:
+    return np.abs(ends.imag).max(axis=1) <= _LOOKS_REAL * np.abs(ends).max(axis=1)
+
+
+class _Ends:
+    """Endpoints met so far, one of a pair of conjugates, and how often each was."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.known = np.zeros((0, chain.unknowns), complex)
+        self.met = np.zeros(0, np.int64)
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return int(self.met.sum())
+
+    @property
+    def repeat(self) -> bool:
+        """Whether hardly any was met only once."""
+        once = int((self.met == 1).sum())
+        return self.count >= 2 * _FIRST and once <= _MET_ONCE * self.count
+
+    def add(self, ends: np.ndarray) -> None:
+        """Count endpoints."""
+        # The conjugate is met at the same labels: the one above the axis stands for both.
+        below = ends.imag.sum(axis=1) < 0
+        ends = np.where(below[:, None], ends.conj(), ends)
+        found = match(ends, self.known)
+        for k, end in enumerate(ends):
+            place = int(found[k])
+            if place < 0:
+                place = int(match(end[None], self.known)[0])
+            if place < 0:
+                self.known = np.vstack([self.known, end])
+                self.met = np.append(self.met, 0)
+                place = len(self.met) - 1
+            self.met[place] += 1

@@ -1,0 +1,150 @@
+"""The search for real solutions, at the ends of some complex paths, against complete counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.problems.random_cells import RandomCells
+from algebra.time_limits import OutOfTime, within
+from numeric.chains.chain import make_chain
+from numeric.engines.counter import InstanceCounter
+from numeric.engines.homotopy import HomotopyEngine
+from numeric.engines.multistart import multistart_newton
+from numeric.engines.search import RealSearch
+from numeric.instances import draw_instance
+from tests.numeric.chains.cases import cases
+
+CASES = cases()
+DIAGONAL = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+# Figure 2a's net of 12 neurons, six rows: some hundred solutions, nobody knows how many.
+SIX_ROWS = Problem(
+    LinearRNN(n=12, T=6, b=1, d=4, m=6),
+    {"W": RandomCells(budget=24, rows=6, max_per_row=6, max_per_column=12)},
+)
+
+
+def search_of(problem: Problem, index: int, seed: int = 0, **more: float) -> RealSearch:
+    """A search for all real solutions of one instance."""
+    instance = draw_instance(problem, 0, index)
+    chain = make_chain(instance.allocation, problem.support)
+    return RealSearch(instance, chain, enough=None, seed=seed, **more)
+
+
+@pytest.mark.parametrize("case", [0, 7, 8, 15])
+def test_ends_are_solutions_of_the_complete_count(case):
+    """Ends repeat each other, and the certified ones are among the complete count's real ones."""
+    allocation, roots = CASES[case % len(CASES)]
+    problem = Problem.of(allocation)
+    engine = HomotopyEngine(problem, root_count=roots, cache=False)
+    found = total = 0
+    for k in range(4):
+        instance = draw_instance(problem, 3, k)
+        (complete,) = engine.count([instance])
+        assert complete.status == "complete"
+        search = RealSearch(instance, engine.chain, enough=None)
+        search.follow(2000)
+        assert search.few
+        # Of a pair of conjugates one is kept.
+        assert search.paths.distinct <= complete.real + (roots - complete.real) // 2
+        assert len(search.pool) <= complete.real
+        found, total = found + len(search.pool), total + complete.real
+        for solution in search.pool.solutions:
+            gaps = [np.abs(np.subtract(solution, s)).max() for s in complete.solutions]
+            assert min(gaps) <= 1e-6 * (1 + np.abs(solution).max())
+    # Ends are not spread evenly: one with large weights is met by hardly any path.
+    assert found >= total / 3
+
+
+def test_an_instance_without_a_real_solution_is_never_matched():
+    """On the diagonal of B.1.1, more than a quarter of the instances: both ends are non-real."""
+    engine = HomotopyEngine(DIAGONAL, root_count=2, cache=False)
+    instances = [draw_instance(DIAGONAL, 0, k) for k in range(60)]
+    without = met = 0
+    for instance, complete in zip(instances, engine.count(instances), strict=True):
+        search = RealSearch(instance, engine.chain)
+        search.follow(200)
+        assert not len(search.pool) or complete.real
+        without += not complete.real
+        met += bool(len(search.pool))
+    assert without >= 8
+    assert met >= 0.7 * (len(instances) - without)
+
+
+def test_a_match_of_a_large_net_where_newton_finds_none():
+    """Trial 1 in six rows of n = 12: 192 Newton runs find nothing, a few paths do."""
+    instance = draw_instance(SIX_ROWS, 0, 1)
+    chain = make_chain(instance.allocation, SIX_ROWS.support)
+    assert not multistart_newton(instance, 64, chain=chain, enough=1).real
+    search = RealSearch(instance, chain)
+    search.follow(112)
+    assert search.paths.arrived >= 0.9 * search.paths.paths
+    assert len(search.pool) >= 1
+    part = draw_instance(SIX_ROWS.with_allocation(instance.allocation), 0, 1)
+    for solution in search.pool.solutions:
+        size = max(1.0, max(map(abs, solution)))
+        assert part.residual(part.with_weights(solution)) < 1e-8 * size**6
+
+
+def test_trials_of_a_large_net_are_decided_by_one_solution():
+    """Matched, by one certain solution, and no count is claimed."""
+    with InstanceCounter(SIX_ROWS, "homotopy", complete=False, root_timeout=1) as counter:
+        counts = counter.count_many([draw_instance(SIX_ROWS, 0, k) for k in range(3)])
+    for count in counts:
+        assert (count.outcome, count.status, count.reason) == (
+            "matched", "undetermined", "found one",
+        )  # fmt: skip
+        assert count.real >= 1
+        assert count.complex is None
+
+
+def test_the_seed_decides():
+    """Equal seeds find equal solutions, in any number of calls; others start elsewhere."""
+    one, same, parts, other = (search_of(SIX_ROWS, 0, seed) for seed in (0, 0, 0, 1))
+    for search in (one, same, other):
+        search.follow(48)
+    for most in (16, 48):  # as the batches are
+        parts.follow(most)
+    assert one.pool.solutions == same.pool.solutions == parts.pool.solutions
+    assert one.paths.distinct == same.paths.distinct == parts.paths.distinct
+    assert one.paths.distinct > 30
+    assert one.pool.solutions != other.pool.solutions
+
+
+def test_time_limits_end_it():
+    """No batch is begun after the seconds given, and the call's limit breaks in."""
+    search = search_of(SIX_ROWS, 0, seconds=0.0)
+    search.follow(2000)
+    assert search.paths.paths == 0
+    assert search.result().outcome == "undetermined"
+    with pytest.raises(OutOfTime), within(1e-3):
+        search_of(SIX_ROWS, 0).follow(2000)
+
+
+def test_chains_of_several_layers():
+    """Where there are no free inputs the weights themselves are followed."""
+    allocation, roots = next((a, n) for a, n in CASES if a.network.kind == "lffn" and n > 1)
+    problem = Problem.of(allocation)
+    engine = HomotopyEngine(problem, root_count=roots, cache=False)
+    instances = [draw_instance(problem, 1, k) for k in range(10)]
+    matched = met = 0
+    for instance, complete in zip(instances, engine.count(instances), strict=True):
+        search = RealSearch(instance, engine.chain)
+        search.follow(200)
+        assert not len(search.pool) or complete.real
+        matched, met = matched + bool(complete.real), met + bool(len(search.pool))
+    assert met >= max(1, 0.8 * matched)
+
+
+def test_special_samples_are_refused():
+    """Dependent samples leave no square system; nothing is found, nothing claimed."""
+    instance = draw_instance(DIAGONAL, 0, 0)
+    instance.X[:, 1] = instance.X[:, 0]
+    with pytest.raises(InputError, match="rank"):
+        RealSearch(instance, make_chain(Allocation.from_cells(
+            DIAGONAL.network, [("W", 0, 0), ("W", 1, 1)])
+        ))  # fmt: skip
