@@ -63,11 +63,11 @@ def matched(rows: Sequence[int], unknowns: int) -> tuple[list[int | None], list[
                 if low := row & free:
                     low &= -low
                     free ^= low
-                    u: int | None = low.bit_length() - 1
+                    given: int | None = low.bit_length() - 1
                     for r in reversed(path):
-                        assert u is not None
-                        owner[u] = r
-                        mate[r], u = u, mate[r]
+                        assert given is not None
+                        owner[given] = r
+                        mate[r], given = given, mate[r]
                     break
                 if low := row & unseen:
                     low &= -low

@@ -259,7 +259,7 @@ def _is_solvable(composed: Composed, own: list[int], values: Residues, p: int) -
     others = np.append(values, 1) % p
     others[own] = 0
     outer = matmul(images, others[:, None], p)
-    touched = inner.any(axis=1)
+    touched = np.asarray(inner.any(axis=1))
     squared = np.flatnonzero(touched[q.first] & touched[q.second])
     if len(squared):
         part = np.zeros(composed.unknowns, bool)
