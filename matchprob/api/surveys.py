@@ -97,11 +97,7 @@ def _shares(
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise InputError(f"`count` ({count!r}) must be a whole number, at least 1")
     for name in names:
-        if name not in network.shapes:
-            raise InputError(
-                f"there is no matrix `{name}` in a {network.title}; it has "
-                + ", ".join(network.shapes)
-            )
+        network.shape_of(name)
     there = _numbers(problem, names, size)
     shares: dict[str, int] = {}
     left = count

@@ -153,11 +153,7 @@ class DemandOptions:
                 f"a {network.title} network has no minimal allocations: every one is free of MP = 0"
             )
         for name in self.matrices:
-            if name not in network.shapes:
-                raise InputError(
-                    f"there is no matrix `{name}` in a {network.title}; it has "
-                    + ", ".join(network.shapes)
-                )
+            network.shape_of(name)
         if self.matrices:
             allowed = [cell for cell in allowed if cell[0] in self.matrices]
         options: dict[str, Any] = {
