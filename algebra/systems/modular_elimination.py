@@ -24,10 +24,10 @@ import numpy as np
 
 from algebra.linalg.affine import Inconsistent, solve_affine
 from algebra.linalg.modular import Residues, echelon, kernel, matmul, rank
+from algebra.polynomials.quadratic import Quadrics
+from algebra.polynomials.substitution import Composed, Survey, compose
 from algebra.systems.core import Core, DeferredBlock
 from algebra.systems.incidence import block_triangular_form
-from algebra.systems.quadratic import Quadrics
-from algebra.systems.substitution import Composed, Survey, compose
 from algebra.systems.system import QuadraticSystem
 from algebra.time_limits import check_time
 

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from algebra.linalg.modular import Residues, matmul
-from algebra.systems.quadratic import Quadrics, merged
+from algebra.polynomials.quadratic import Quadrics, merged
 from algebra.time_limits import check_time
 
 # Terms held at once while a substitution is expanded.

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from algebra.polynomials import substitution
+from algebra.polynomials.quadratic import merged
 from algebra.polynomials.rings import PrimeField
-from algebra.systems import substitution
-from algebra.systems.quadratic import merged
-from algebra.systems.substitution import Composed, compose
+from algebra.polynomials.substitution import Composed, compose
 
 P = 1073741827
 FIELD = PrimeField(P)

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.polynomials.rings import PrimeField
-from algebra.systems.quadratic import (
+from algebra.polynomials.quadratic import (
     DegreeAboveTwo,
     QuadraticMatrix,
     beside,
     stacked,
 )
+from algebra.polynomials.rings import PrimeField
 
 P = 1073741827
 FIELD = PrimeField(P)
