@@ -67,7 +67,7 @@ def measure(problem: Problem, seed: int, trial: int, known: int | None, instance
             fixed = Problem.of(allocation, support=problem.support)
             instance = draw_instance(fixed, seed, 1000 + k)
         then = cpu()
-        count = engine.count([instance])[0]
+        count = engine.count_many([instance])[0]
         for key, value in {
             "count_s": cpu() - then, "paths": count.paths, "retried": count.retried,
         }.items():  # fmt: skip

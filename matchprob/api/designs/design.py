@@ -14,12 +14,12 @@ from algebra.design.proof import proof_of
 from algebra.design.result import Design
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.files import load_problem
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from algebra.results import Result, named
 from algebra.time_limits import positive_seconds, within
 from matchprob.api.designs.goals import GOALS, RaceOptions
+from matchprob.api.question import network_of
 from matchprob.api.tools import relaxation, root_counter
 
 
@@ -113,13 +113,6 @@ def allowed_cells(problem: Problem) -> list[Cell]:
     if not problem.learnable:
         return all_cells(problem.network, problem.support)
     return list(problem.allocation.cells)
-
-
-def network_of(question: Problem | str | Path) -> Problem:
-    """A problem; in a file [learnable] may be missing."""
-    if isinstance(question, Problem):
-        return question
-    return load_problem(question, need_learnable=False)
 
 
 @dataclass(frozen=True)
