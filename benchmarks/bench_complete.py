@@ -7,7 +7,7 @@ Run from the top folder::
 
 Figure 2a's nets with n = 12, T = m = 6, b = 1, d = 4: 24 weights of W in `--rows` rows, at most
 six a row, one allocation drawn for each trial.  The table has the CPU seconds (children
-included) of the root count over two prime fields (msolve), of the start system and of one real
+included) of the root count over two prime fields, of the start system and of one real
 instance, the number of paths and of those tracked again.  Nothing is read from or written to a
 cache.  Kernels are compiled before the clock starts.
 """
@@ -55,7 +55,7 @@ def measure(problem: Problem, seed: int, trial: int, known: int | None, instance
     then = cpu()
     if known is None:
         known = generic_root_count(allocation, problem.support).value
-        row["msolve_s"] = cpu() - then
+        row["roots_s"] = cpu() - then
     row["N"] = known
     then = cpu()
     engine = HomotopyEngine(problem, allocation, root_count=known, cache=False)
@@ -67,7 +67,7 @@ def measure(problem: Problem, seed: int, trial: int, known: int | None, instance
             fixed = Problem.of(allocation, support=problem.support)
             instance = draw_instance(fixed, seed, 1000 + k)
         then = cpu()
-        count = engine.count([instance])[0]
+        count = engine.count_many([instance])[0]
         for key, value in {
             "count_s": cpu() - then, "paths": count.paths, "retried": count.retried,
         }.items():  # fmt: skip
@@ -116,7 +116,7 @@ def main() -> None:
         )
         if options.counts:
             options.counts.write_text(json.dumps(kept))
-    for key in ("msolve_s", "start_s", "count_s", "ms_path"):
+    for key in ("roots_s", "start_s", "count_s", "ms_path"):
         values = [row[key] for row in rows if key in row]
         if values:
             print(f"median {key}: {statistics.median(values):.3g}")

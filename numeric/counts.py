@@ -187,6 +187,11 @@ class InstanceCount:
             return "matched" if self.real else "unmatched"
         return "matched" if self.real else "undetermined"
 
+    @property
+    def matches(self) -> bool | None:
+        """The outcome as a truth value; None where it is undetermined."""
+        return {"matched": True, "unmatched": False}.get(self.outcome)
+
     def to_dict(self) -> dict[str, Any]:
         """The keys that other programs rely on."""
         data: dict[str, Any] = {

@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from fractions import Fraction
-from typing import Any
 
 from algebra.activations.formal import why_exact
 from algebra.activations.minors import LARGEST, find_minor
@@ -29,7 +27,7 @@ from algebra.certificates.certificate import (
 from algebra.certificates.family import Effort, Tools
 from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linear.certify import certify_linear, generic_ranks, why_minimal
-from algebra.linear.evidence import on_ranks, rank_evidence
+from algebra.linear.evidence import OnRanks
 from algebra.networks.activated import ActivatedNetwork
 from algebra.phases import phase
 from algebra.problems.problem import Problem
@@ -62,16 +60,12 @@ def certify_activated(problem: Problem, effort: Effort) -> Certificate:
     )
 
 
-class _Certifier:
+class _Certifier(OnRanks):
     """One verdict, from the ranks on."""
 
     def __init__(self, problem: Problem, network: ActivatedNetwork, effort: Effort) -> None:
-        self.problem, self.network, self.effort = problem, network, effort
-        self.whole, self.own = generic_ranks(problem, effort.seed)
-        self.evidence: dict[str, Any] = {
-            "network_rank": rank_evidence(problem, self.whole),
-            "allocation_rank": rank_evidence(problem, self.own),
-        }
+        super().__init__(problem, effort, *generic_ranks(problem, effort.seed))
+        self.network = network
 
     def run(self) -> Certificate:
         problem, network = self.problem, self.network
@@ -79,23 +73,23 @@ class _Certifier:
         if everything_learns(allocation, support):
             self.evidence["everything_learns"] = True
             rule = "every weight that exists learns: the teacher is a student"
-            return self._conclude(MAXIMAL, rule)
+            return self.conclude(MAXIMAL, rule)
         proved = self._ranks_proved()
         if self.own.rank < self.whole.rank:
             if not proved:
                 return self._unproved()
             rule, bound, reasons = why_minimal(problem, self.whole, self.own, seed)
-            return self._conclude(MINIMAL, rule, bound, reasons=reasons)
+            return self.conclude(MINIMAL, rule, bound, reasons=reasons)
         if network.affine_in(allocation.matrices):
             rule = "only the read-out learns, with full rank: a linear system"
-            return self._conclude(MAXIMAL, rule)
+            return self.conclude(MAXIMAL, rule)
         row = stuck_output(network, allocation, support, seed)
         if row is not None:
             if not proved:
                 return self._unproved()
             self.evidence["stuck_output"] = row
             rule = f"nothing of output {row} learns, and {network.activation} is bounded on a side"
-            return self._conclude(INTERMEDIATE, rule)
+            return self.conclude(INTERMEDIATE, rule)
         if network.activation.is_polynomial:
             # A trace test and guessed instances know chains only.
             effort = replace(self.effort, tools=Tools())
@@ -113,7 +107,7 @@ class _Certifier:
         if not proved:
             return self._unproved()
         tried = "a number of complex solutions: an analytic network has no finite one"
-        return self._conclude(UNDECIDED, "not minimal, analytic", tried=(tried,))
+        return self.conclude(UNDECIDED, "not minimal, analytic", tried=(tried,))
 
     def _ranks_proved(self) -> bool:
         """Whether the ranks are the generic ones; puts regular minors into the evidence."""
@@ -138,19 +132,4 @@ class _Certifier:
             f"a regular minor of {self.whole.rank} rows in ball arithmetic: none was found; they "
             f"are looked for up to {LARGEST} rows"
         )
-        return self._conclude(UNDECIDED, rule, tried=(tried,))
-
-    def _conclude(
-        self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
-    ) -> Certificate:
-        return on_ranks(
-            self.problem,
-            self.whole,
-            self.own,
-            verdict,
-            rule,
-            error=error,
-            evidence=self.evidence,
-            seed=self.effort.seed,
-            **more,
-        )
+        return self.conclude(UNDECIDED, rule, tried=(tried,))

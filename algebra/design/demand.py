@@ -243,9 +243,7 @@ def demand(
     """
     cells, fixed = _cells(network, allowed, forbidden, must, support)
     for cell in costs or {}:
-        if cell[0] not in network.shapes:
-            raise InputError(f"`costs`: there is no matrix `{cell[0]}` in a {network.title}")
-        rows, columns = network.shapes[cell[0]]
+        rows, columns = network.shape_of(cell[0], "`costs`: ")
         if not (0 <= cell[1] < rows and 0 <= cell[2] < columns):
             raise InputError(
                 f"`costs`: {cell[0]}[{cell[1]}, {cell[2]}] is outside {cell[0]} "

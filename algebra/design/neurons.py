@@ -60,9 +60,10 @@ from algebra.design.goals import SearchOptions
 from algebra.design.result import Design, allocation_of, design_of
 from algebra.errors import InputError
 from algebra.linalg.modular import matmul, random_residues
+from algebra.matroids.capped import Optimum
 from algebra.matroids.groups import GroupLeaf, Groups, branch, least_rating
 from algebra.matroids.linear import LinearMatroid
-from algebra.matroids.optimum import Optimum, RelaxationMaker, optimum
+from algebra.matroids.optimum import RelaxationMaker, optimum
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.time_limits import end_of_part, has_passed, seconds_until

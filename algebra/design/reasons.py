@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from algebra.design.demand import Demand, line_name
 from algebra.matroids.branch_and_bound import Tree, counting_reason
+from algebra.matroids.capped import Optimum
 from algebra.matroids.intersection import Shortage, common_basis
-from algebra.matroids.optimum import Optimum
 from algebra.networks.limits import plural
 
 

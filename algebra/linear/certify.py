@@ -27,7 +27,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -42,9 +41,8 @@ from algebra.certificates.certificate import (
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import vanishing_certificate
 from algebra.linear.evidence import (
+    OnRanks,
     circuit_reason,
-    on_ranks,
-    rank_evidence,
     reached_evidence,
     root_evidence,
 )
@@ -98,14 +96,14 @@ def certify_linear(
     """
     start = time.monotonic()
     allocation, support = problem.allocation, problem.support
-    notes = [] if problem.distribution.is_continuous else [DISCRETE]
     theorems = what_theorems_say(allocation.network, allocation)
     if labels_vanish(allocation.network, support):
+        notes = () if problem.distribution.is_continuous else (DISCRETE,)
         return vanishing_certificate(
-            problem, theorems, tuple(notes), effort.seed, time.monotonic() - start
+            problem, theorems, notes, effort.seed, time.monotonic() - start
         )
     whole, own = ranks or generic_ranks(problem, effort.seed)
-    case = _Case(problem, effort, peers, start, theorems, whole, own, notes)
+    case = _Case(problem, effort, (whole, own), peers=peers, theorems=theorems, start=start)
     if own.rank < whole.rank:
         rule, bound, reasons = why_minimal(problem, whole, own, effort.seed)
         return case.conclude(MINIMAL, rule, error=bound, reasons=reasons)
@@ -114,54 +112,36 @@ def certify_linear(
     return case.by_root_count()
 
 
-@dataclass
-class _Case:
-    """A problem whose ranks are known, and what is gathered on the way to its verdict.
+class _Case(OnRanks):
+    """What is known of an allocation while it is decided.
 
-    Attributes
+    Parameters
     ----------
+    problem, effort, whole, own
+        As for `OnRanks`: the ranks are the network's and the allocation's.
     peers : bool
         Whether the teacher is a network of the same kind.
+    theorems : mapping of str to str
+        What each theorem as stated says.
     start : float
-        When it was begun, by the monotonic clock.
-    whole, own : GenericRank
-        The network's and the allocation's.
+        When the work began.
     """
 
-    problem: Problem
-    effort: Effort
-    peers: bool
-    start: float
-    theorems: Mapping[str, str]
-    whole: GenericRank
-    own: GenericRank
-    notes: list[str]
-    evidence: dict[str, Any] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.evidence = {
-            "network_rank": rank_evidence(self.problem, self.whole),
-            "allocation_rank": rank_evidence(self.problem, self.own),
-        }
+    def __init__(
+        self, problem: Problem, effort: Effort, ranks: tuple[GenericRank, GenericRank], *,
+        peers: bool, theorems: Mapping[str, str], start: float,
+    ) -> None:  # fmt: skip
+        super().__init__(problem, effort, *ranks)
+        self.peers, self.theorems, self.start = peers, theorems, start
+        self.notes = [] if problem.distribution.is_continuous else [DISCRETE]
 
     def conclude(
-        self, verdict: str, rule: str, *, error: Fraction | None = None, **more: Any
+        self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
     ) -> Certificate:
-        """The certificate."""
-        return on_ranks(
-            self.problem,
-            self.whole,
-            self.own,
-            verdict,
-            rule,
-            error=error,
-            theorems=self.theorems,
-            notes=tuple(self.notes),
-            evidence=self.evidence,
-            seed=self.effort.seed,
-            seconds=time.monotonic() - self.start,
-            **more,
-        )
+        """The certificate, with what the theorems say, the notes and the time."""
+        more |= {"theorems": self.theorems, "notes": tuple(self.notes)}
+        seconds = time.monotonic() - self.start
+        return super().conclude(verdict, rule, error, seconds=seconds, **more)
 
     def if_reached(self, **more: Any) -> Certificate | None:
         """Maximal, where the teacher itself is a student."""

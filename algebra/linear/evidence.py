@@ -12,6 +12,7 @@ from flint import fmpz, fmpz_poly
 
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import CheckFailed
+from algebra.certificates.family import Effort
 from algebra.certificates.fields import (
     Fields,
     cells,
@@ -29,6 +30,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import random_point
 from algebra.ranks.matroid import smallest_circuit
+from algebra.results import named
 from algebra.systems.forms import forms
 from algebra.systems.root_count import DEGREE, LINEAR, TRACE, RootCount
 
@@ -52,31 +54,38 @@ def circuit_reason(allocation: Allocation, support: Mapping[str, np.ndarray], se
     return f"no budget is violated, but these {len(cells)} depend on each other: {names}"
 
 
-def on_ranks(
-    problem: Problem,
-    whole: GenericRank,
-    own: GenericRank,
-    verdict: str,
-    rule: str,
-    *,
-    error: Fraction | None = None,
-    **more: Any,
-) -> Certificate:
-    """A certificate that rests on generic ranks.
+class OnRanks:
+    """A verdict that rests on generic ranks, as it is reached: the ranks, the evidence so far."""
 
-    Not minimal is proved, unless the whole network's rank is only probably not larger: that is
-    the error where none is given.
-    """
-    return Certificate(
-        problem=problem,
-        verdict=verdict,
-        rule=rule,
-        equations=whole.rank,
-        rank=own.rank,
-        prime=own.p,
-        error_bound=whole.error if error is None else error,
-        **more,
-    )
+    def __init__(
+        self, problem: Problem, effort: Effort, whole: GenericRank, own: GenericRank
+    ) -> None:
+        self.problem, self.effort, self.whole, self.own = problem, effort, whole, own
+        self.evidence: dict[str, Any] = {
+            "network_rank": rank_evidence(problem, whole),
+            "allocation_rank": rank_evidence(problem, own),
+        }
+
+    def conclude(
+        self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
+    ) -> Certificate:
+        """The certificate.
+
+        Not minimal is proved, unless the whole network's rank is only probably not larger: that
+        is the error where none is given.
+        """
+        return Certificate(
+            problem=self.problem,
+            verdict=verdict,
+            rule=rule,
+            equations=self.whole.rank,
+            rank=self.own.rank,
+            prime=self.own.p,
+            error_bound=self.whole.error if error is None else error,
+            evidence=self.evidence,
+            seed=self.effort.seed,
+            **more,
+        )
 
 
 def rank_evidence(problem: Problem, found: GenericRank) -> dict[str, Any]:
@@ -100,14 +109,7 @@ def rank_evidence(problem: Problem, found: GenericRank) -> dict[str, Any]:
 
 def root_evidence(roots: RootCount) -> dict[str, Any]:
     """A root count, and how it was found."""
-    data: dict[str, Any] = {
-        "value": roots.value,
-        "rule": roots.rule,
-        "form": roots.form,
-        "blocks": list(roots.blocks),
-        "primes": list(roots.primes),
-        "seed": roots.seed,
-    }
+    data = named(roots, "value", "rule", "form", "blocks", "primes", "seed")
     if roots.trace is not None:
         data["trace"] = asdict(roots.trace)
     return data

@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from algebra.matroids.capped import CappedProblem, DualError
+from algebra.matroids.capped import CappedProblem, DualError, Optimum
 from algebra.matroids.lagrangian import SCALE, Hint, LagrangianSearch, Leaf, Lines, Relax
 from algebra.time_limits import end_of_part, has_passed
 
@@ -83,42 +83,13 @@ class Tree:
         return least
 
 
-@dataclass(frozen=True)
-class CappedBasis:
-    """A basis under caps and how good it is.
-
-    Attributes
-    ----------
-    elements : tuple of int or None
-        None where none was found.
-    cost : int or None
-    bound : int or None
-        No basis under the caps costs less; None where there is none at all.
-    tree : Tree
-        It proves the bound.
-    nodes : int
-        Branches gone through.
-    """
-
-    elements: tuple[int, ...] | None
-    cost: int | None
-    bound: int | None
-    tree: Tree = field(repr=False)
-    nodes: int = 0
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether cost and bound meet."""
-        return self.cost is not None and self.cost == self.bound
-
-
 def capped_basis(
     problem: CappedProblem,
     *,
     relax: Relax | None = None,
     nodes: int = 100_000,
     seconds: float | None = None,
-) -> CappedBasis:
+) -> Optimum:
     """A least-cost set of `size` independent columns that keeps several kinds of caps.
 
     Parameters
@@ -133,7 +104,7 @@ def capped_basis(
 
     Returns
     -------
-    CappedBasis
+    Optimum
         Optimal where the search was finished; otherwise with an honest bound.
 
     Examples
@@ -205,7 +176,7 @@ def capped_basis(
             heapq.heappush(heap, (value, depth - 1, number, child, multipliers))
     tree = Tree(tuple(leaves))
     known = [b for b in (tree.bound(problem), search.cost) if b is not None]
-    return CappedBasis(search.best, search.cost, min(known, default=None), tree, count)
+    return Optimum(search.best, search.cost, min(known, default=None), tree, count)
 
 
 def _branching_element(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -78,3 +79,37 @@ class Dual(Protocol):
             Where the dual solution does not fit the problem.
         """
         ...
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A least-cost basis, or that there is none.
+
+    Attributes
+    ----------
+    elements : tuple of int or None
+        None where none was found.
+    cost : int or None
+    bound : int or None
+        No basis under the caps costs less; None where there is none at all.
+    dual : Splitting, Tree or Shortage
+        It proves the bound.
+    nodes : int
+        Branches of the search.
+    """
+
+    elements: tuple[int, ...] | None
+    cost: int | None
+    bound: int | None
+    dual: Dual = field(repr=False)
+    nodes: int = 1
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether cost and bound meet."""
+        return self.cost is not None and self.cost == self.bound
+
+    @property
+    def is_infeasible(self) -> bool:
+        """Whether it is proved that no basis keeps the caps."""
+        return self.elements is None and self.bound is None

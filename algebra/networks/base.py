@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from algebra.errors import InputError, shown, whole_number
+from algebra.errors import InputError, one_line, shown, whole_number
 from algebra.linalg.modular import matmul as modular_matmul
 from algebra.networks.readings import LABELS, TRACES, Reading
 
@@ -228,6 +228,15 @@ class Network(ABC):
     @abstractmethod
     def shapes(self) -> dict[str, tuple[int, int]]:
         """Weight matrices in the order in which they act last to first: name to (rows, columns)."""
+
+    def shape_of(self, name: Any, where: str = "") -> tuple[int, int]:
+        """The shape of a matrix; refused, with the place it was named at, where there is none."""
+        if not isinstance(name, str) or name not in self.shapes:
+            raise InputError(
+                f"{where}there is no matrix `{one_line(name)}` in a {self.title}; it has "
+                + ", ".join(self.shapes)
+            )
+        return self.shapes[name]
 
     @property
     @abstractmethod

@@ -27,6 +27,7 @@ import numpy as np
 from flint import nmod_mat
 
 from algebra.errors import InputError
+from algebra.linalg.modular import matmul
 
 Monomial = tuple[int, ...]
 
@@ -147,7 +148,7 @@ def multiplication_matrices(
                     row[index[monomial]] = -coefficient % prime
         else:
             j, smaller = next((i, n) for i, e in enumerate(m) if e and (n := _over(m, i)) in normal)
-            row = _vector_times(normal[smaller], matrices[j], prime)
+            row = matmul(normal[smaller], matrices[j], prime)
         normal[m] = row
         for i, k in origins[m]:
             matrices[i, k] = row
@@ -205,11 +206,3 @@ def _times(monomial: Monomial, i: int) -> Monomial:
 
 def _over(monomial: Monomial, i: int) -> Monomial:
     return (*monomial[:i], monomial[i] - 1, *monomial[i + 1 :])
-
-
-def _vector_times(vector: np.ndarray, matrix: np.ndarray, prime: int) -> np.ndarray:
-    """``vector @ matrix`` modulo a prime below 2^31, without overflow of int64."""
-    # 16-bit halves: each sum stays below N * 2^47.
-    high = (vector >> 16) @ matrix % prime
-    low = (vector & 0xFFFF) @ matrix % prime
-    return ((high << 16) + low) % prime

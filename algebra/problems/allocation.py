@@ -120,7 +120,7 @@ class Allocation:
             try:
                 rows, columns = shapes[name]
             except (KeyError, TypeError):
-                rows, columns = _shape(self.network, name)
+                rows, columns = self.network.shape_of(name)
             if not (0 <= i < rows and 0 <= j < columns):
                 raise InputError(
                     f"cell {name}[{shown(i)}, {shown(j)}] is outside {name} "
@@ -143,7 +143,7 @@ class Allocation:
                 'such as {"W": [[1, 0], [0, 1]]}'
             )
         given = {
-            name: as_mask(value, _shape(network, name), name)
+            name: as_mask(value, network.shape_of(name), name)
             for name, value in {**(masks or {}), **more}.items()
         }
         # In their order, each once and inside: nothing is left to check, for millions of cells.
@@ -165,14 +165,14 @@ class Allocation:
     @classmethod
     def rows(cls, network: Network, name: str, rows: Iterable[int]) -> Allocation:
         """Allocation of whole rows of one matrix."""
-        columns = _shape(network, name)[1]
+        columns = network.shape_of(name)[1]
         chosen = _tuple(rows, "rows")
         return cls(network, tuple((name, i, j) for i in chosen for j in range(columns)))
 
     @classmethod
     def columns(cls, network: Network, name: str, columns: Iterable[int]) -> Allocation:
         """Allocation of whole columns of one matrix."""
-        rows = _shape(network, name)[0]
+        rows = network.shape_of(name)[0]
         chosen = _tuple(columns, "columns")
         return cls(network, tuple((name, i, j) for j in chosen for i in range(rows)))
 
@@ -221,15 +221,6 @@ class Allocation:
 def cell_columns(cells: Sequence[Cell]) -> dict[str, list[Any]]:
     """Columns of a table with a row for each cell."""
     return {name: [cell[k] for cell in cells] for k, name in enumerate(("matrix", "row", "column"))}
-
-
-def _shape(network: Network, name: Any) -> tuple[int, int]:
-    if not isinstance(name, str) or name not in network.shapes:
-        raise InputError(
-            f"there is no matrix `{one_line(name)}` in a {network.title}; it has "
-            + ", ".join(network.shapes)
-        )
-    return network.shapes[name]
 
 
 def _tuple(values: Any, name: str) -> tuple[Any, ...]:

@@ -236,12 +236,7 @@ def _mask(value: Any, names: Names, name: str, table: str) -> Any:
     """An edge list or a file's named rows as the mask of the matrix; anything else as it is."""
     if not isinstance(value, (Edges, Rows)):
         return value
-    network = names.network
-    if name not in network.shapes:
-        raise InputError(
-            f"{table}.{one_line(name)}: there is no matrix of this name in a {network.title}; it "
-            "has " + ", ".join(network.shapes)
-        )
+    names.network.shape_of(name, f"{table}.{one_line(name)}: ")
     try:
         if isinstance(value, Edges):
             return value.mask(names, name)

@@ -250,11 +250,7 @@ def atlas(
     """
     names = tuple(matrices or (("W",) if "W" in network.shapes else network.shapes))
     for name in names:
-        if name not in network.shapes:
-            raise InputError(
-                f"there is no matrix `{name}` in a {network.title}; it has "
-                + ", ".join(network.shapes)
-            )
+        network.shape_of(name)
     wanted = orbits(network, names, budget, support, transposition=transposition)
     header = {
         "format": _FORMAT,

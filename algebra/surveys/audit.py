@@ -361,11 +361,7 @@ def audit(
 
 def _cells(network: Network, matrix: str, support: Mapping[str, np.ndarray] | None) -> list[Cell]:
     """The weights of one matrix that exist."""
-    if matrix not in network.shapes:
-        raise InputError(
-            f"there is no matrix `{matrix}` in a {network.title}; it has "
-            + ", ".join(network.shapes)
-        )
+    network.shape_of(matrix)
     return [cell for cell in all_cells(network, support) if cell[0] == matrix]
 
 

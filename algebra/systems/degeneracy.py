@@ -36,8 +36,8 @@ the states there are dependent in fewer conditions than these rows have.  Whethe
 from each (minors, δ_i), which is the unit ideal if not; if so they are taken away by a new
 unknown y and y Π δ_i = 1.
 
-With g = 1 the entries are affine in w, and N is 6!/Π(6 − c_i)! for Figure 2's nets of n = 12,
-except where such points take some away.
+With g = 1 the entries are affine in w.  For T = 6 steps of one input N was found to be
+6!/Π(6 − c_i)! where the rows share few cells, and less where they share many.
 
 The columns of W are the rows of the mirror image: D^T, W^T, B^T for B, W, D.
 

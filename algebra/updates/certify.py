@@ -35,7 +35,7 @@ from algebra.certificates.certificate import (
     Certificate,
 )
 from algebra.certificates.family import Effort
-from algebra.linear.evidence import on_ranks, rank_evidence, root_evidence
+from algebra.linear.evidence import OnRanks, root_evidence
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.limits import plural
 from algebra.phases import phase
@@ -89,59 +89,56 @@ def _equivalences(problem: Problem, masks: dict[str, Any]) -> tuple[str, ...]:
     return tuple(out)
 
 
-class _Certifier:
+class _Certifier(OnRanks):
     """One verdict, from the ranks on."""
 
     def __init__(self, problem: Problem, effort: Effort, certify_cells: CellVerdict) -> None:
-        self.problem, self.effort, self.certify_cells = problem, effort, certify_cells
-        self.learning, self.network = problem.learning, problem.network
+        self.certify_cells, self.learning = certify_cells, problem.learning
+        self.network = problem.network
         with phase("generic ranks"):
-            self.whole = network_rank(self.network, problem.support, effort.seed)
-            self.own = learning_rank(self.learning, self.whole.rank, effort.seed)
-        self.evidence: dict[str, Any] = {
-            "network_rank": rank_evidence(problem, self.whole),
-            "allocation_rank": rank_evidence(problem, self.own),
-        }
+            whole = network_rank(self.network, problem.support, effort.seed)
+            own = learning_rank(self.learning, whole.rank, effort.seed)
+        super().__init__(problem, effort, whole, own)
 
     def run(self) -> Certificate:
         whole, own, learning = self.whole, self.own, self.learning
         if not self.network.ranks_are_exact:
             rule = f"rank {own.rank} of {whole.rank} with formal values, not proved"
             tried = "regular minors in ball arithmetic are not looked for where updates learn"
-            return self._conclude(UNDECIDED, rule, tried=(tried,))
+            return self.conclude(UNDECIDED, rule, tried=(tried,))
         if own.rank < whole.rank:
             return self._minimal(whole, own)
         if learning.is_affine:
             rule = "the labels are affine in what learns, of full rank: a linear system"
-            return self._conclude(MAXIMAL, rule)
+            return self.conclude(MAXIMAL, rule)
         row = self._stuck()
         if row is not None:
             self.evidence["stuck_output"] = row
             rule = f"nothing of output {row} learns, and the activation is bounded on a side"
-            return self._conclude(INTERMEDIATE, rule)
+            return self.conclude(INTERMEDIATE, rule)
         part, looked = self._part()
         if part is not None:
             self.evidence["part"] = part.to_dict()
             count = part.learnable
             rule = f"{plural(count, f'{count} cell')} within its reach are maximal: {part.rule}"
-            return self._conclude(MAXIMAL, rule, whole.error + part.error_bound)
+            return self.conclude(MAXIMAL, rule, whole.error + part.error_bound)
         if learning.dimension > whole.rank:
             rule = "not minimal, more dimensions than equations"
-            return self._conclude(UNDECIDED, rule, tried=looked)
+            return self.conclude(UNDECIDED, rule, tried=looked)
         try:
             roots = update_root_count(
                 self.problem, seed=self.effort.seed, timeout=self.effort.limits.basis / 2
             )
         except (RootCountError, OutOfTime) as met:
             looked = (*looked, f"generic root count: {met}")
-            return self._conclude(UNDECIDED, "not minimal, root count out of reach", tried=looked)
+            return self.conclude(UNDECIDED, "not minimal, root count out of reach", tried=looked)
         self.evidence["root_count"] = root_evidence(roots)
         if roots.value % 2:
             rule = "odd generic root count" if roots.value > 1 else "one solution"
-            return self._conclude(MAXIMAL, rule, generic_root_count=roots.value)
+            return self.conclude(MAXIMAL, rule, generic_root_count=roots.value)
         rule = f"not minimal, {roots.value} complex solutions"
         looked = (*looked, "instances without real solutions are not looked for with updates")
-        return self._conclude(UNDECIDED, rule, generic_root_count=roots.value, tried=looked)
+        return self.conclude(UNDECIDED, rule, generic_root_count=roots.value, tried=looked)
 
     def _minimal(self, whole: GenericRank, own: GenericRank) -> Certificate:
         size = self.learning.dimension
@@ -150,8 +147,8 @@ class _Certifier:
             rule = plural(size, f"{size} learnable parameter")
             rule += f" ({gauge} more of gauge)" * bool(gauge)
             rule += plural(whole.rank, f", {whole.rank} independent equation")
-            return self._conclude(MINIMAL, rule, Fraction(0))
-        return self._conclude(MINIMAL, f"generic rank {own.rank} of {whole.rank}", own.error)
+            return self.conclude(MINIMAL, rule, Fraction(0))
+        return self.conclude(MINIMAL, f"generic rank {own.rank} of {whole.rank}", own.error)
 
     def _stuck(self) -> int | None:
         network = self.network
@@ -183,18 +180,3 @@ class _Certifier:
         text = plural(count, f"{count} part") + " of single cells within reach of the updates: "
         text += f"{reached} of full rank, none shown to be maximal"
         return None, (text,)
-
-    def _conclude(
-        self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
-    ) -> Certificate:
-        return on_ranks(
-            self.problem,
-            self.whole,
-            self.own,
-            verdict,
-            rule,
-            error=error,
-            evidence=self.evidence,
-            seed=self.effort.seed,
-            **more,
-        )

@@ -31,6 +31,15 @@ def as_problem(question: Question) -> Problem:
     )
 
 
+def network_of(question: Question | Network) -> Problem:
+    """A problem, or one of a network alone; in a file [learnable] may be missing."""
+    if isinstance(question, Network):
+        return Problem(question, {})
+    if isinstance(question, Problem):
+        return question
+    return load_problem(question, need_learnable=False)
+
+
 def check_common(problems: Sequence[Problem]) -> None:
     """Refuse problems that have no common random instances.
 

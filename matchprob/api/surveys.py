@@ -9,7 +9,6 @@ from pathlib import Path
 
 from algebra.errors import InputError
 from algebra.networks.base import Network
-from algebra.problems.files import load_problem
 from algebra.problems.problem import Problem
 from algebra.surveys import atlas as atlases
 from algebra.surveys import audit as audits
@@ -17,7 +16,7 @@ from algebra.surveys.atlas import Atlas
 from algebra.surveys.audit import Audit, AuditResult
 from algebra.time_limits import OutOfTime, positive_seconds, within
 from matchprob.api.certify import certify
-from matchprob.api.question import Question
+from matchprob.api.question import Question, network_of
 
 
 def audit(
@@ -57,7 +56,7 @@ def audit(
     Audit
         A sequence of results, one for each matrix, and their totals.
     """
-    problem = _network_of(question)
+    problem = network_of(question)
     positive_seconds(timeout, "timeout")
     problem.network.check_verb("audit")
     network = problem.network
@@ -97,11 +96,7 @@ def _shares(
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise InputError(f"`count` ({count!r}) must be a whole number, at least 1")
     for name in names:
-        if name not in network.shapes:
-            raise InputError(
-                f"there is no matrix `{name}` in a {network.title}; it has "
-                + ", ".join(network.shapes)
-            )
+        network.shape_of(name)
     there = _numbers(problem, names, size)
     shares: dict[str, int] = {}
     left = count
@@ -161,7 +156,7 @@ def atlas(
     -------
     Atlas
     """
-    problem = _network_of(question)
+    problem = network_of(question)
     positive_seconds(timeout, "timeout")
     problem.network.check_verb("atlas")
     with within(timeout):
@@ -176,11 +171,3 @@ def atlas(
             store=store,
             progress=progress,
         )
-
-
-def _network_of(question: Question | Network) -> Problem:
-    if isinstance(question, Network):
-        return Problem(question, {})
-    if isinstance(question, Problem):
-        return question
-    return load_problem(question, need_learnable=False)

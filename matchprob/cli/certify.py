@@ -212,7 +212,7 @@ def audit(
 ) -> None:
     """Hold the papers' theorems, as stated, against the exact verdict."""
     from matchprob.api import surveys
-    from matchprob.api.designs.design import network_of
+    from matchprob.api.question import network_of
     from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_audit
@@ -269,7 +269,7 @@ def atlas(
 ) -> None:
     """Certify every allocation of a small net, up to the symmetries that preserve MP."""
     from matchprob.api import surveys
-    from matchprob.api.designs.design import network_of
+    from matchprob.api.question import network_of
     from matchprob.io import files
     from matchprob.io.progress import counter
     from matchprob.report.audit import print_atlas

@@ -126,7 +126,7 @@ def design(
     """Choose the best allocation among the [learnable] weights."""
     from matchprob.api.certify import certify
     from matchprob.api.designs import design as designs
-    from matchprob.api.designs.design import network_of
+    from matchprob.api.question import network_of
     from matchprob.io import files
     from matchprob.report.design import print_design
 

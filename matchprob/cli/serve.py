@@ -36,11 +36,11 @@ def serve(
         raise InputError(
             f"the page needs {' and '.join(missing)}: python -m pip install 'matchprob[page]'"
         )
-    from matchprob.api.designs.design import network_of
+    from matchprob.api.question import network_of
     from matchprob.io import files
     from matchprob.io.watch import hidden
-    from matchprob.page.example import first_problem
     from matchprob.page.server import PageServer
+    from matchprob.page.state import first_problem
 
     files.check_outputs([problem], store=store)
     if store is not None and store.exists():

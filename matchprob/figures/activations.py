@@ -18,7 +18,7 @@ from algebra.theorems.statements import MINIMAL, what_theorems_say
 from algebra.time_limits import check_time
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.panels import Picture
-from matchprob.figures.tables import Row, Tables, groups, markdown_table, number
+from matchprob.figures.tables import Row, Tables, groups, number, report
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, name_ticks, tidy
 from numeric.statistics.intervals import proportion_interval
@@ -128,8 +128,6 @@ def activations(run: Run) -> Numbers:
     said = sum(found["said"] for _, found in nets)
     kept = {name: sum(found["survives"][name] for _, found in nets) for name in names}
     lines = [
-        "# Which verdicts carry over: linear against tanh, cube, square",
-        "",
         f"Allocations of dm weights of W in recurrent nets: all of them for n ≤ 3, {run.trials} "
         f"drawn for each larger n (T = 2, b = 1, d = ⌊n/2⌋, m = 2), seed {run.seed}. An allocation "
         "is minimal where the generic rank of its Jacobian is smaller than the network's; ranks "
@@ -139,8 +137,6 @@ def activations(run: Run) -> Numbers:
         "minimal. Of the same allocations are minimal: "
         + ", ".join(f"{kept[name]} with {name}" for name in names)
         + ".",
-        "",
-        markdown_table(rows),
-        "",
     ]
-    return Numbers(rows, "\n".join(lines))
+    title = "Which verdicts carry over: linear against tanh, cube, square"
+    return Numbers(rows, report(title, lines, rows))

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.experiments import compute
 from matchprob.figures.panels import Picture
-from matchprob.figures.tables import Row, Tables, groups, markdown_table, number
+from matchprob.figures.tables import Row, Tables, groups, number, report
 from matchprob.io.progress import counter
 from matchprob.report.drawing.palette import INK, SERIES
 from matchprob.report.drawing.style import heading, tidy
@@ -105,10 +105,9 @@ def fig3c(run: Run) -> Numbers:
         if not finished:
             break
     title = f"Figure 3c: {samples.name}, n = {_UNITS}, m = {m}"
-    text = "\n".join(
+    text = report(
+        title,
         [
-            f"# {title}",
-            "",
             f"{run.trials} trials a point, seed {run.seed}. Matched: all {m} samples classified "
             "rightly, proved by a rounding error bound or over Q. A trial without a match is "
             "undetermined: Adam found none; so the interval ends at 1.",
@@ -117,10 +116,8 @@ def fig3c(run: Run) -> Numbers:
             "below the rounding error bound.",
             f"* The paper's rule r = dm gives {budgets[-1]} weights for {m} samples; 2m weights "
             "show more. The paper reports MP 1 from 40 rows on, for MNIST with m = 1000.",
-            "",
-            markdown_table(rows),
-            "",
-        ]
+        ],
+        rows,
     )
     return Numbers(rows, text, finished)
 

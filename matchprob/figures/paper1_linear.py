@@ -24,9 +24,9 @@ from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import draw_curves
-from matchprob.figures.panels import Picture
+from matchprob.figures.panels import Panel, Picture
 from matchprob.figures.points import Measured, Point, increases, is_finished, measure
-from matchprob.figures.tables import Tables, groups, markdown_table
+from matchprob.figures.tables import Tables, groups, report
 from matchprob.report.drawing.style import tidy
 
 # Up to this size the paper's method is tried too: beyond, fsolve takes minutes a trial.
@@ -53,21 +53,12 @@ def _lrnn_points(n: int, d: int) -> list[Point]:
     return points
 
 
-def _draw_2a(axes: Axes, tables: Tables) -> Axes:
-    return _draw(axes, tables, "rows used, share of n", _TITLE_2A)
+def _panel(title: str, xlabel: str = "rows used, share of n") -> Panel:
+    def draw(axes: Axes, tables: Tables) -> Axes:
+        tidy(axes, xlabel, "match probability")
+        return draw_curves(axes, groups(tables[""], "curve"), title)
 
-
-def _draw_2b(axes: Axes, tables: Tables) -> Axes:
-    return _draw(axes, tables, "rows used, share of n", _TITLE_2B)
-
-
-def _draw_3a(axes: Axes, tables: Tables) -> Axes:
-    return _draw(axes, tables, "rows used (columns in the first layer)", _TITLE_3A)
-
-
-def _draw(axes: Axes, tables: Tables, xlabel: str, title: str) -> Axes:
-    tidy(axes, xlabel, "match probability")
-    return draw_curves(axes, groups(tables[""], "curve"), title)
+    return draw
 
 
 def _baseline_text(curves: Mapping[str, Sequence[Measured]]) -> str:
@@ -96,13 +87,13 @@ def _certified_text(measured: Sequence[Measured]) -> str:
 def _text(run: Run, title: str, curves: Mapping[str, Sequence[Measured]], remarks: str) -> str:
     trials = {name: {m.estimate.trials for m in found} for name, found in curves.items() if found}
     said = "; ".join(f"{name}: {' or '.join(map(str, sorted(n)))}" for name, n in trials.items())
-    lines = [f"# {title}", "", f"Trials a point: {said}. Seed {run.seed}.", ""]
+    lines = [f"Trials a point: {said}. Seed {run.seed}.", ""]
     for name, measured in curves.items():
         if measured:
             lines.append(f"* {name}: {_certified_text(measured)}; {increases(measured)}.")
     lines.append(_baseline_text(curves) + remarks)
     rows = [m.row(name) for name, measured in curves.items() for m in measured]
-    return "\n".join([*lines, "", markdown_table(rows), ""])
+    return report(title, lines, rows)
 
 
 _REMARKS_2 = """\
@@ -123,7 +114,7 @@ _REMARKS_2 = """\
 
 @register_figure(
     "fig2a", "First paper, Figure 2a: linear RNN, d = 4, T = m = n/2, b = 1", 50,
-    Picture((_draw_2a,)),
+    Picture((_panel(_TITLE_2A),)),
 )  # fmt: skip
 def fig2a(run: Run) -> Numbers:
     """MP against the share of rows used, for n = 8, 12, 16."""
@@ -133,7 +124,7 @@ def fig2a(run: Run) -> Numbers:
 
 @register_figure(
     "fig2b", "First paper, Figure 2b: linear RNN, d = n/4, T = m = n/2, b = 1", 50,
-    Picture((_draw_2b,)),
+    Picture((_panel(_TITLE_2B),)),
 )  # fmt: skip
 def fig2b(run: Run) -> Numbers:
     """The same with d = n/4, for n = 8, 12, 16."""
@@ -175,7 +166,7 @@ _REMARKS_3A = """\
 
 @register_figure(
     "fig3a", "First paper, Figure 3a: three linear layers, 8 weights a layer", 50,
-    Picture((_draw_3a,)),
+    Picture((_panel(_TITLE_3A, "rows used (columns in the first layer)"),)),
 )  # fmt: skip
 def fig3a(run: Run) -> Numbers:
     """MP against the rows (columns in the first layer) used, for n = 6, 8, 10."""

@@ -23,7 +23,7 @@ from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import draw_curves
 from matchprob.figures.panels import Picture
 from matchprob.figures.points import Measured, Point, increases, is_finished, measure
-from matchprob.figures.tables import Row, Tables, groups, markdown_table, number
+from matchprob.figures.tables import Row, Tables, groups, number, report
 from matchprob.report.drawing.palette import INK
 from matchprob.report.drawing.style import tidy
 
@@ -81,12 +81,7 @@ def _rows(
 
 
 def _text(run: Run, measured: Mapping[str, Sequence[Measured]], rows: Sequence[Row]) -> str:
-    lines = [
-        "# Figure 3b: shallow ReLU, q = 6, d = 4, m = 6",
-        "",
-        f"{run.trials} trials a point, seed {run.seed}.",
-        "",
-    ]
+    lines = [f"{run.trials} trials a point, seed {run.seed}.", ""]
     for name, points in measured.items():
         trials = sum(m.estimate.trials for m in points)
         open_ = sum(m.estimate.undetermined for m in points)
@@ -109,7 +104,7 @@ def _text(run: Run, measured: Mapping[str, Sequence[Measured]], rows: Sequence[R
         "* Patterns that Lemmas D.3 and D.4 leave grow with the rows used: `log2_patterns_left`, "
         "for weights spread evenly, of `log2_patterns`."
     )
-    return "\n".join([*lines, "", markdown_table(rows), ""])
+    return report("Figure 3b: shallow ReLU, q = 6, d = 4, m = 6", lines, rows)
 
 
 def _draw(axes: Axes, tables: Tables) -> Axes:

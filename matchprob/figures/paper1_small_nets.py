@@ -17,7 +17,7 @@ from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import share
 from matchprob.figures.panels import Picture
 from matchprob.figures.points import Point, measure
-from matchprob.figures.tables import Tables, groups, markdown_table, number
+from matchprob.figures.tables import Tables, groups, number, report
 from matchprob.report.drawing.palette import BLUE, INK, SKY, VERMILION
 from matchprob.report.drawing.style import heading, name_ticks, tidy
 from numeric.statistics.estimate import Estimate
@@ -119,7 +119,7 @@ def b11(run: Run) -> Numbers:
             curves[name] = [Point(0, points[0].problem)]
     measured = measure(run, curves)
     rows = [m.row(name) for name, ms in measured.items() for m in ms]
-    lines = ["# Section B.1.1: n = 2, T = 2, b = d = 1, m = 2, two weights of W", ""]
+    lines = []
     for name, ms in measured.items():
         for m in ms:
             verdict = certified[name].verdict
@@ -138,12 +138,10 @@ def b11(run: Run) -> Numbers:
         "value (by the discriminant, 2·10⁷ draws, standard error 0.0001; "
         "`benchmarks/closed_form_b11.py`), not against this run. Every instance here has both "
         "complex solutions certified.",
-        "",
-        markdown_table(rows),
-        "",
     ]
+    title = "Section B.1.1: n = 2, T = 2, b = d = 1, m = 2, two weights of W"
     done = sum(m.estimate.trials == run.trials for ms in measured.values() for m in ms)
-    return Numbers(rows, "\n".join(lines), done == len(curves))
+    return Numbers(rows, report(title, lines, rows), done == len(curves))
 
 
 @register_figure(
@@ -165,7 +163,7 @@ def warmup(run: Run) -> Numbers:
         curves[" + ".join(map(str, counts))] = [Point(k, p) for k, p in enumerate(problems)]
     measured = measure(run, curves)
     rows = [m.row(name) for name, ms in measured.items() for m in ms]
-    lines = ["# Section 2.1: linear estimator, q = 3, d = 2, m = 2, four weights learn", ""]
+    lines = []
     for name, ms in measured.items():
         values = {m.estimate.matched / m.estimate.trials for m in ms if m.estimate.trials}
         certified = all(m.is_certified for m in ms)
@@ -177,9 +175,7 @@ def warmup(run: Run) -> Numbers:
         "",
         "As the paper says: with m learnable weights in every row the rows are m × m linear "
         "systems and MP = 1; with more than m in one row another has too few and MP = 0.",
-        "",
-        markdown_table(rows),
-        "",
     ]
+    title = "Section 2.1: linear estimator, q = 3, d = 2, m = 2, four weights learn"
     done = all(m.estimate.trials == run.trials for ms in measured.values() for m in ms)
-    return Numbers(rows, "\n".join(lines), done)
+    return Numbers(rows, report(title, lines, rows), done)

@@ -14,7 +14,7 @@ from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import draw_curves
 from matchprob.figures.panels import Panel, Picture
 from matchprob.figures.points import Measured, Point, measure
-from matchprob.figures.tables import Row, Tables, groups, markdown_table, number
+from matchprob.figures.tables import Row, Tables, groups, number, report
 from matchprob.report.drawing.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import tidy
 
@@ -81,9 +81,11 @@ def _panel(kind: str, m: int) -> Panel:
 def norm_mp(run: Run) -> Numbers:
     """MP against the hidden width, target 2×2, linear and ReLU nets, for 2 and 3 samples."""
     rows: list[Row] = []
-    lines = ["# Normalization layers in the first paper's terms", "",
-             f"Target 2×2 with shifts, frozen net of hidden width w; {run.trials} trials a point, "
-             f"seed {run.seed}.", ""]  # fmt: skip
+    lines = [
+        f"Target 2×2 with shifts, frozen net of hidden width w; {run.trials} trials a point, "
+        f"seed {run.seed}.",
+        "",
+    ]
     done = wanted = 0
     for kind, m in ((kind, m) for kind in _WIDTHS for m in _SAMPLES):
         curves: dict[str, list[Point]] = {}
@@ -109,9 +111,9 @@ def norm_mp(run: Run) -> Numbers:
         "With shifts, units that switch between samples match more than the theorem's linear",
         "regime: hidden scales and all shifts have MP > 0 below the width that realizes every",
         "target. Without shifts (all scales) they match less.",
-        "", markdown_table(rows), "",
-    ]  # fmt: skip
-    return Numbers(rows, "\n".join(lines), done == wanted)
+    ]
+    text = report("Normalization layers in the first paper's terms", lines, rows)
+    return Numbers(rows, text, done == wanted)
 
 
 def _threshold(measured: list[Measured]) -> str:

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.panels import Picture
-from matchprob.figures.tables import Row, Rows, Tables, groups, markdown_table, number
+from matchprob.figures.tables import Row, Rows, Tables, groups, number, report
 from matchprob.report.drawing.palette import INK, SERIES
 from matchprob.report.drawing.style import heading, tidy
 from numeric.normalization.sparse_masks import SparseSuccess, sparse_success
@@ -75,10 +75,12 @@ def norm_sparse(run: Run) -> Numbers:
     """Probability that sparse frozen matrices still realize every target, by matchings."""
     densities = run.some([k / 40 for k in range(2, 41, 2)])
     rows: list[Row] = []
-    lines = ["# Second paper, Theorem 3: sparse frozen matrices", "",
-             f"{run.trials} random masks a point, seed {run.seed}. A point is a success where the "
-             "zero pattern has a covering matching, that is where generic values realize every "
-             "target.", ""]  # fmt: skip
+    lines = [
+        f"{run.trials} random masks a point, seed {run.seed}. A point is a success where the "
+        "zero pattern has a covering matching, that is where generic values realize every "
+        "target.",
+        "",
+    ]
 
     def curve(d: int, width: int) -> list[SparseSuccess]:
         points = [sparse_success(d, width, p, run.trials, run.seed) for p in densities]
@@ -107,6 +109,5 @@ def norm_sparse(run: Run) -> Numbers:
         "p ≥ (2 + o(1)) log d/d. So Θ(log d/d), the paper's conjecture (Remark 3), cannot be "
         "improved at this width, and the curves rise there, not at the proved √(log d/d). Extra "
         "width lowers the threshold.",
-        "", markdown_table(rows), "",
-    ]  # fmt: skip
-    return Numbers(rows, "\n".join(lines))
+    ]
+    return Numbers(rows, report("Second paper, Theorem 3: sparse frozen matrices", lines, rows))

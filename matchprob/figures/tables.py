@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,11 @@ def groups(rows: Rows, key: str) -> dict[str, list[Row]]:
     for row in rows:
         out.setdefault(str(row[key]), []).append(row)
     return out
+
+
+def report(title: str, lines: Iterable[str], rows: Rows) -> str:
+    """A text in Markdown: a title, lines, and a table below them."""
+    return "\n".join([f"# {title}", "", *lines, "", markdown_table(rows), ""])
 
 
 def markdown_table(rows: Rows) -> str:

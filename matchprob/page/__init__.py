@@ -2,7 +2,6 @@ r"""The page to think with: paint an allocation, see verdict and match probabili
 
 One front end, in the browser (`server`) and in a notebook (`widget`); three tiers behind it.
 
-example    The network that is shown first
 state      What the page shows, as plain data: a problem, the locks of its weights, a name
 immediate  Tier 1, at every click: ranks, budgets, crosses, theorems, what if
 jobs       Tier 2, in processes that the next click ends: verdicts, structure, searches

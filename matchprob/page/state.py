@@ -25,6 +25,7 @@ import numpy as np
 
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Cell
 from algebra.problems.files import network_from_dict, problem_from_dict
 from algebra.problems.problem import Problem
@@ -99,6 +100,12 @@ class PageState:
             data["names"] = self.problem.names.to_dict()
         state |= {table: data[table] for table in _MORE if table in data}
         return state
+
+
+def first_problem() -> Problem:
+    """The first paper's example net, section B.1.1, with nothing painted yet."""
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    return Problem(net, {"W": [[0, 0], [0, 0]]})
 
 
 def pack(mask: np.ndarray) -> str:

@@ -22,9 +22,8 @@ from algebra.problems.problem import Problem
 from matchprob.api.certify import certify
 from matchprob.api.question import Question, as_problem
 from matchprob.page import front
-from matchprob.page.example import first_problem
 from matchprob.page.session import Session, html_of
-from matchprob.page.state import read_state, state_of
+from matchprob.page.state import first_problem, read_state, state_of
 from matchprob.page.studies import Studies
 from matchprob.page.workshop import Workshop
 

@@ -7,21 +7,8 @@ from rich.text import Text
 
 from algebra.design.result import Design, float_text
 from algebra.networks.limits import plural
-from algebra.problems.allocation import Allocation
 from matchprob.api.designs.probable import ProbableDesign
-from matchprob.report.tables import mask_text, names_of
-
-_WIDEST = 48
-
-
-def print_masks(out: Console, allocation: Allocation) -> None:
-    """The masks, or where they are wide how many learn in each row."""
-    for name in allocation.matrices:
-        rows, columns = allocation.network.shapes[name]
-        counts = " ".join(map(str, allocation.row_counts(name)))
-        out.print(f"\n{name} ({rows}×{columns}), learnable weights a row: {counts}")
-        if max(rows, columns) <= _WIDEST:
-            out.print(Text(mask_text(allocation, name, names_of(out)), style="cyan"))
+from matchprob.report.tables import print_masks
 
 
 def print_design(out: Console, found: Design) -> None:

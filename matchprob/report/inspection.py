@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from algebra.networks.limits import plural
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import FormReport, Inspection
-from matchprob.report.tables import WIDEST, mask_text, names_of, table
+from matchprob.report.tables import print_masks, table
 
 if TYPE_CHECKING:
     from algebra.systems.symbolic import Elimination
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 _MOST_EQUATIONS = 60
 _MOST_VIOLATIONS = 10
-# Rows whose counts are told one by one.
-_MOST_COUNTS = 64
 
 
 def print_inspection(out: Console, found: Inspection, problem: Problem, seed: int) -> None:
@@ -43,12 +40,7 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
     out.print(f"{what}; the labels are {network.d}×{network.columns} = {network.outputs} numbers")
     for update in found.updates:
         out.print(f"  {update}", markup=False)
-    for name in allocation.matrices:
-        rows, columns = network.shapes[name]
-        counts = _counts(allocation.row_counts(name))
-        out.print(f"\n{name} ({rows}×{columns}), learnable weights a row: {counts}")
-        if max(rows, columns) <= WIDEST:
-            out.print(Text(mask_text(allocation, name, names_of(out)), style="cyan"))
+    print_masks(out, allocation)
     for form in found.forms:
         out.print()
         _print_form(out, form)
@@ -64,25 +56,6 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
             out.print(f"  … and {left} more (all of them: --json)")
     elif network.has_limits and not found.labels and not found.updates:
         out.print("No row, column or cross holds more weights than it has equations.")
-
-
-def _counts(numbers: list[int]) -> str:
-    """Counts one by one; of very many how often each of them occurs.
-
-    Examples
-    --------
-    >>> _counts([2, 0, 2])
-    '2 0 2'
-    >>> _counts([5] * 99 + [3])
-    '99 × 5, 1 × 3'
-    """
-    if len(numbers) <= _MOST_COUNTS:
-        return " ".join(map(str, numbers))
-    common = Counter(numbers).most_common()
-    told = [f"{many} × {number}" for number, many in common[:_MOST_VIOLATIONS]]
-    if len(common) > _MOST_VIOLATIONS:
-        told.append(f"… (from {min(numbers)} to {max(numbers)})")
-    return ", ".join(told)
 
 
 def _print_form(out: Console, form: FormReport) -> None:

@@ -12,12 +12,15 @@ from algebra.design.robustness import Robustness
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Cell
 from matchprob.api.designs.repair import RepairResult
-from matchprob.report.design import print_masks
+from matchprob.report.tables import print_masks
+
+# Names that are listed.
+_MOST = 16
 
 
-def _names(cells: Sequence[Cell], most: int = 16) -> str:
-    text = " ".join(f"{n}[{i},{j}]" for n, i, j in cells[:most])
-    return text + (f" … ({len(cells)})" if len(cells) > most else "") if cells else "none"
+def _names(cells: Sequence[Cell]) -> str:
+    text = " ".join(f"{n}[{i},{j}]" for n, i, j in cells[:_MOST])
+    return text + (f" … ({len(cells)})" if len(cells) > _MOST else "") if cells else "none"
 
 
 def print_repair(out: Console, found: RepairResult) -> None:
@@ -62,5 +65,5 @@ def print_robustness(out: Console, found: Robustness) -> None:
     out.print(f"  coloops    {alone} (each fatal alone)")
     if len(found.coloops) == size:
         return
-    lines = ", ".join(found.lines[:16]) + (", …" if len(found.lines) > 16 else "")
+    lines = ", ".join(found.lines[:_MOST]) + (", …" if len(found.lines) > _MOST else "")
     out.print(f"  lines      {lines or 'none'} (fatal where all their weights are lost)")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
@@ -23,6 +25,8 @@ STYLES = {
 }
 # Wider masks are summarized by counts.
 WIDEST = 48
+# Rows whose counts are told one by one, and different counts of very many.
+_MOST_COUNTS, _MOST_KINDS = 64, 10
 # Columns of text, folded where a page is narrow, and how narrow they may become.
 _WRAPPED, _LEAST = ("note", "what"), 16
 
@@ -66,3 +70,32 @@ def learns(problem: Problem) -> str:
             parts.append(plural(size, f"{size} cell") + f" of {name}")
     text = ", ".join(parts) or "nothing"
     return f"{text} ({problem.constraints})" if problem.constraints else text
+
+
+def print_masks(out: Console, allocation: Allocation) -> None:
+    """The masks, or where they are wide how many learn in each row."""
+    for name in allocation.matrices:
+        rows, columns = allocation.network.shapes[name]
+        counts = _counts(allocation.row_counts(name))
+        out.print(f"\n{name} ({rows}×{columns}), learnable weights a row: {counts}")
+        if max(rows, columns) <= WIDEST:
+            out.print(Text(mask_text(allocation, name, names_of(out)), style="cyan"))
+
+
+def _counts(numbers: list[int]) -> str:
+    """Counts one by one; of very many how often each of them occurs.
+
+    Examples
+    --------
+    >>> _counts([2, 0, 2])
+    '2 0 2'
+    >>> _counts([5] * 99 + [3])
+    '99 × 5, 1 × 3'
+    """
+    if len(numbers) <= _MOST_COUNTS:
+        return " ".join(map(str, numbers))
+    common = Counter(numbers).most_common()
+    told = [f"{many} × {number}" for number, many in common[:_MOST_KINDS]]
+    if len(common) > _MOST_KINDS:
+        told.append(f"… (from {min(numbers)} to {max(numbers)})")
+    return ", ".join(told)

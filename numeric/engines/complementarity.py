@@ -23,6 +23,9 @@ from numeric.relu.hull import hull_fits
 from numeric.relu.pairs import is_bounded
 from numeric.relu.simplex import NO_MATCH
 
+# Nodes after which a count is given up.
+_MOST_NODES = 400_000
+
 
 class ComplementarityEngine(OneByOne):
     """Decides instances of shallow ReLU nets, or counts their solutions.
@@ -31,8 +34,6 @@ class ComplementarityEngine(OneByOne):
     ----------
     complete : bool, optional
         Count all solutions, where the units' arrangements are small enough; otherwise decide.
-    most_nodes : int, optional
-        Nodes of the tree of activation cells after which a count is given up.
 
     Notes
     -----
@@ -47,9 +48,8 @@ class ComplementarityEngine(OneByOne):
     over Q; where it is no complete one, a decision says whether there is any.
     """
 
-    def __init__(self, *, complete: bool = False, most_nodes: int = 400_000) -> None:
+    def __init__(self, *, complete: bool = False) -> None:
         self.complete = complete
-        self.most_nodes = most_nodes
 
     def count(self, instance: Instance) -> InstanceCount:
         """What is certain of one instance."""
@@ -92,7 +92,7 @@ class ComplementarityEngine(OneByOne):
             note = "linear" if unique else "linear equations that leave weights free"
             return len(values), COMPLETE if unique else UNDETERMINED, note, tuple(values)
         tree = CellTree(instance)
-        found = tree.search(mode=DIVIDE, most_nodes=self.most_nodes)
+        found = tree.search(mode=DIVIDE, most_nodes=_MOST_NODES)
         if found.status != NO_MATCH:
             return None, UNDETERMINED, f"given up after {found.nodes} nodes", ()
         settled = tree.settle(found, all_cells=True)

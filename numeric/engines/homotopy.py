@@ -119,7 +119,7 @@ class HomotopyEngine:
         self.start: StartSystem = start
         self.root_count = root_count if root_count is not None else start.root_count
 
-    def count(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         """Real and complex solutions of instances.
 
         Parameters
@@ -412,21 +412,6 @@ def _conjugates(roots: np.ndarray) -> np.ndarray:
     return partner
 
 
-class _LinearOrTracked:
-    """Exact arithmetic where one solution is rational in the data, else the path tracker."""
-
-    def __init__(self, problem: Problem, root_count: int | None, is_linear: bool) -> None:
-        self.exact = ExactEngine(problem, root_count) if is_linear else None
-        self.tracker = None if is_linear else HomotopyEngine(problem, root_count=root_count)
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """Complete counts, in the instances' order."""
-        if self.exact is not None:
-            return self.exact.count_many(instances)
-        assert self.tracker is not None
-        return self.tracker.count(instances)
-
-
 @engine(
     EngineInfo(
         "homotopy",
@@ -449,5 +434,7 @@ def _make(task: Assignment) -> InstanceEngine:
             task.problem, complete=task.complete, timeout=task.timeout, reason=reason
         )
     # A single solution found numerically may need msolve: the tracker does not.
-    is_linear = plan.root_count == 1 and not plan.is_numerical
-    return _LinearOrTracked(task.problem, plan.root_count, is_linear)
+    if plan.root_count == 1 and not plan.is_numerical:
+        # Exact arithmetic, where one solution is rational in the data.
+        return ExactEngine(task.problem, plan.root_count)
+    return HomotopyEngine(task.problem, root_count=plan.root_count)

@@ -60,7 +60,7 @@ def rootless_instances(
     start = 0
     while not has_passed(end):
         draws = [rational_draw(problem, seed, k) for k in range(start, start + _CHUNK)]
-        for found in engine.count(draws):
+        for found in engine.count_many(draws):
             if found.status == COMPLETE and found.real == 0:
                 yield found.index
         start += _CHUNK

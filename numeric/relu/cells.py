@@ -32,6 +32,8 @@ from numeric.relu.simplex import FEASIBLE, LIMIT, NO_MATCH
 
 # Leaves recorded in a first search; where there are more, it is repeated with room for all.
 _ROOM = 1024
+# Exact linear programs of a leaf that resists.
+_MOST_NODES = 400
 
 
 @dataclass(frozen=True)
@@ -190,9 +192,7 @@ class CellTree:
                 return CellSearch(status, nodes, ended, sides, kinds, last.copy(), values.copy())
             room = recorded
 
-    def settle(
-        self, found: CellSearch, *, all_cells: bool = False, most_nodes: int = 400
-    ) -> Settled:
+    def settle(self, found: CellSearch, *, all_cells: bool = False) -> Settled:
         """Look at the recorded leaves over Q, dividing those that resist.
 
         Parameters
@@ -201,8 +201,6 @@ class CellTree:
             A complete search.
         all_cells : bool, optional
             Look for every match, not for one.
-        most_nodes : int, optional
-            Exact linear programs for each leaf that is divided.
         """
         settled = Settled([], [], 0, 0)
         waiting = list(zip(found.sides, found.kinds, strict=True))
@@ -215,7 +213,7 @@ class CellTree:
             if mu is not None:
                 settled.leaves.append(Leaf(sides.astype(int), mu))
             else:
-                self._exactly(sides, settled, all_cells, most_nodes)
+                self._exactly(sides, settled, all_cells)
         return settled
 
     def _cell(self, sides: np.ndarray, settled: Settled) -> bool:
@@ -228,9 +226,7 @@ class CellTree:
         settled.open += not self.system.has_one_solution(active)
         return True
 
-    def _exactly(
-        self, sides: np.ndarray, settled: Settled, all_cells: bool, most_nodes: int
-    ) -> None:
+    def _exactly(self, sides: np.ndarray, settled: Settled, all_cells: bool) -> None:
         """Divide a leaf with exact linear programs at its nodes."""
         exact = self.exact_program
         waiting = [sides]
@@ -243,10 +239,10 @@ class CellTree:
                 settled.leaves.append(Leaf(sides.astype(int), mu))
                 continue
             basis = self._basis(sides)
-            found = exact.solve(sides, basis) if basis and nodes <= most_nodes else None
+            found = exact.solve(sides, basis) if basis and nodes <= _MOST_NODES else None
             if found is None or (found.weights is None and found.mu is None):
                 # Given up: smaller programs may be easier.
-                pair = self._mixed(sides) if nodes <= most_nodes else None
+                pair = self._mixed(sides) if nodes <= _MOST_NODES else None
                 if pair is None:
                     settled.open += 1
                 else:

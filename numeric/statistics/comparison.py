@@ -9,7 +9,6 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.results import Result
-from numeric.counts import InstanceCount
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import Interval, paired_interval, paired_table
 
@@ -45,9 +44,7 @@ class Comparison(Result):
     def table(self) -> np.ndarray:
         """Counts of pairs: rows and columns matched, unmatched, undetermined."""
         n = self.trials
-        return paired_table(
-            map(_matched, self.first.counts[:n]), map(_matched, self.second.counts[:n])
-        )
+        return paired_table(*([c.matches for c in e.counts[:n]] for e in (self.first, self.second)))
 
     @property
     def difference(self) -> float | None:
@@ -140,7 +137,3 @@ class Comparison(Result):
 
     def __str__(self) -> str:
         return self.summary
-
-
-def _matched(count: InstanceCount) -> bool | None:
-    return {"matched": True, "unmatched": False}.get(count.outcome)

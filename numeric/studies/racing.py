@@ -22,7 +22,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,10 +30,9 @@ import numpy as np
 
 from algebra.errors import InputError, whole_number
 from algebra.problems.problem import Problem
-from numeric.counts import InstanceCount
 from numeric.statistics.confidence_sequences import confidence_sequence
 from numeric.statistics.estimate import Estimate
-from numeric.statistics.intervals import Interval, paired_table
+from numeric.statistics.intervals import Interval, paired_table, tail_of
 from numeric.studies.study import Study, Workers, make_workers
 
 
@@ -149,7 +148,6 @@ def successive_halving(
     confidence: float = 0.95,
     seed: int = 0,
     workers: int | Workers = 1,
-    advance: Callable[[InstanceCount], None] | None = None,
     **settings: Any,
 ) -> Race:
     """Find the allocation that matches most often.
@@ -167,8 +165,6 @@ def successive_halving(
     seed : int, optional
         Trial i is the same instance for all.
     workers : int or Workers, optional
-    advance : callable, optional
-        Told of each trial.
     **settings
         As for `numeric.studies.study.Study`: `engine`, `timeout`, ….
 
@@ -194,8 +190,7 @@ def successive_halving(
         raise InputError("`problems` is empty: there is nothing to choose from")
     if len({p.network for p in problems}) > 1:
         raise InputError("`problems` are of different networks: they have no common instances")
-    if not 0 < confidence < 1:
-        raise InputError(f"`confidence` ({confidence!r}) must lie between 0 and 1")
+    tail_of(confidence)
     size = len(problems)
     error = 1 - confidence
     own = 1 - error / (2 * size)
@@ -209,7 +204,7 @@ def successive_halving(
     try:
         while True:
             for k in alive:
-                estimates[k] = studies[k].run(trials, advance=advance)
+                estimates[k] = studies[k].run(trials)
                 rounds[k] += 1
             alive.sort(key=lambda k: (-_share(_done(estimates[k])), k))
             best = alive[0]
@@ -251,11 +246,7 @@ def _advantage(first: Estimate | None, second: Estimate | None, confidence: floa
     against both."""
     one, two = _done(first), _done(second)
     n = min(one.trials, two.trials)
-    table: np.ndarray = paired_table(map(_matched, one.counts[:n]), map(_matched, two.counts[:n]))
+    table: np.ndarray = paired_table(*([c.matches for c in e.counts[:n]] for e in (one, two)))
     wins, losses = int(table[0, 1]), int(table[1, 0])
     unclear = int(table[2].sum() + table[:2, 2].sum())
     return confidence_sequence(wins, losses, unclear, confidence=confidence)
-
-
-def _matched(count: InstanceCount) -> bool | None:
-    return {"matched": True, "unmatched": False}.get(count.outcome)

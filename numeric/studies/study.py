@@ -26,6 +26,7 @@ from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.plans import Plan
 from numeric.statistics.confidence_sequences import RunningInterval
 from numeric.statistics.estimate import Estimate
+from numeric.statistics.intervals import tail_of
 from numeric.studies.store import Store, StoreFull
 from numeric.studies.trials import Work, compute, forget, kept_counter, says_more
 from numeric.studies.workers import LocalWorkers, NextChunk
@@ -156,8 +157,7 @@ class Study:
         name: str = "",
         **settings: Any,
     ) -> None:
-        if not 0 < confidence < 1:
-            raise InputError(f"`confidence` ({confidence!r}) must lie between 0 and 1")
+        tail_of(confidence)
         whole_number(seed, "seed", 0)
         self.work = Work.of(problem, seed, engine, **settings)
         self.confidence = confidence

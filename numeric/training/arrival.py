@@ -181,7 +181,12 @@ class ChainArrivals:
 class ReluArrivals:
     """Arrivals of runs of shallow ReLU nets."""
 
-    def arrival(self, instance: Instance, end: np.ndarray) -> Arrival | None:
+    def known(self, instance: Instance, solutions: Sequence[Sequence[float]]) -> None:
+        """No list of their matches is used."""
+
+    def arrival(
+        self, instance: Instance, end: np.ndarray, known: RootPool | None = None
+    ) -> Arrival | None:
         """The match in the cell where a run ended, or None; see `ChainArrivals.arrival`."""
         if not np.isfinite(end).all():
             return None

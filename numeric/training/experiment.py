@@ -449,14 +449,12 @@ class Experiment:
     def _trial(self, count: InstanceCount, instance: Instance, runs: Descent) -> Trained:
         arriving = self._arriving(instance)
         listed = count.solutions if count.status == COMPLETE and count.complex is not None else ()
-        known: RootPool | None = None
-        if isinstance(arriving, ChainArrivals):
-            known = arriving.known(instance, listed)
+        known = None if arriving is None else arriving.known(instance, listed)
         mse = np.where(np.isfinite(runs.mse), runs.mse, np.inf)
         start, arrival = self._first(arriving, instance, runs, known)
         shown = int(np.argmin(mse)) if start is None else start
         labels = float((instance.labels**2).mean())
-        exists = {"matched": True, "unmatched": False}.get(count.outcome)
+        exists = count.matches
         if arrival is not None:
             if exists is False:
                 raise ArithmeticError(
@@ -486,10 +484,7 @@ class Experiment:
         if arriving is None:
             return None, None
         for k, end in enumerate(runs.ends):
-            if isinstance(arriving, ChainArrivals):
-                arrival = arriving.arrival(instance, end, known)
-            else:
-                arrival = arriving.arrival(instance, end)
+            arrival = arriving.arrival(instance, end, known)
             if arrival is not None:
                 return k, arrival
         return None, None

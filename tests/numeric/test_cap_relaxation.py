@@ -65,7 +65,7 @@ def test_no_point_gives_multipliers_that_prove_it():
     found = capped_basis(asked, relax=linear_relaxation(asked))
     assert found.elements is None
     assert found.bound is None
-    assert len(found.tree.leaves) == 1
+    assert len(found.dual.leaves) == 1
 
 
 def test_elements_that_are_fixed_stay_fixed():

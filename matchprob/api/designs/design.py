@@ -14,12 +14,12 @@ from algebra.design.proof import proof_of
 from algebra.design.result import Design
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.files import load_problem
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from algebra.results import Result, named
 from algebra.time_limits import positive_seconds, within
 from matchprob.api.designs.goals import GOALS, RaceOptions
+from matchprob.api.question import network_of
 from matchprob.api.tools import relaxation, root_counter
 
 
@@ -115,13 +115,6 @@ def allowed_cells(problem: Problem) -> list[Cell]:
     return list(problem.allocation.cells)
 
 
-def network_of(question: Problem | str | Path) -> Problem:
-    """A problem; in a file [learnable] may be missing."""
-    if isinstance(question, Problem):
-        return question
-    return load_problem(question, need_learnable=False)
-
-
 @dataclass(frozen=True)
 class DemandOptions:
     """What is asked of a design, as the options of the verbs say it.
@@ -153,11 +146,7 @@ class DemandOptions:
                 f"a {network.title} network has no minimal allocations: every one is free of MP = 0"
             )
         for name in self.matrices:
-            if name not in network.shapes:
-                raise InputError(
-                    f"there is no matrix `{name}` in a {network.title}; it has "
-                    + ", ".join(network.shapes)
-                )
+            network.shape_of(name)
         if self.matrices:
             allowed = [cell for cell in allowed if cell[0] in self.matrices]
         options: dict[str, Any] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import islice
@@ -23,7 +22,6 @@ from algebra.problems.problem import Problem
 from algebra.time_limits import end_of_part, has_passed
 from matchprob.api.designs.goals import RaceOptions
 from matchprob.api.tools import relaxation, root_counter
-from numeric.counts import InstanceCount
 from numeric.studies.racing import Race, successive_halving
 from numeric.studies.study import Workers
 
@@ -80,11 +78,9 @@ def most_probable(
     *,
     candidates: int = 16,
     trials: int = 1024,
-    confidence: float = 0.95,
     seconds: float = 60.0,
     timeout: float = 3.0,
     workers: int | Workers = 1,
-    advance: Callable[[InstanceCount], None] | None = None,
 ) -> ProbableDesign:
     """The design that matches most often.
 
@@ -97,12 +93,10 @@ def most_probable(
         Designs raced at most.
     trials : int, optional
         Trials of each at most.
-    confidence : float, optional
-        Of all statements of the race together.
     seconds, timeout : float, optional
         A part of `seconds` goes to the search of a design that is certified maximal, each root
         count taking `timeout` at most.
-    workers, advance : optional
+    workers : optional
         As for `numeric.studies.racing.successive_halving`.
 
     Returns
@@ -124,8 +118,8 @@ def most_probable(
         asked, candidates, _SHARE * seconds, symmetric=problem.constraints.is_uniform
     )
     race = successive_halving(
-        [problem.with_allocation(a) for a in pool], most=trials, confidence=confidence,
-        seed=asked.seed, workers=workers, advance=advance,
+        [problem.with_allocation(a) for a in pool], most=trials, seed=asked.seed,
+        workers=workers,
     )  # fmt: skip
     winner = race.entrants[race.winner]
     n = max(1, winner.estimate.trials)

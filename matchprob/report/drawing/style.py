@@ -250,13 +250,6 @@ def _legend(axes: Axes, handles: Sequence[Artist], width: float, above: float) -
     return above + (-(-len(handles) // columns) * _LINE + _LAST) * SMALL
 
 
-def shared_legend(figure: Figure, handles: Sequence[Artist]) -> None:
-    """One legend for all axes of a figure, above them."""
-    width = figure.get_figwidth() * 72 - 20
-    columns = legend_columns([str(h.get_label()) for h in handles], width)
-    figure.legend(handles=list(handles), loc="outside upper left", ncols=columns, **LEGEND)
-
-
 def legend_columns(labels: Sequence[str], width: float) -> int:
     """The most columns in which labels have room."""
     widths = [text_width(label, SMALL) + _HANDLE * SMALL for label in labels]

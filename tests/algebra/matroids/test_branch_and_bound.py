@@ -62,7 +62,7 @@ def test_brute_force(problem, linear):
     found = capped_basis(asked, relax=linear_relaxation(asked) if linear else None)
     best = brute(columns, systems, costs, size)
     assert found.cost == best == found.bound
-    bound = found.tree.bound(asked)
+    bound = found.dual.bound(asked)
     assert bound is None if best is None else bound >= best
 
 
@@ -82,7 +82,7 @@ def test_an_unfinished_search_is_honest():
         cut = capped_basis(asked, nodes=nodes)
         assert cut.bound <= best.cost
         assert cut.cost is None or cut.cost >= best.cost
-        assert cut.tree.bound(asked) == cut.bound
+        assert cut.dual.bound(asked) == cut.bound
 
 
 def test_leaves_that_do_not_cover_are_refused():
@@ -124,7 +124,7 @@ def test_a_counting_reason_holds():
     found = capped_basis(asked, relax=linear_relaxation(asked))
     assert found.elements is None
     assert found.bound is None
-    lines, needed, left = counting_reason(asked, found.tree.leaves[0].multipliers)
+    lines, needed, left = counting_reason(asked, found.dual.leaves[0].multipliers)
     assert needed > left
     weight = sum(v * sum(g == line for g in systems[s][0]) for s, line, v in lines)
     assert weight == needed

@@ -28,6 +28,7 @@ from algebra.systems.root_count import (
     TraceEvidence,
     generic_root_count,
 )
+from tests.samples import many
 
 P = 2147483629
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -128,7 +129,7 @@ def test_random_nets_against_sympy(msolve, square_allocations):
 
 def test_the_count_follows_the_definition(msolve, square_allocations):
     """N is the degree of the whole core's ideal, and the product over its blocks; all simple."""
-    for k, allocation in enumerate(square_allocations(5, 40)):
+    for k, allocation in enumerate(square_allocations(5, many(60))):
         found = generic_root_count(allocation, seed=k)
         core, _ = modular_core(allocation, P, k, found.form)
         if core.is_linear:

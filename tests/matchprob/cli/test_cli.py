@@ -15,17 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from matchprob.cli import app, run
+from matchprob.cli import run
+from tests.matchprob.calls import DIAGONAL, NETWORK, ROW, call
 
 ROOT = Path(__file__).resolve().parents[3]
-NETWORK = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
-ROW = NETWORK + "[learnable]\nW = [[1, 1], [0, 0]]\n"
-DIAGONAL = NETWORK + "[learnable]\nW = [[1, 0], [0, 1]]\n"
-
-
-def call(*words):
-    """Run the command line in this process; its exit status."""
-    return run(lambda: app([str(w) for w in words], standalone_mode=False))
 
 
 @pytest.fixture

@@ -4,10 +4,8 @@ import json
 
 import pytest
 
-from matchprob.cli import app, run
+from tests.matchprob.calls import NETWORK, ROW, call
 
-NETWORK = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
-ROW = NETWORK + "[learnable]\nW = [[1, 1], [0, 0]]\n"
 MINIMAL = NETWORK + "[learnable]\nW = [[1, 0], [0, 0]]\n"
 RELU = '[network]\nkind = "relu"\nq = 2\nn = 2\nd = 1\nm = 2\n[learnable]\nW1 = "all"\n'
 
@@ -20,10 +18,6 @@ def write(tmp_path):
         return path
 
     return problem
-
-
-def call(*words):
-    return run(lambda: app([str(w) for w in words], standalone_mode=False))
 
 
 def test_estimates_under_a_bound(write, capsys, tmp_path):

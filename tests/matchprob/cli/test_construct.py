@@ -7,7 +7,7 @@ import pytest
 import matchprob as mp
 from algebra.errors import InputError
 from algebra.ranks.jacobian import random_point, tangent_factors
-from matchprob.cli import app, run
+from tests.matchprob.calls import call
 
 TEXT = """
 [network]
@@ -30,11 +30,6 @@ def path(request, tmp_path):
     file = tmp_path / "net.toml"
     file.write_text(TEXT.format(request.param))
     return file
-
-
-def call(*words):
-    """Run the command line in this process; its exit status."""
-    return run(lambda: app([str(w) for w in words], standalone_mode=False))
 
 
 def test_inspect(path, capsys):

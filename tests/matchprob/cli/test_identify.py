@@ -2,13 +2,9 @@
 
 import json
 
-from matchprob.cli import app, run
+from tests.matchprob.calls import call
 
 EXAMPLES = "examples"
-
-
-def call(*arguments):
-    return run(lambda: app([str(a) for a in arguments], standalone_mode=False))
 
 
 def test_the_contract_of_the_json_keys(capsys, msolve):

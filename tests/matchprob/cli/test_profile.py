@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from matchprob.cli import app, run
 from numeric.studies import study as studies
+from tests.matchprob.calls import call
 
 EXAMPLES = "examples"
 NET = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
@@ -14,10 +14,6 @@ MASKS = {
     "off": "[[0, 1], [1, 0]]",
     "over": "[[1, 1], [1, 0]]",
 }
-
-
-def call(*words):
-    return run(lambda: app([str(w) for w in words], standalone_mode=False))
 
 
 @pytest.fixture

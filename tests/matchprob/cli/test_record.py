@@ -8,7 +8,7 @@ import pytest
 
 import matchprob as mp
 from algebra.matroids import spanning
-from matchprob.cli import app, run
+from tests.matchprob.calls import call
 
 CIRCUIT = """
 [network]
@@ -32,10 +32,6 @@ def circuit(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "circuit.toml").write_text(CIRCUIT)
     return tmp_path
-
-
-def call(*arguments):
-    return run(lambda: app([str(a) for a in arguments], standalone_mode=False))
 
 
 def test_the_contract_of_the_json_keys(circuit, capsys):

@@ -6,18 +6,13 @@ from pathlib import Path
 import pytest
 
 from algebra.errors import InputError
-from matchprob.cli import app, run
 from matchprob.figures import FIGURES, Run, figures, find_figure, register_figure
 from matchprob.figures.panels import Picture
 from matchprob.figures.paper1_linear import _layer_points, _lrnn_points
 from matchprob.figures.points import Measured, Point, increases
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.statistics.estimate import Estimate
-
-
-def call(*words):
-    """Run the command line in this process; its exit status."""
-    return run(lambda: app([str(w) for w in words], standalone_mode=False))
+from tests.matchprob.calls import call
 
 
 def test_figures_are_listed(capsys):

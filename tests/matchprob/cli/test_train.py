@@ -7,14 +7,11 @@ import pytest
 from matchprob.cli import app, run
 from numeric.studies.store import Store
 from numeric.training.experiment import Experiment
+from tests.matchprob.calls import call
 
 EXAMPLES = "examples"
 NET = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
 DIAGONAL = NET + "[learnable]\nW = [[1, 0], [0, 1]]\n"
-
-
-def call(*words):
-    return run(lambda: app([str(w) for w in words], standalone_mode=False))
 
 
 @pytest.fixture

@@ -6,14 +6,10 @@ import io
 import pytest
 
 from algebra.ranks.generic_rank import allocation_rank
-from matchprob.cli import app, run
 from matchprob.figures import paper1_weights
 from matchprob.figures.paper1_weights import LARGE_NET, OPTIMIZERS, cases
+from tests.matchprob.calls import call
 from tests.samples import many
-
-
-def call(*words):
-    return run(lambda: app([str(w) for w in words], standalone_mode=False))
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from matchprob.cli import app, run
 from matchprob.figures import paper2_sparse, paper2_training
 from numeric.normalization.experiment import run_setting
+from tests.matchprob.calls import call
 
 
 @pytest.fixture
@@ -26,11 +26,6 @@ def small(monkeypatch):
     monkeypatch.setattr(paper2_sparse, "_FACTORS", (1.0,))
     monkeypatch.setattr(paper2_training, "run_setting", quick)
     return calls
-
-
-def call(*words):
-    """Run the command line in this process; its exit status."""
-    return run(lambda: app([str(w) for w in words], standalone_mode=False))
 
 
 def test_figure_4(small, tmp_path, capsys):

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from matchprob.page.example import first_problem
 from matchprob.page.server import PageServer, running
+from matchprob.page.state import first_problem
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from matchprob.page.example import first_problem
 from matchprob.page.server import PageServer, running
+from matchprob.page.state import first_problem
 
 # Machines may be busy with other things.
 expect.set_options(timeout=180_000)
@@ -370,8 +370,15 @@ def test_nobody_is_shut_out(open_page, scheme):
     assert serious == []
 
 
-@pytest.mark.parametrize("width", [1280, 800])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (1280, "light"),
+        (800, "dark"),
+        pytest.param(1280, "dark", marks=pytest.mark.long),
+        pytest.param(800, "light", marks=pytest.mark.long),
+    ],
+)
 def test_screenshots(open_page, width, scheme):
     """Pictures of the page are kept; nothing reaches beyond its sides."""
     page = open_page(width=width, color_scheme=scheme)

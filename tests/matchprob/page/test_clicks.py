@@ -18,7 +18,7 @@ import pytest
 
 from algebra.problems.problem import Problem
 from matchprob.api.certify import certify
-from matchprob.page.example import first_problem
+from matchprob.page.state import first_problem
 
 ROOT = Path(__file__).resolve().parents[3]
 # Clicked one after the other; every allocation of two weights is met once: a tab remembers.

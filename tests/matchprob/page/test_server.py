@@ -9,8 +9,8 @@ import socket
 import pytest
 
 from algebra.errors import InputError
-from matchprob.page.example import first_problem
 from matchprob.page.server import PageServer
+from matchprob.page.state import first_problem
 
 
 def ask(server, method="GET", path="", body=None, **headers):

@@ -328,7 +328,7 @@ def test_relu_normalization_networks_obey():
     free = estimate(Problem(net, masks), 10)
     assert free.certified == 1
     before = np.ones(10, bool)
-    for bound in (1e9, 1.0, 0.5, 0.0):
+    for bound in (1e9, 0.5, 0.0):
         found = estimate(Problem(net, masks, constraints=Constraints(max_abs=bound)), 10)
         assert found.certified is None or bound == 1e9
         assert found.undetermined == 0

@@ -16,6 +16,7 @@ from numeric.engines.exact import ExactEngine, audit, exact_core
 from numeric.engines.phcpy import PhcpyEngine
 from numeric.instances import draw_instance
 from tests.numeric.engines.test_phcpy import need_phcpy
+from tests.samples import many
 
 NETS = [
     Problem(LinearRNN(n=3, T=2, b=1, d=2, m=2), {"W": [[1, 0, 1], [0, 1, 0], [0, 0, 1]]}),
@@ -35,7 +36,7 @@ def test_agrees_with_phcpy(problem):
     exact = ExactEngine(problem, expected)
     with PhcpyEngine(problem, expected) as phcpy:
         compared = 0
-        for index in range(12):
+        for index in range(many(12)):
             instance = draw_instance(problem, 4, index)
             one, other = exact.count(instance), phcpy.count(instance)
             assert (one.status, one.complex) == ("complete", expected)
@@ -44,7 +45,7 @@ def test_agrees_with_phcpy(problem):
             if other.status == "complete":
                 compared += 1
                 assert one.real == other.real
-    assert compared >= 10
+    assert compared >= 0.8 * many(12)
 
 
 def test_discrete_instances_one_by_one():

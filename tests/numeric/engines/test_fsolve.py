@@ -15,6 +15,7 @@ from numeric.engines.exact import ExactEngine
 from numeric.engines.fsolve import FsolveEngine, paper_equations
 from numeric.instances import draw_instance
 from numeric.statistics.estimate import Estimate
+from tests.samples import many
 
 NETS = [
     (Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]}), 6),
@@ -45,7 +46,7 @@ def test_found_solutions_are_among_the_exact_ones(problem, roots):
     """Each solution is one of the exact count's; no instance without one is called a match."""
     engine, exact = FsolveEngine(problem, starts=30), ExactEngine(problem, roots)
     found = total = 0
-    for k in range(8):
+    for k in range(many(10)):
         instance = draw_instance(problem, 5, k)
         count, truth = engine.count(instance), exact.count(instance)
         assert count.status == "undetermined"
@@ -66,7 +67,7 @@ def test_verdict_of_the_paper_is_kept_apart():
     problem, roots = NETS[0]
     engine, exact = FsolveEngine(problem, starts=1), ExactEngine(problem, roots)
     missed = 0
-    for k in range(12):
+    for k in range(many(15)):
         instance = draw_instance(problem, 6, k)
         count = engine.count(instance)
         assert count.to_dict()["paper_match"] is count.paper_match

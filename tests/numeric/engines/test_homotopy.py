@@ -49,7 +49,7 @@ def test_diagonal_of_b11_agrees_with_its_discriminant():
     """On 300 instances the count is 2 where the exact discriminant is positive, else 0."""
     engine = HomotopyEngine(DIAGONAL, root_count=2, cache=False)
     instances = [draw_instance(DIAGONAL, 0, k) for k in range(300)]
-    counts = engine.count(instances)
+    counts = engine.count_many(instances)
     assert {c.status for c in counts} == {"complete"}
     for instance, count in zip(instances, counts, strict=True):
         assert count.real == (2 if diagonal_discriminant(instance) > 0 else 0)
@@ -61,7 +61,7 @@ def test_counts_are_complete_and_solutions_solve(allocation, roots):
     problem = Problem.of(allocation)
     engine = HomotopyEngine(problem, root_count=roots, cache=False)
     instances = [draw_instance(problem, 1, k) for k in range(12)]
-    for instance, count in zip(instances, engine.count(instances), strict=True):
+    for instance, count in zip(instances, engine.count_many(instances), strict=True):
         assert (count.status, count.complex) == ("complete", roots)
         assert (roots - count.real) % 2 == 0
         assert len(count.solutions) == count.real
@@ -78,7 +78,7 @@ def test_counts_do_not_depend_on_the_start_system():
     counts = [
         [
             c.real
-            for c in HomotopyEngine(problem, root_count=roots, seed=seed, cache=False).count(
+            for c in HomotopyEngine(problem, root_count=roots, seed=seed, cache=False).count_many(
                 instances
             )
         ]
@@ -90,7 +90,7 @@ def test_counts_do_not_depend_on_the_start_system():
 def test_unknown_root_count_is_never_called_complete_without_proof():
     """Where N rests on stabilisation alone, counts are lower bounds."""
     engine = HomotopyEngine(DIAGONAL, root_count=None, cache=False)
-    (count,) = engine.count([draw_instance(DIAGONAL, 0, 0)])
+    (count,) = engine.count_many([draw_instance(DIAGONAL, 0, 0)])
     assert engine.start.root_count == 2
     assert (count.status == "complete") == (engine.start.source == "trace test")
     assert "N" in count.note
@@ -99,7 +99,7 @@ def test_unknown_root_count_is_never_called_complete_without_proof():
 def test_wrong_root_count_is_undetermined():
     """With N too large nothing is complete, and the note says how many were found."""
     engine = HomotopyEngine(DIAGONAL, root_count=4, cache=False)
-    (count,) = engine.count([draw_instance(DIAGONAL, 0, 0)])
+    (count,) = engine.count_many([draw_instance(DIAGONAL, 0, 0)])
     assert count.status == "undetermined"
     assert "2 of 4" in count.note
 
@@ -109,7 +109,7 @@ def test_foreign_instance_is_refused():
     engine = HomotopyEngine(DIAGONAL, root_count=2, cache=False)
     other = Problem.of(Allocation.from_cells(NET, [("W", 0, 1), ("W", 1, 0)]))
     with pytest.raises(InputError, match="allocation"):
-        engine.count([draw_instance(other, 0, 0)])
+        engine.count_many([draw_instance(other, 0, 0)])
 
 
 def test_degenerate_instance_is_undetermined():
@@ -122,7 +122,7 @@ def test_degenerate_instance_is_undetermined():
     instances = [draw_instance(problem, 0, k) for k in range(12)]
     singular = [abs(np.linalg.det(i.X)) < 1e-9 for i in instances]
     assert any(singular)
-    for flag, count in zip(singular, engine.count(instances), strict=True):
+    for flag, count in zip(singular, engine.count_many(instances), strict=True):
         assert (count.status == "undetermined") == flag
         if flag:
             assert "rank" in count.note

@@ -34,7 +34,7 @@ def test_hundreds_of_solutions_are_counted_completely(columns, roots):
     instances = [draw_instance(problem, 0, k) for k in range(20)]
     engine = HomotopyEngine(problem, root_count=roots)
     assert engine.start.source == "given"
-    counts = engine.count(instances)
+    counts = engine.count_many(instances)
     assert sum(c.status == "complete" for c in counts) >= 19
     for instance, count in zip(instances, counts, strict=True):
         if count.status != "complete":

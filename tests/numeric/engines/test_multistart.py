@@ -27,7 +27,7 @@ def test_solutions_are_among_those_of_the_complete_count(case):
     found = total = 0
     for k in range(6):
         instance = draw_instance(problem, 3, k)
-        (complete,) = engine.count([instance])
+        (complete,) = engine.count_many([instance])
         bound = multistart_newton(instance, 120, chain=engine.chain)
         assert bound.status == "undetermined"
         assert bound.real <= complete.real

@@ -8,6 +8,7 @@ from numeric.engines.optimizers import METHODS, OptimizerEngine, ReluLoss, adam,
 from numeric.relu.decide import decide
 from numeric.relu.decision import MATCH
 from tests.numeric.relu.cases import instances, problem
+from tests.samples import many
 
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
 CASE = problem(3, 4, 2, 3, W1=MASK)
@@ -56,7 +57,7 @@ def test_matched_means_a_witness(method):
     engine = OptimizerEngine(method, starts=30)
     found = 0
     for instance, count in zip(
-        instances(CASE, 30), engine.count_many(instances(CASE, 30)), strict=True
+        instances(CASE, many(30)), engine.count_many(instances(CASE, many(30))), strict=True
     ):
         assert count.status == "undetermined"
         assert count.paper_match is not None

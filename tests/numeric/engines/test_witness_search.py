@@ -55,7 +55,7 @@ def test_instances_with_dependent_readouts_are_passed_over():
     )
     engine = HomotopyEngine(problem, root_count=generic_root_count(problem.allocation).value)
     fine = rational_draw(problem, 0, 0)
-    first, second = engine.count([singular, fine])
+    first, second = engine.count_many([singular, fine])
     assert first.status != COMPLETE
     assert "rows of D are dependent" in first.note
     assert second.status == COMPLETE

@@ -25,6 +25,7 @@ from tests.numeric.relu.cases import (
     random_problem,
     with_idle_units,
 )
+from tests.samples import many
 
 
 def _check(instance, found):
@@ -40,7 +41,7 @@ def _check(instance, found):
 def test_brute_force_agrees_on_tiny_instances(part):
     """The decision is that of all patterns' linear equations, one by one."""
     rng = np.random.default_rng(100 + part)
-    for _ in range(30):
+    for _ in range(many(30)):
         case = random_problem(rng, surplus=int(rng.integers(-1, 2)) if part % 2 else 0)
         for instance in instances(case, 4, seed=part):
             solutions, freedom = brute_force(instance)

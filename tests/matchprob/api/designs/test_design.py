@@ -11,15 +11,10 @@ from algebra.errors import InputError
 from algebra.problems.files import load_problem
 from matchprob import design, verify
 from matchprob.api.designs.goals import GOALS
-from matchprob.cli import app, run
+from tests.matchprob.calls import call
 
 NETWORK = '[network]\nkind = "lrnn"\nn = 4\nT = 2\nb = 1\nd = 2\nm = 2\n'
 ALLOWED = NETWORK + "[learnable]\nW = [[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1]]\n"
-
-
-def call(*words):
-    """Run the command line in this process; its exit status."""
-    return run(lambda: app([str(w) for w in words], standalone_mode=False))
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ def test_command(tmp_path, capsys):
         "[learnable]\nW = [[1, 1], [1, 1]]\n"
     )
     words = ["design", str(path), "--goal", "probable", "--row-cap", "1", "--column-cap", "1"]
-    words += ["--trials", "128"]
+    words += ["--trials", "64"]
 
     def call(*more):
         return run(lambda: app([*words, *more], standalone_mode=False))
@@ -105,6 +105,6 @@ def test_command(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert found["exhaustive"]
     assert found["pool"] == 2
-    assert found["race"]["entrants"][0]["trials"] <= 128
+    assert found["race"]["entrants"][0]["trials"] <= 64
     assert call() == 0
     assert "2 designs raced, all there are" in " ".join(capsys.readouterr().out.split())

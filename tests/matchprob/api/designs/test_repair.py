@@ -9,15 +9,10 @@ from algebra.networks.relu import ShallowReLU
 from algebra.problems.files import load_problem
 from algebra.problems.problem import Problem
 from matchprob import InputError, repair, robust, verify
-from matchprob.cli import app, run
+from tests.matchprob.calls import call
 
 NETWORK = '[network]\nkind = "lrnn"\nn = 4\nT = 2\nb = 2\nd = 2\nm = 4\n[learnable]\n'
 MINIMAL = NETWORK + "W = [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]\n"
-
-
-def call(*words):
-    """Run the command line in this process; its exit status."""
-    return run(lambda: app([str(w) for w in words], standalone_mode=False))
 
 
 @pytest.fixture

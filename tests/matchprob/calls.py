@@ -1,0 +1,12 @@
+"""The command line, called in this process, and small problem files for it."""
+
+from matchprob.cli import app, run
+
+NETWORK = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+ROW = NETWORK + "[learnable]\nW = [[1, 1], [0, 0]]\n"
+DIAGONAL = NETWORK + "[learnable]\nW = [[1, 0], [0, 1]]\n"
+
+
+def call(*words):
+    """Run the command line in this process; its exit status."""
+    return run(lambda: app([str(word) for word in words], standalone_mode=False))
