@@ -52,12 +52,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import phcpy_tracker  # noqa: F401 (registers its engines)
 
 FIGURE2 = LinearRNN(n=8, T=4, b=1, d=4, m=4)
+TWELVE = LinearRNN(n=12, T=6, b=1, d=4, m=6)
 TWO_OUT = LinearRNN(n=8, T=4, b=1, d=2, m=4)
 
 
 def rows(*columns: str) -> list[tuple[str, int, int]]:
-    """Cells of W given as one string of column digits a row."""
-    return [("W", i, int(j)) for i, text in enumerate(columns) for j in text]
+    """Cells of W given as one string of column digits (base 12) a row."""
+    return [("W", i, int(j, 12)) for i, text in enumerate(columns) for j in text]
 
 
 NETS: dict[str, tuple[Network, list[tuple[str, int, int]]]] = {
@@ -72,6 +73,15 @@ NETS: dict[str, tuple[Network, list[tuple[str, int, int]]]] = {
     "rows5": (FIGURE2, rows("1357", "0257", "14", "046", "067")),
     "rows5a": (FIGURE2, rows("0246", "267", "145", "127", "124")),
     "rows6": (FIGURE2, rows("24", "067", "057", "6", "0123", "127")),
+    # Drawn as that figure draws (seed 0): rows 4 trial 0, rows 7 trial 1, rows 8 trials 38 and 22.
+    "rows4": (FIGURE2, rows("0257", "0357", "2357", "1237")),
+    "rows7": (FIGURE2, rows("1357", "5", "1", "045", "04", "6", "1236")),
+    "rows8": (FIGURE2, rows("26", "3", "02", "0", "1236", "3", "0", "0567")),
+    "rows8a": (FIGURE2, rows("17", "1", "6", "0257", "7", "14", "1236", "6")),
+    # n = 12: `bench_complete.py`'s trials 0, 2 and 3.
+    "twelve0": (TWELVE, rows("02589", "13459", "245ab", "14568b", "126")),
+    "twelve2": (TWELVE, rows("345", "04789a", "12479", "2479a", "0679a")),
+    "twelve3": (TWELVE, rows("0289ab", "0379ab", "89a", "23569", "0567")),
     "diagonal": (TWO_OUT, rows(*"01234567")),
     "shuffled": (TWO_OUT, rows(*"14725036")),
 }

@@ -20,12 +20,11 @@ positive near 0; other weights of the student do not matter.  (φ ≤ β: mirror
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping
 
 import numpy as np
 
-from algebra.linalg.modular import random_prime
+from algebra.linalg.modular import random_points
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import Activation
 from algebra.problems.allocation import Allocation
@@ -88,7 +87,5 @@ def is_stuck(
     if any(name in read and i == row for name, i, _ in allocation.cells):
         return False
     cells = [c for c in all_cells(network, support) if c[0] == network.output and c[1] == row]
-    rng = random.Random(f"stuck/{seed}")
-    p = random_prime(rng)
-    point = random_point(network, p, rng.randrange(1 << 32), support)
+    point = random_point(network, *next(random_points(f"stuck/{seed}")), support)
     return bool(cells) and bool(columns_at(network, point, cells).any())

@@ -20,14 +20,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from algebra.design.demand import TARGET, Demand, NoDesign, SearchUnfinished
+from algebra.design.demand import Demand, NoDesign, SearchUnfinished
 from algebra.design.evidence import CostEvidence
 from algebra.design.goals import SearchOptions
 from algebra.design.reasons import crossing_text, shortage_text
 from algebra.design.result import Design, allocation_of, design_of
 from algebra.matroids.branch_and_bound import Tree
 from algebra.matroids.intersection import Shortage
-from algebra.matroids.optimum import RelaxationMaker, optimum_over_points
+from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum_over_points
 
 
 def cheapest(

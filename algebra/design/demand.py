@@ -27,7 +27,7 @@ from math import lcm
 import numpy as np
 
 from algebra.errors import InputError, Unfinished
-from algebra.linalg.modular import random_prime, random_residues
+from algebra.linalg.modular import random_points, random_residues
 from algebra.linalg.rational import exact_number
 from algebra.matroids.capped import CappedProblem, Dual, System
 from algebra.matroids.linear import LinearMatroid
@@ -58,10 +58,6 @@ class NoDesign(InputError):
     def __init__(self, message: str, dual: Dual | None = None) -> None:
         super().__init__(message)
         self.dual = dual
-
-
-# Points are added until the error bound of an optimum is below this.
-TARGET = Fraction(1, 1 << 30)
 
 
 def line_of(cell: Cell, line: str) -> Line:
@@ -169,9 +165,7 @@ class Demand:
 
     def points(self) -> Iterator[tuple[int, int]]:
         """Random primes and point numbers, without end."""
-        rng = random.Random(f"design/{self.seed}")
-        while True:
-            yield random_prime(rng), rng.randrange(1 << 32)
+        return random_points(f"design/{self.seed}")
 
     @cached_property
     def point_error(self) -> Fraction:

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from algebra.design.cheapest import cheapest
-from algebra.design.demand import TARGET, Demand, NoDesign, SearchUnfinished, line_of
+from algebra.design.demand import Demand, NoDesign, SearchUnfinished, line_of
 from algebra.design.evidence import CountedRoots, MaximalEvidence
 from algebra.design.goals import SearchOptions
 from algebra.design.odd_counts import Parity, ParityCounter
@@ -41,7 +41,7 @@ from algebra.design.result import Design, allocation_of, design_of
 from algebra.errors import InputError
 from algebra.linalg.modular import echelon
 from algebra.matroids.linear import LinearMatroid
-from algebra.matroids.optimum import RelaxationMaker
+from algebra.matroids.optimum import TARGET, RelaxationMaker
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.systems.root_count import RootCounter

@@ -54,7 +54,7 @@ from typing import NamedTuple
 import numpy as np
 
 from algebra.design.cheapest import cheapest
-from algebra.design.demand import TARGET, Demand
+from algebra.design.demand import Demand
 from algebra.design.evidence import NeuronEvidence
 from algebra.design.goals import SearchOptions
 from algebra.design.result import Design, allocation_of, design_of
@@ -63,7 +63,7 @@ from algebra.linalg.modular import matmul, random_residues
 from algebra.matroids.capped import Optimum
 from algebra.matroids.groups import GroupLeaf, Groups, branch, least_rating
 from algebra.matroids.linear import LinearMatroid
-from algebra.matroids.optimum import RelaxationMaker, optimum
+from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.time_limits import end_of_part, has_passed, seconds_until

@@ -43,7 +43,7 @@ from algebra.certificates.checks import (
     Verification,
 )
 from algebra.certificates.duals import over_points, refused_at
-from algebra.design.demand import TARGET, Demand, SearchUnfinished
+from algebra.design.demand import Demand, SearchUnfinished
 from algebra.design.evidence import (
     CostEvidence,
     CountedRoots,
@@ -59,7 +59,7 @@ from algebra.design.result import allocation_of, float_text, fullest
 from algebra.design.spread import least_cap
 from algebra.linear.recount import recount_again
 from algebra.matroids.capped import Dual
-from algebra.matroids.optimum import optimum
+from algebra.matroids.optimum import TARGET, optimum
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.root_count import RootCounter

@@ -29,14 +29,13 @@ r = ρ_A there is no kernel at all, and every cell is determined, proved.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, kernel, random_prime
+from algebra.linalg.modular import Residues, kernel, random_points
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank, allocation_rank, deficit_error
@@ -173,13 +172,13 @@ def fibre_of_moves(
     """
     if own.rank == size:
         return Fibre(own, size, cells, (), Fraction(0))
-    rng = random.Random(stream)
     # The component that each cell is known to be in, by its smallest number.
     part = np.arange(len(cells))
     moved = np.zeros(len(cells), bool)
     missed, error = missed * len(cells), Fraction(1)
+    points = random_points(stream)
     while error >= TARGET_ERROR:
-        found, moves = moves_at(random_prime(rng), rng.randrange(1 << 32))
+        found, moves = moves_at(*next(points))
         if found < own.rank:
             continue
         before = part.copy(), moved.copy()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterator
 
 import numpy as np
 from flint import fmpz, nmod_mat
@@ -156,3 +157,10 @@ def random_prime(rng: random.Random) -> int:
         value = rng.randrange(1 << 30, 1 << 31) | 1
         if fmpz(value).is_prime():
             return value
+
+
+def random_points(stream: str) -> Iterator[tuple[int, int]]:
+    """Primes with the numbers of points, without end; they follow from the stream's name."""
+    rng = random.Random(stream)
+    while True:
+        yield random_prime(rng), rng.randrange(1 << 32)

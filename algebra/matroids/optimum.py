@@ -42,6 +42,10 @@ def optimum(
     return capped_basis(problem, relax=relax, seconds=seconds)
 
 
+# Points are added until the error bound of an optimum is below this.
+TARGET = Fraction(1, 1 << 30)
+
+
 class OverPoints(Protocol):
     """A problem that is there at random points only."""
 

@@ -13,7 +13,7 @@ from itertools import islice
 
 import numpy as np
 
-from algebra.linalg.modular import random_prime
+from algebra.linalg.modular import random_points
 from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
@@ -143,7 +143,5 @@ def _matroid(
     seed: int,
 ) -> LinearMatroid:
     """The matroid of some weights: their Jacobian columns at a random point."""
-    rng = random.Random(f"basis/{seed}")
-    p = random_prime(rng)
-    point = random_point(network, p, rng.randrange(1 << 32), support)
-    return LinearMatroid(columns_at(network, point, cells), p)
+    p, number = next(random_points(f"basis/{seed}"))
+    return LinearMatroid(columns_at(network, random_point(network, p, number, support), cells), p)

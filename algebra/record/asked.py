@@ -29,7 +29,6 @@ References
 
 from __future__ import annotations
 
-import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -41,7 +40,7 @@ from math import lcm
 import numpy as np
 
 from algebra.errors import InputError, shown, whole_number
-from algebra.linalg.modular import Residues, echelon, random_prime, rank
+from algebra.linalg.modular import Residues, echelon, random_points, rank
 from algebra.linalg.rational import exact_number
 from algebra.matroids.capped import CappedProblem, System
 from algebra.matroids.groups import Groups
@@ -159,9 +158,7 @@ class Asked:
 
     def points(self) -> Iterator[tuple[int, int]]:
         """Random primes and point numbers, without end."""
-        rng = random.Random(self.stream)
-        while True:
-            yield random_prime(rng), rng.randrange(1 << 32)
+        return random_points(self.stream)
 
     def rank_of(self, things: frozenset[int] | None = None) -> GenericRank:
         """Generic rank of the rows of some things, or of all that may be recorded."""

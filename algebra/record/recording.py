@@ -23,7 +23,7 @@ from algebra.errors import InputError, Unfinished
 from algebra.identify.fibre import Fibre, fibre_of_rows
 from algebra.linalg.modular import Residues
 from algebra.matroids.groups import GroupLeaf
-from algebra.matroids.optimum import RelaxationMaker, optimum_over_points
+from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum_over_points
 from algebra.matroids.spanning import cheapest_groups, spanning_bound
 from algebra.networks.limits import plural
 from algebra.phases import phase
@@ -32,9 +32,6 @@ from algebra.ranks.generic_rank import GenericRank
 from algebra.record.asked import Asked, ask
 from algebra.record.result import EntryEvidence, GroupEvidence, Recording
 from algebra.time_limits import OutOfTime, end_of_part, has_passed
-
-# Points are added until the error bound of an optimum is below this.
-TARGET = Fraction(1, 1 << 30)
 
 
 class NoRecording(InputError):

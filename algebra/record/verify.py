@@ -38,10 +38,10 @@ from algebra.certificates.checks import (
 from algebra.certificates.duals import over_points, refused_at
 from algebra.linalg.modular import matmul, random_residues
 from algebra.linear.derivatives import dual_point
+from algebra.matroids.optimum import TARGET
 from algebra.matroids.spanning import spanning_bound
 from algebra.record.asked import Asked
 from algebra.record.proof import RecordingProof, read_proof
-from algebra.record.recording import TARGET
 from algebra.record.result import EntryEvidence, GroupEvidence, bound_text
 from algebra.time_limits import check_time
 

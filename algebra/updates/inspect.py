@@ -9,11 +9,9 @@ k (r_L + r_R − k) equations, for k up to the smaller of the two.
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 
-from algebra.linalg.modular import random_prime, rank
+from algebra.linalg.modular import random_points, rank
 from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
@@ -31,9 +29,8 @@ def inspect_updates(problem: Problem, seed: int = 0) -> Inspection:
     network, support, learning = plain.network, plain.support, plain.learning
     whole = network_rank(network, support, seed)
     own = learning_rank(learning, whole.rank, seed)
-    rng = random.Random(f"inspect/{seed}")
-    p = random_prime(rng)
-    point = random_point(network, p, rng.randrange(1 << 32), support)
+    p, number = next(random_points(f"inspect/{seed}"))
+    point = random_point(network, p, number, support)
     reports = []
     for name, update in learning.updates.items():
         shape = network.shapes[name]

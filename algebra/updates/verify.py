@@ -36,7 +36,7 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, read_claim, verified
 from algebra.certificates.family import Effort
-from algebra.linalg.modular import matmul, random_prime, rank
+from algebra.linalg.modular import matmul, random_points, random_prime, rank
 from algebra.linear.derivatives import Dual, dual_point
 from algebra.linear.evidence import RankEvidence, RootEvidence, read_evidence
 from algebra.linear.verify import Checker, own_rank
@@ -115,9 +115,7 @@ def _check_equivalences(
 ) -> None:
     """Updates that reach what cells reach: the ranks that counts bound are no larger at a point."""
     network, updates = problem.network, problem.updates
-    rng = random.Random(f"equivalent/{seed}")
-    p = random_prime(rng)
-    point = random_point(network, p, rng.randrange(1 << 32), problem.support)
+    point = random_point(network, *next(random_points(f"equivalent/{seed}")), problem.support)
     for name in masks:
         update, shape = updates[name], network.shapes[name]
         text = f"{update.words(name, shape)} reaches what {int(masks[name].sum())} cells do"

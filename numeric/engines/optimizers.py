@@ -23,7 +23,7 @@ from algebra.relu.equations import relu_system
 from algebra.time_limits import check_time
 from numeric.adam import Adam, half_cosine
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
+from numeric.engines.base import EngineInfo, Maker, OneByOne, engine
 from numeric.instances import Instance
 from numeric.levenberg_marquardt import PATIENT, levenberg_marquardt
 
@@ -205,29 +205,16 @@ METHODS: dict[str, Callable[[ReluLoss, np.ndarray], np.ndarray]] = {
 }
 
 
-@engine(
-    EngineInfo(
-        "adam",
-        {"relu"},
-        complete=False,
-        summary="the first paper's method, Adam from 100 starts; a match only with a witness",
-        plans=False,
-        constraints=True,
-    )
-)
-def _adam(task: Assignment) -> InstanceEngine:
-    return OptimizerEngine("adam")
+def _maker(method: str) -> Maker:
+    return lambda task: OptimizerEngine(method)
 
 
-@engine(
-    EngineInfo(
-        "levenberg-marquardt",
-        {"relu"},
-        complete=False,
-        summary="damped Gauss-Newton from 100 starts; a match only with a witness",
-        plans=False,
-        constraints=True,
-    )
-)
-def _levenberg_marquardt(task: Assignment) -> InstanceEngine:
-    return OptimizerEngine("levenberg-marquardt")
+for _method, _summary in (
+    ("adam", "the first paper's method, Adam from 100 starts; a match only with a witness"),
+    ("levenberg-marquardt", "damped Gauss-Newton from 100 starts; a match only with a witness"),
+):
+    engine(
+        EngineInfo(
+            _method, {"relu"}, complete=False, summary=_summary, plans=False, constraints=True
+        )
+    )(_maker(_method))
