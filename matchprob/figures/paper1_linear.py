@@ -8,8 +8,8 @@ the first layer) under the caps of Theorem 4.1.
 
 A matched trial has a certified real solution, found at the ends of some complex paths or by Newton
 runs.  Where none is found all solutions are counted, if their number is known within 20 s: a trial
-without one is unmatched.  Elsewhere (three layers, most trials) a trial in which none is found is
-undetermined, not unmatched.
+without one is unmatched.  Elsewhere (three layers: 24 equations of degree 3) a trial in which none
+is found is undetermined, not unmatched.
 """
 
 from __future__ import annotations
@@ -151,14 +151,13 @@ def _layer_points(n: int) -> list[Point]:
             "W3": RandomCells(budget=8, rows=min(k, 6), max_per_row=4, max_per_column=6),
         }
         settings = {"root_timeout": _ROOT_TIMEOUT}
-        # N is out of reach for most of these: 24 equations of degree 3.
-        points.append(Point(k, Problem(network, learn), "multistart", settings))
+        points.append(Point(k, Problem(network, learn), "homotopy", settings))
     return points
 
 
 _REMARKS_3A = """\
 * Matched trials have a certified real solution. Trials without one are undetermined, unless the
-  allocation is minimal: the generic root count of these systems is out of reach.
+  allocation is minimal: the generic root count of most of these systems is out of reach.
 * The first layer has four columns and the last six rows: beyond these k limits only what is left.
   Theorem 4.1's counts are necessary, not sufficient (`docs/theorems.md`): draws that satisfy them
   and are minimal all the same are certified unmatched.

@@ -76,6 +76,7 @@ def test_points_are_the_papers():
     assert [_lrnn_points(n, 4)[0].trials(run) for n in (8, 12, 16)] == [40, 40, 10]
     assert Point(0, points[0].problem, share=0.001).trials(run) == 1
     for point in _layer_points(8):
+        assert point.engine == "homotopy"
         assert all(c.budget == 8 for c in point.problem.learnable.values())
         assert point.problem.learnable["W1"].columns == min(point.x, 4)
 
