@@ -17,6 +17,7 @@ from algebra.certificates.family import WrittenEquations
 from algebra.linalg.modular import Residues, random_prime
 from algebra.linalg.rational import Rationals
 from algebra.networks.base import Support
+from algebra.polynomials.quadratic import DegreeAboveTwo
 from algebra.polynomials.rings import PrimeField, RationalField, SymbolicRing
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
@@ -25,7 +26,6 @@ from algebra.ranks.budgets.lines import budgets
 from algebra.systems.elimination import eliminate
 from algebra.systems.inspection import FormReport, Inspection, form_report, form_reports
 from algebra.systems.instances import ModularInstance, modular_instance
-from algebra.systems.quadratic import DegreeAboveTwo
 from algebra.systems.system import (
     PolynomialSystem,
     WrittenSystem,

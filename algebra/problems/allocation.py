@@ -195,6 +195,31 @@ class Allocation:
         used = {cell[0] for cell in self.cells}
         return tuple(name for name in self.network.shapes if name in used)
 
+    def blocks(self, name: str) -> list[tuple[int, int, int, int]]:
+        """The learnable weights of a matrix as rectangles: first and last row, and column.
+
+        Runs of neighbours in a row; rows that follow each other with the same run are one
+        rectangle.
+
+        Examples
+        --------
+        >>> from algebra.networks.linear import LinearEstimator
+        >>> net = LinearEstimator(q=3, d=3, m=1)
+        >>> Allocation.from_masks(net, W=[[1, 1, 0], [1, 1, 0], [1, 0, 1]]).blocks("W")
+        [(0, 1, 0, 1), (2, 2, 0, 0), (2, 2, 2, 2)]
+        """
+        mask = self.masks[name]
+        edges = np.diff(np.pad(mask, ((0, 0), (1, 1))), axis=1)
+        (row, first), last = np.nonzero(edges == 1), np.nonzero(edges == -1)[1] - 1
+        # Runs sorted by their columns: those of neighbouring rows stand beside each other.
+        order = np.lexsort((row, last, first))
+        row, first, last = row[order], first[order], last[order]
+        same = (np.diff(row) == 1) & (np.diff(first) == 0) & (np.diff(last) == 0)
+        starts = np.flatnonzero(np.append(True, ~same)[: len(row)])
+        ends = np.append(starts[1:], len(row)) - 1 if len(starts) else starts
+        found = np.stack([row[starts], row[ends], first[starts], last[starts]], axis=1)
+        return sorted(map(tuple, found.tolist()))
+
     def row_counts(self, name: str) -> list[int]:
         """Number of learnable weights in each row of a matrix."""
         return [int(c) for c in self.masks[name].sum(axis=1, dtype=np.int64)]

@@ -12,7 +12,6 @@ incidence            Structure of a system of equations: matchings, Dulmage–Me
 inspection           The structure report, and how it is made of a system
 instances            A student, a teacher and samples over GF(p) or Q, and the core they lead to
 modular_elimination  Exact elimination over GF(p) on arrays: the core of a large quadratic system
-quadratic            Polynomials of degree at most two over GF(p), as arrays of terms
 root_count           The generic root count N: how many complex solutions a generic instance has
 symbolic             Elimination with symbols for the data: the core as a person reads it
 system               The polynomial equations an allocation leads to, over any ring or as arrays

@@ -11,6 +11,8 @@ from functools import cached_property
 from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from algebra.systems.system import PolynomialSystem
 
 
@@ -61,6 +63,8 @@ class Core:
         Total degree of each equation of the core.
     patterns : tuple of tuple of int
         For each equation of the core, the unknowns that occur in it.
+    occurs : ndarray of bool, shape (equations, unknowns)
+        The same as a matrix.
     terms : int
         Number of non-zero terms.
     """
@@ -88,6 +92,8 @@ class Core:
         def degrees(self) -> tuple[int, ...]: ...
         @property
         def patterns(self) -> tuple[tuple[int, ...], ...]: ...
+        @property
+        def occurs(self) -> np.ndarray: ...
         @property
         def terms(self) -> int: ...
 
@@ -191,6 +197,14 @@ class CoreSystem(Core):
     def patterns(self) -> tuple[tuple[int, ...], ...]:
         """For each equation of the core, the unknowns that occur in it."""
         return tuple(pattern_of(e) for e in self.equations)
+
+    @property
+    def occurs(self) -> np.ndarray:
+        """The same as a matrix."""
+        found = np.zeros((len(self.equations), len(self.unknowns)), bool)
+        for row, pattern in zip(found, self.patterns, strict=True):
+            row[list(pattern)] = True
+        return found
 
     @property
     def terms(self) -> int:

@@ -39,8 +39,8 @@ from typing import Any, ClassVar
 from algebra.errors import InputError
 from algebra.networks.base import Matmul, Network
 from algebra.networks.chain import Chain, need_chain
+from algebra.polynomials.quadratic import beside, stacked
 from algebra.problems.allocation import Allocation
-from algebra.systems.quadratic import beside, stacked
 
 Equations = list[tuple[str, Any]]
 Matrices = Mapping[str, Any]

@@ -30,24 +30,17 @@ References
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from graphlib import TopologicalSorter
-from itertools import chain, repeat
-from typing import NamedTuple
+from itertools import chain
 
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.linalg.bitsets import bit_rows, matched, reached, strong_components
 from algebra.networks.limits import plural
 
-# Systems of so few equations are ordered without SciPy, which takes longer to load.
-_FEW = 64
-
 Patterns = Sequence[Collection[int]]
-_Lists = list[list[int]]
-_Mates = Sequence[int | None]
-_Sets = tuple[set[int], set[int]]
 
 
 @dataclass(frozen=True)
@@ -65,17 +58,6 @@ class Block:
             f"{_count(self.equations, 'equation')} in {_count(self.unknowns, 'unknown')}: "
             f"equations {_short(self.equations)}; unknowns {_short(self.unknowns)}"
         )
-
-
-class _Matching(NamedTuple):
-    """A maximum matching: for each equation its unknown, for each unknown its equation, or None.
-
-    Only its size is a property of the patterns; which pairs are matched is a choice (always the
-    same one for the same input).
-    """
-
-    unknown_of: tuple[int | None, ...]
-    equation_of: tuple[int | None, ...]
 
 
 @dataclass(frozen=True)
@@ -127,13 +109,14 @@ class BlockTriangularForm:
         return "\n".join(f"{name}: {part}" for name, part in named if part)
 
 
-def block_triangular_form(patterns: Patterns, unknowns: int) -> BlockTriangularForm:
+def block_triangular_form(patterns: Patterns | np.ndarray, unknowns: int) -> BlockTriangularForm:
     """Order a system so that it can be solved block by block.
 
     Parameters
     ----------
-    patterns : sequence of collection of int
-        For each equation the unknowns that occur in it.
+    patterns : sequence of collection of int, or ndarray of bool
+        For each equation the unknowns that occur in it; or the incidence matrix, of shape
+        (equations, unknowns).
     unknowns : int
         Number of unknowns.
 
@@ -164,49 +147,53 @@ def block_triangular_form(patterns: Patterns, unknowns: int) -> BlockTriangularF
     >>> form.row_order, form.column_order
     ((1, 2, 0), (1, 0))
     """
-    rows = _checked(patterns, unknowns)
-    matching = _match_few(rows, unknowns) if len(rows) <= _FEW else _match(rows, unknowns)
-    over = _reach(rows, matching.unknown_of, matching.equation_of)
-    under = _reach(_transposed(rows, unknowns), matching.equation_of, matching.unknown_of)
-    square = sorted(set(range(len(rows))) - over[0] - under[1])
-    inside = np.zeros(len(rows), bool)
-    inside[square] = True
-    equation = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-    owner = np.array([-1 if e is None else e for e in matching.equation_of], int)
-    earlier = owner[np.fromiter(chain.from_iterable(rows), int, len(equation))]
-    kept = inside[equation] & (earlier >= 0) & inside[earlier]
-    equation, earlier = equation[kept], earlier[kept]
-    label = _strong_components(earlier, equation, len(rows))
-
-    members: dict[int, list[int]] = {}
-    for e in square:
-        members.setdefault(int(label[e]), []).append(e)
-    order: TopologicalSorter[int] = TopologicalSorter(dict.fromkeys(members, ()))
-    links = np.unique(label[earlier] * len(rows) + label[equation])
-    pairs = map(divmod, links.tolist(), repeat(len(rows)))
-    for before, after in pairs:
-        if before != after:
-            order.add(after, before)
+    matrix = _incidence(patterns, unknowns)
+    count = len(matrix)
+    rows = bit_rows(matrix)
+    mate, owner = matched(rows, unknowns)
+    spare = [e for e, u in enumerate(mate) if u is None]
+    loose = [u for u, e in enumerate(owner) if e is None]
+    over = reached(spare, rows, owner) if spare else (set[int](), set[int]())
+    under = reached(loose, bit_rows(matrix.T), mate) if loose else (set[int](), set[int]())
+    square = [e for e in range(count) if e not in over[0] and e not in under[1]]
+    inside = [u for e in square if (u := mate[e]) is not None]
+    # Node k is the k-th equation of the square part and the unknown it is matched with.
+    arrows = matrix[np.ix_(square, inside)]
+    label = strong_components(arrows)
+    # Components are numbered by their first equation: the order in which ties are decided.
+    _, first = np.unique(label, return_index=True)
+    label = np.argsort(np.argsort(first))[label]
+    earlier = np.zeros((len(first), len(first)), bool)
+    later, sooner = np.nonzero(arrows)
+    earlier[label[later], label[sooner]] = True
+    np.fill_diagonal(earlier, False)
+    nodes = np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label))[:-1])
     blocks = []
-    for node in _sorted_topologically(order, {node: own[0] for node, own in members.items()}):
-        mates = (u for e in members[node] if (u := matching.unknown_of[e]) is not None)
-        blocks.append(_block(members[node], mates))
+    waits = earlier.sum(axis=1)
+    ready = np.flatnonzero(waits == 0).tolist()
+    while ready:
+        component = heapq.heappop(ready)
+        own = nodes[component].tolist()
+        blocks.append(_block((square[k] for k in own), (inside[k] for k in own)))
+        freed = earlier[:, component]
+        waits -= freed
+        for k in np.flatnonzero(freed & (waits == 0)).tolist():
+            heapq.heappush(ready, k)
     return BlockTriangularForm(_block(*over), tuple(blocks), _block(*under[::-1]))
 
 
-def _sorted_topologically(order: TopologicalSorter[int], keys: Mapping[int, int]) -> Iterator[int]:
-    """The one topological order that always takes the ready node with the smallest key."""
-    order.prepare()
-    ready: list[tuple[int, int]] = []
-    while order.is_active():
-        for node in order.get_ready():
-            heapq.heappush(ready, (keys[node], node))
-        _, node = heapq.heappop(ready)
-        order.done(node)
-        yield node
+def _incidence(patterns: Patterns | np.ndarray, unknowns: int) -> np.ndarray:
+    """The incidence matrix, shape (equations, unknowns)."""
+    if isinstance(patterns, np.ndarray):
+        return patterns
+    rows = _checked(patterns, unknowns)
+    matrix = np.zeros((len(rows), unknowns), bool)
+    for e, row in enumerate(rows):
+        matrix[e, row] = True
+    return matrix
 
 
-def _checked(patterns: Patterns, unknowns: int) -> _Lists:
+def _checked(patterns: Patterns, unknowns: int) -> list[list[int]]:
     """The patterns as ascending lists without repetition."""
     if isinstance(unknowns, bool) or not isinstance(unknowns, int) or unknowns < 0:
         raise InputError(f"`unknowns` ({unknowns!r}) must be a whole number, at least 0")
@@ -219,90 +206,6 @@ def _checked(patterns: Patterns, unknowns: int) -> _Lists:
                 f"only 0 to {unknowns - 1}"
             )
     return rows
-
-
-def _transposed(rows: _Lists, unknowns: int) -> _Lists:
-    columns: _Lists = [[] for _ in range(unknowns)]
-    for e, row in enumerate(rows):
-        for u in row:
-            columns[u].append(e)
-    return columns
-
-
-def _match(rows: _Lists, unknowns: int) -> _Matching:
-    """Hopcroft–Karp, O(E √V), as SciPy has it.
-
-    networkx' version searches by recursion and stops with a RecursionError on chains of some
-    thousand equations.
-    """
-    if not rows or not unknowns:
-        return _Matching((None,) * len(rows), (None,) * unknowns)
-    # Loaded here: SciPy takes longer than most commands.
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import maximum_bipartite_matching
-
-    starts = np.cumsum([0, *map(len, rows)], dtype=np.int32)
-    indices = np.fromiter(chain.from_iterable(rows), np.int32, starts[-1])
-    graph = csr_array((np.ones(len(indices), np.int8), indices, starts), (len(rows), unknowns))
-    owner: list[int | None] = [None] * unknowns
-    mates = [int(u) for u in maximum_bipartite_matching(graph, perm_type="column")]
-    for e, u in enumerate(mates):
-        if u >= 0:
-            owner[u] = e
-    return _Matching(tuple(None if u < 0 else u for u in mates), tuple(owner))
-
-
-def _match_few(rows: _Lists, unknowns: int) -> _Matching:
-    """A maximum matching by augmenting paths, without SciPy; not always the one of `_match`."""
-    owner: list[int | None] = [None] * unknowns
-
-    def augment(e: int, seen: set[int]) -> bool:
-        for u in rows[e]:
-            if u not in seen:
-                seen.add(u)
-                holder = owner[u]
-                if holder is None or augment(holder, seen):
-                    owner[u] = e
-                    return True
-        return False
-
-    for e in range(len(rows)):
-        augment(e, set())
-    mates: list[int | None] = [None] * len(rows)
-    for u, holder in enumerate(owner):
-        if holder is not None:
-            mates[holder] = u
-    return _Matching(tuple(mates), tuple(owner))
-
-
-def _strong_components(tails: np.ndarray, heads: np.ndarray, nodes: int) -> np.ndarray:
-    """A label for each node, the same for those that reach each other."""
-    if nodes <= _FEW:
-        reached = np.eye(nodes, dtype=bool)
-        reached[tails, heads] = True
-        for _ in range(nodes.bit_length()):
-            reached = reached @ reached
-        return (reached & reached.T).argmax(axis=1) if nodes else np.arange(0)
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = csr_array((np.ones(len(tails), bool), (tails, heads)), (nodes, nodes))
-    return np.asarray(connected_components(graph, connection="strong")[1], np.int64)
-
-
-def _reach(rows: _Lists, mates: _Mates, owner: _Mates) -> _Sets:
-    """Equations and unknowns on alternating paths from the equations without a mate."""
-    equations, unknowns = {e for e, mate in enumerate(mates) if mate is None}, set[int]()
-    stack = list(equations)
-    while stack:
-        for u in rows[stack.pop()]:
-            if u not in unknowns:
-                unknowns.add(u)
-                following = owner[u]
-                if following is not None and following not in equations:
-                    equations.add(following)
-                    stack.append(following)
-    return equations, unknowns
 
 
 def _block(equations: Iterable[int], unknowns: Iterable[int]) -> Block:

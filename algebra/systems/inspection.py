@@ -18,10 +18,12 @@ from algebra.systems.elimination import eliminate
 from algebra.systems.forms import preferred_forms, unknown_count
 from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.modular_elimination import eliminate_modular
-from algebra.systems.system import QuadraticSystem, WrittenSystem, patterns_of
+from algebra.systems.system import QuadraticSystem, WrittenSystem
 
 # Forms with more equations are described by their sizes only.
 MOST_EQUATIONS = 40_000
+# More cells, or rectangles of cells, are not listed one by one in JSON.
+MOST_CELLS = 10_000
 
 
 @dataclass(frozen=True)
@@ -230,7 +232,7 @@ class Inspection(Result):
             "learnable": self.learnable,
             "labels": network.outputs,
             "parameters": network.parameters,
-            **named(self.allocation, "cells"),
+            **self._cells(),
             **named(self, "prime", "forms", "skipped"),
             **self._of_updates(),
             **({"labels": self.labels} if self.labels else {}),
@@ -238,6 +240,19 @@ class Inspection(Result):
                 {**named(v, "matrices", "kind", "learnable", "limit", "excess"), "text": str(v)}
                 for v in self.violations
             ],
+        }
+
+    def _cells(self) -> dict[str, Any]:
+        """The cells one by one, or, of a great many, their numbers and rectangles."""
+        allocation = self.allocation
+        if allocation.size <= MOST_CELLS:
+            return named(allocation, "cells")
+        blocks = {name: allocation.blocks(name) for name in allocation.matrices}
+        few = sum(map(len, blocks.values())) <= MOST_CELLS
+        return {
+            "cells": None,
+            "cells_in": {name: int(allocation.masks[name].sum()) for name in blocks},
+            "cell_blocks": {k: list(map(list, v)) for k, v in blocks.items()} if few else None,
         }
 
     def _of_updates(self) -> dict[str, Any]:
@@ -308,7 +323,7 @@ def form_report(system: WrittenSystem, core: Core | None = None) -> FormReport:
     """
     system = system.without_identities()
     unknowns = len(system.unknowns)
-    triangular = block_triangular_form(patterns_of(system), unknowns)
+    triangular = block_triangular_form(system.occurs, unknowns)
     block_of = np.full(len(system), -1)
     own = np.full(unknowns, -2)
     for k, block in enumerate(triangular.blocks):
@@ -324,7 +339,7 @@ def form_report(system: WrittenSystem, core: Core | None = None) -> FormReport:
             core = eliminate_modular(system)
         else:
             core = eliminate(system)
-    core_triangular = block_triangular_form(core.patterns, len(core.unknowns))
+    core_triangular = block_triangular_form(core.occurs, len(core.unknowns))
     terms, possible = core.density
     return FormReport(
         form=system.form,

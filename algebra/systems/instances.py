@@ -20,6 +20,7 @@ from flint import fmpq
 
 from algebra.linalg.modular import Residues, drawn_residues, matmul
 from algebra.networks.base import Network, Support
+from algebra.polynomials.quadratic import DegreeAboveTwo
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
@@ -27,7 +28,6 @@ from algebra.systems.core import Core, CoreSystem
 from algebra.systems.elimination import eliminate
 from algebra.systems.forms import FORMS, preferred_forms
 from algebra.systems.modular_elimination import eliminate_modular
-from algebra.systems.quadratic import DegreeAboveTwo
 from algebra.systems.system import QuadraticSystem, build_system, quadratic_system
 
 Matrices = dict[str, np.ndarray]

@@ -22,48 +22,22 @@ from typing import Any
 
 import numpy as np
 
+from algebra.linalg.affine import Inconsistent, solve_affine
 from algebra.linalg.modular import Residues, echelon, kernel, matmul, rank
+from algebra.polynomials.quadratic import Quadrics
+from algebra.polynomials.substitution import Composed, Survey, compose
 from algebra.systems.core import Core, DeferredBlock
 from algebra.systems.incidence import block_triangular_form
-from algebra.systems.quadratic import Composed, Quadrics, compose
 from algebra.systems.system import QuadraticSystem
 from algebra.time_limits import check_time
 
-# Quadratic monomials of each equation that are tried first.
+# Quadratic monomials of each equation that are drawn, and that are tried first.
+_DRAWN = 4
 _SAMPLE = 2
+# Equations whose rank is found at once.
+_FEW = 64
 # Entries of all exponent vectors up to which these are written out.
 _VECTORS = 10_000_000
-
-
-class _Inconsistent(Exception):
-    pass
-
-
-@dataclass(frozen=True, eq=False)
-class _Survey:
-    """Of each polynomial: degree, number of terms, and the unknowns that occur in it."""
-
-    degrees: np.ndarray
-    terms: np.ndarray
-    occurs: np.ndarray
-
-    @classmethod
-    def of(cls, composed: Composed) -> _Survey:
-        degrees = np.full(composed.count, -1)
-        terms = np.zeros(composed.count, np.int64)
-        occurs = np.zeros((composed.count, composed.unknowns), bool)
-        for start, q in composed.pieces():
-            part = slice(start, start + q.count)
-            degrees[part] = q.degrees
-            terms[part] = np.diff(q.starts)
-            occurs[part] = q.occurs
-        return cls(degrees, terms, occurs)
-
-    def kept(self, chosen: np.ndarray) -> _Survey:
-        return _Survey(self.degrees[chosen], self.terms[chosen], self.occurs[chosen])
-
-    def patterns(self) -> tuple[tuple[int, ...], ...]:
-        return tuple(tuple(np.flatnonzero(row).tolist()) for row in self.occurs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +60,7 @@ class ModularCore(Core):
         The core's equations.
     embedding : ndarray or None
         Affine forms of the stage unknowns in the core's.
-    survey : _Survey or None
+    survey : Survey or None
     """
 
     system: QuadraticSystem
@@ -98,7 +72,7 @@ class ModularCore(Core):
     rest: Quadrics | None = None
     composed: Composed | None = None
     embedding: Residues | None = None
-    survey: _Survey | None = None
+    survey: Survey | None = None
 
     @property
     def equation_count(self) -> int:
@@ -119,6 +93,12 @@ class ModularCore(Core):
     @cached_property
     def patterns(self) -> tuple[tuple[int, ...], ...]:
         return () if self.survey is None else self.survey.patterns()
+
+    @property
+    def occurs(self) -> np.ndarray:
+        if self.survey is None:
+            return np.zeros((0, len(self.unknowns)), bool)
+        return self.survey.occurs
 
     @cached_property
     def equations(self) -> tuple[Any, ...]:
@@ -179,7 +159,7 @@ def eliminate_modular(system: QuadraticSystem, *, defer: bool = True) -> Modular
     """
     try:
         return _eliminate(system, defer)
-    except _Inconsistent:
+    except Inconsistent:
         return ModularCore(system, (), False, ())
 
 
@@ -189,11 +169,11 @@ def _eliminate(system: QuadraticSystem, defer: bool) -> ModularCore:
     weights = np.zeros(n, bool)
     weights[: system.weights] = True
     pure = (equations.degrees <= 1) & (equations.degree_in(weights) == 0)
-    stage, free = _solve_linear(equations[np.flatnonzero(pure)].linear_rows(), p)
+    stage, free = solve_affine(equations[np.flatnonzero(pure)].linear_rows(), p)
     stage_names = tuple(system.unknowns[k] for k in free)
     rest = equations[np.flatnonzero(~pure)]
     composed = Composed(rest, stage)
-    composed, survey, numbers = _nonzero(composed, _Survey.of(composed))
+    composed, survey, numbers = _nonzero(composed, composed.survey())
 
     # Step 2: blocks that nothing else needs.
     blocks: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
@@ -206,8 +186,9 @@ def _eliminate(system: QuadraticSystem, defer: bool) -> ModularCore:
     names = tuple(stage_names[k] for k in kept)
     embedding = np.zeros((len(stage_names) + 1, len(kept) + 1), np.int64)
     embedding[[*kept, len(stage_names)], np.arange(len(kept) + 1)] = 1
-    composed = composed.then(embedding)
-    survey = _Survey(survey.degrees, survey.terms, survey.occurs[:, kept])
+    if blocks:
+        composed = composed.then(embedding)
+    survey = Survey(survey.degrees, survey.terms, survey.occurs[:, kept])
 
     # Step 3: the linear closure of what is left.
     while True:
@@ -215,12 +196,12 @@ def _eliminate(system: QuadraticSystem, defer: bool) -> ModularCore:
         composed, rows, changed = _expose_linear(composed, survey)
         if not len(rows):
             if changed:
-                survey = _Survey.of(composed)
+                survey = composed.survey()
             break
-        images, free = _solve_linear(rows, p)
+        images, free = solve_affine(rows, p)
         names = tuple(names[k] for k in free)
         composed = composed.then(images)
-        composed, survey, _ = _nonzero(composed, _Survey.of(composed))
+        composed, survey, _ = _nonzero(composed, composed.survey())
         embedding = compose(embedding, images, p)
     return ModularCore(
         system=system,
@@ -236,46 +217,22 @@ def _eliminate(system: QuadraticSystem, defer: bool) -> ModularCore:
     )
 
 
-def _nonzero(composed: Composed, survey: _Survey) -> tuple[Composed, _Survey, np.ndarray]:
+def _nonzero(composed: Composed, survey: Survey) -> tuple[Composed, Survey, np.ndarray]:
     """Without the equations that became 0 = 0, and the positions of the others."""
     if (survey.degrees == 0).any():
-        raise _Inconsistent
+        raise Inconsistent
     kept = np.flatnonzero(survey.degrees >= 0)
     return composed[kept], survey.kept(kept), kept
 
 
-def _solve_linear(rows: Residues, p: int) -> tuple[Residues, np.ndarray]:
-    """Solve affine equations; images of all unknowns, and the unknowns that stay free.
-
-    As in `algebra.systems.elimination` the unknowns of highest index become pivots.
-    """
-    n = rows.shape[1] - 1
-    used = np.flatnonzero((rows[:, :n] != 0).any(axis=0))[::-1]
-    table, pivots = echelon(rows[:, [*used, n]], p)
-    if pivots and pivots[-1] == len(used):
-        raise _Inconsistent
-    solved = used[pivots]
-    free = np.setdiff1d(np.arange(n), solved)
-    column = np.full(n + 1, -1)
-    column[free] = np.arange(len(free))
-    column[n] = len(free)
-    images = np.zeros((n + 1, len(free) + 1), np.int64)
-    images[[*free, n], np.arange(len(free) + 1)] = 1
-    others = np.setdiff1d(np.arange(len(used) + 1), pivots)
-    target = column[np.append(used, n)[others]]
-    images[np.ix_(solved, target)] = -table[:, others] % p
-    return images, free
-
-
 def _defer(
-    composed: Composed, survey: _Survey
+    composed: Composed, survey: Survey
 ) -> tuple[tuple[tuple[tuple[int, ...], tuple[int, ...]], ...], np.ndarray]:
     """Split off the trailing blocks that are linear in their own unknowns."""
     p, unknowns = composed.quadrics.p, composed.unknowns
     rng = random.Random(unknowns)
     values = np.array([rng.randrange(1 << 16) for _ in range(unknowns)], np.int64)
-    patterns = survey.patterns()
-    triangular = block_triangular_form(patterns, unknowns)
+    triangular = block_triangular_form(survey.occurs, unknowns)
     needed = np.zeros(unknowns, bool)
     for part in (triangular.overdetermined, triangular.underdetermined):
         needed |= survey.occurs[list(part.equations)].any(axis=0)
@@ -292,18 +249,34 @@ def _defer(
 
 
 def _is_solvable(composed: Composed, own: list[int], values: Residues, p: int) -> bool:
-    """Whether equations are linear in their own unknowns, and regular at a random point."""
-    part = np.zeros(composed.unknowns, bool)
-    part[own] = True
-    rows = []
-    for _, q in composed.pieces():
-        if (q.degree_in(part) > 1).any():
-            return False
-        rows.append(q.affine_in(own, values)[:, :-1])
-    return len(echelon(np.concatenate(rows), p)[1]) == len(own)
+    """Whether equations are linear in their own unknowns, and regular at a random point.
+
+    With each image a form in the own unknowns and its value at the point otherwise, a product
+    of two is known without the other unknowns being multiplied out.
+    """
+    q, images = composed.quadrics, composed.images
+    inner = images[:, own]
+    others = np.append(values, 1) % p
+    others[own] = 0
+    outer = matmul(images, others[:, None], p)
+    touched = np.asarray(inner.any(axis=1))
+    squared = np.flatnonzero(touched[q.first] & touched[q.second])
+    if len(squared):
+        part = np.zeros(composed.unknowns, bool)
+        part[own] = True
+        for _, expanded in composed[np.unique(q.polynomial[squared])].pieces():
+            if (expanded.degree_in(part) > 1).any():
+                return False
+    rows = np.zeros((composed.count, len(own)), np.int64)
+    for a, b in ((q.first, q.second), (q.second, q.first)):
+        term = np.flatnonzero(touched[a])
+        factor = q.coefficient[term] * outer[b[term], 0] % p
+        # Sums of up to 2^32 residues fit.
+        np.add.at(rows, q.polynomial[term], inner[a[term]] * factor[:, None] % p)
+    return len(echelon(rows % p, p)[1]) == len(own)
 
 
-def _expose_linear(composed: Composed, survey: _Survey) -> tuple[Composed, Residues, bool]:
+def _expose_linear(composed: Composed, survey: Survey) -> tuple[Composed, Residues, bool]:
     """Split the span of the equations into non-linear ones and rows of linear ones.
 
     Only where the span holds a linear equation, or depends on itself, are the equations
@@ -340,7 +313,7 @@ def _replaced(composed: Composed) -> tuple[Composed, Residues, bool]:
     rows = np.zeros((found - quadratic, k + 1), np.int64)
     rows[:, columns[products:] // (k + 1)] = table[quadratic:found, products : len(columns)]
     if len(rows) and not rows[-1, :k].any():
-        raise _Inconsistent
+        raise Inconsistent
     mix = table[:quadratic, len(columns) :]
     return Composed(composed.quadrics.combine(mix), composed.images), rows, True
 
@@ -373,14 +346,17 @@ def _ordered_monomials(q: Quadrics) -> np.ndarray:
 
 def _hidden(composed: Composed) -> Residues:
     """Combinations of the equations without quadratic terms: a basis of the left kernel."""
-    p, count, k = composed.quadrics.p, composed.count, composed.unknowns + 1
-    columns = _sampled(composed)
+    p, count = composed.quadrics.p, composed.count
+    sides = composed.sides()
+    columns = _sampled(composed, sides)
+    if _independent(composed, columns, sides):
+        return np.zeros((0, count), np.int64)
+    matrix = _coefficients(composed, columns, np.arange(count))
     while True:
         check_time()
-        matrix = composed.coefficients(columns // k, columns % k)
-        if rank(matrix, p) == count:
-            return np.zeros((0, count), np.int64)
         hidden = kernel(matrix, p)
+        if not len(hidden):
+            return hidden
         # One random combination is quick to test; where it leaves nothing, all are tested.
         missed = _missed(composed, _random_row(len(hidden), p), hidden)
         if not len(missed):
@@ -388,24 +364,92 @@ def _hidden(composed: Composed) -> Residues:
         if not len(missed):
             return hidden
         columns = np.union1d(columns, missed[: max(64, 2 * count)])
+        matrix = _coefficients(composed, columns, np.arange(count))
 
 
-def _sampled(composed: Composed) -> np.ndarray:
-    """Some quadratic monomials of each equation, as first · (unknowns + 1) + second."""
+def _independent(
+    composed: Composed, keys: np.ndarray, sides: tuple[np.ndarray, np.ndarray]
+) -> bool:
+    """Whether coefficients of some monomials show that the equations are independent.
+
+    Monomials that only equations of a set S can hold, and whose coefficients in these have rank
+    |S|, prove S independent of all others and say nothing of these: S is put aside, and what the
+    others hold is looked at without it.  In the core of a large net a weight stands in the
+    equations of its own row, and S is a row at a time.  What is left goes to FLINT.
+    """
+    p, holders = composed.quadrics.p, _holders(keys, composed.unknowns + 1, sides)
+    left = np.arange(composed.count)
+    while len(left) > _FEW:
+        check_time()
+        held = holders[:, left]
+        counts = held.sum(axis=1)
+        gone = np.zeros(len(left), bool)
+        alone = np.flatnonzero(counts == 1)
+        owner = held[alone].argmax(axis=1)
+        for e in np.unique(owner).tolist():
+            own = alone[owner == e]
+            gone[e] = _coefficients(composed, keys[own], left[[e]]).any()
+        if gone.any():
+            left = left[~gone]
+            continue
+        # The largest sets first: they use what is held by parts of them as well.
+        few = np.flatnonzero((counts > 0) & (counts <= _FEW))
+        few = few[np.argsort(-counts[few], kind="stable")]
+        held, tried = held[few], set()
+        for own in held:
+            if gone[own].all() or (name := own.tobytes()) in tried:
+                continue
+            tried.add(name)
+            inside, size = few[~(held & ~own).any(axis=1)], np.count_nonzero(own)
+            if len(inside) >= size:
+                part = _coefficients(composed, keys[inside], left[own])
+                if rank(part, p) == size:
+                    gone |= own
+        if not gone.any():
+            break
+        left = left[~gone]
+    return rank(_coefficients(composed, keys, left), p) == len(left)
+
+
+def _sampled(composed: Composed, sides: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Some quadratic monomials of each equation, as first · (unknowns + 1) + second.
+
+    Of those that are drawn the ones that few other equations can hold.
+    """
     q, k = composed.quadrics, composed.unknowns
     rng = random.Random(composed.count)
     lists = [np.flatnonzero(row[:k]).tolist() for row in composed.images]
     quadratic = np.flatnonzero(q.second < q.unknowns)
     ends = np.searchsorted(q.polynomial[quadratic], np.arange(q.count + 1)).tolist()
-    found = set()
+    drawn: set[tuple[int, int]] = set()
     for e in range(q.count):
-        for _ in range(_SAMPLE if ends[e] < ends[e + 1] else 0):
+        for _ in range(_DRAWN if ends[e] < ends[e + 1] else 0):
             term = quadratic[rng.randrange(ends[e], ends[e + 1])]
             choice = lists[q.first[term]], lists[q.second[term]]
             if choice[0] and choice[1]:
                 i, j = rng.choice(choice[0]), rng.choice(choice[1])
-                found.add(min(i, j) * (k + 1) + max(i, j))
-    return np.array(sorted(found), np.int64)
+                drawn.add((e, min(i, j) * (k + 1) + max(i, j)))
+    owner, keys = np.array(sorted(drawn), np.int64).reshape(-1, 2).T
+    holders = _holders(keys, k + 1, sides).sum(axis=1)
+    order = np.lexsort((holders, owner))
+    nth = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    return np.unique(keys[order][nth < _SAMPLE])
+
+
+def _holders(keys: np.ndarray, k: int, sides: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+    """Which equations can hold which monomials, shape (monomials, equations)."""
+    near, far = sides
+    i, j = keys // k, keys % k
+    return np.asarray(near[i] & far[j] | near[j] & far[i])
+
+
+def _coefficients(composed: Composed, keys: np.ndarray, chosen: np.ndarray) -> Residues:
+    """Coefficients of monomials in some of the equations, shape (monomials, equations)."""
+    k = composed.unknowns + 1
+    matrix = np.zeros((len(keys), len(chosen)), np.int64)
+    for column, e in enumerate(chosen.tolist()):
+        matrix[:, column] = composed.coefficients(e, keys // k, keys % k)
+    return matrix
 
 
 def _random_row(size: int, p: int) -> Residues:

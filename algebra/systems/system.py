@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.modular import Residues
+from algebra.polynomials.quadratic import DegreeAboveTwo, QuadraticMatrix, Quadrics, stacked
 from algebra.polynomials.rings import PrimeField, Ring, SymbolicRing, symbol
 from algebra.problems.allocation import Allocation
 from algebra.systems.forms import FORMS, form_of
-from algebra.systems.quadratic import DegreeAboveTwo, QuadraticMatrix, Quadrics, stacked
 
 
 @dataclass(frozen=True)
@@ -182,11 +182,6 @@ class QuadraticSystem:
 
 # What a structure report is about.
 WrittenSystem = PolynomialSystem | QuadraticSystem
-
-
-def patterns_of(system: WrittenSystem) -> list[list[int]]:
-    """For each equation, the unknowns that occur in it."""
-    return [np.flatnonzero(row).tolist() for row in system.occurs]
 
 
 def build_system(

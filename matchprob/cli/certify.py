@@ -65,6 +65,7 @@ def inspect(
     from matchprob.api import certify as exact
     from matchprob.api.given import as_instance
     from matchprob.api.question import as_problem
+    from matchprob.explain.structure import explain_structure
     from matchprob.io import files
     from matchprob.report import inspection
     from matchprob.report.explanation import print_explanation
@@ -89,7 +90,7 @@ def inspect(
         from matchprob.api.equations.symbolic import shown_core
 
         left = shown_core(question, found, own, seed)
-    why = found.explain(str(problem))
+    why = explain_structure(found, str(problem), core_shown=core)
     if as_json:
         told: dict[str, Any] = {"export": exported.to_dict()} if exported else {}
         if equations:

@@ -8,7 +8,9 @@ from algebra.results import Explanation
 from algebra.systems.inspection import Inspection
 
 
-def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
+def explain_structure(
+    found: Inspection, file: str = "P.toml", *, core_shown: bool = False
+) -> Explanation:
     """What an inspection shows.
 
     Parameters
@@ -16,6 +18,8 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
     found : Inspection
     file : str, optional
         How commands are to name the problem.
+    core_shown : bool, optional
+        Whether the core itself is shown already: then nobody is told how to see it.
     """
     certify = (f"matchprob certify {file}", "the verdict, with evidence")
     if found.violations:
@@ -58,11 +62,12 @@ def explain_structure(found: Inspection, file: str = "P.toml") -> Explanation:
         "Counting rows, columns and crosses finds no surplus; that is necessary for MP > 0, not "
         "sufficient.",
     )
+    shows_core = (f"matchprob inspect {file} --core", "the core itself")
     return Explanation(
         known,
         "whether the equations are independent, and how many of the solutions are real",
         "the generic rank (MP = 0 or not) and the number N of complex solutions",
-        (certify, (f"matchprob inspect {file} --core", "the core itself")),
+        (certify,) if core_shown else (certify, shows_core),
     )
 
 

@@ -110,7 +110,7 @@ def blocks_of(problem: Problem, seed: int = 0) -> Data | None:
     )
     system = instance.system(form).without_identities()
     patterns = system.equations.patterns()
-    return incidence(system, block_triangular_form(patterns, len(system.unknowns)), patterns)
+    return incidence(system, block_triangular_form(system.occurs, len(system.unknowns)), patterns)
 
 
 def incidence(system: QuadraticSystem, form: BlockTriangularForm, patterns: Any) -> Data:

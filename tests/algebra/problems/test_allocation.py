@@ -242,3 +242,17 @@ def test_indices_of_numpy_are_cells():
 def test_wrong_calls_are_input_errors(make, word):
     """Names and lines that are not there are named."""
     refused(make, word)
+
+
+@given(st.integers(0, 10**6))
+def test_blocks_are_the_cells(seed):
+    """The rectangles cover each learnable weight once and no other; whole rows are one."""
+    rng = np.random.default_rng(seed)
+    net = LinearRNN(n=int(rng.integers(1, 7)), T=2, b=1, d=1, m=1)
+    mask = rng.random((net.n, net.n)) < rng.choice([0, 0.3, 0.7, 1])
+    covered = np.zeros((net.n, net.n), int)
+    blocks = Allocation.from_masks(net, W=mask).blocks("W")
+    for top, bottom, left, right in blocks:
+        covered[top : bottom + 1, left : right + 1] += 1
+    assert (covered == mask).all()
+    assert not mask.all() or blocks == [(0, net.n - 1, 0, net.n - 1)]

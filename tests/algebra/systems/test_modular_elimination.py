@@ -81,11 +81,22 @@ def test_a_net_of_eight_neurons(columns):
 
 def test_small_pieces_change_nothing(small_allocations, monkeypatch):
     """Multiplied out four terms at a time, with one monomial of each equation sampled."""
-    monkeypatch.setattr("algebra.systems.quadratic._AT_ONCE", 4)
+    monkeypatch.setattr("algebra.polynomials.substitution._AT_ONCE", 4)
     monkeypatch.setattr(modular_elimination, "_SAMPLE", 1)
     for k, allocation in enumerate(small_allocations(5, 40, largest=9)):
         for form in forms(allocation.network, allocation):
             same(*both(allocation, k, form))
+
+
+def test_large_ways_lead_to_the_same_core(small_allocations, monkeypatch):
+    """Linear equations in stages, polynomials as tables, independence set by set."""
+    monkeypatch.setattr("algebra.linalg.affine._AT_ONCE", 0)
+    monkeypatch.setattr("algebra.linalg.affine._FEW", 3)
+    monkeypatch.setattr("algebra.polynomials.substitution._MANY", 1)
+    monkeypatch.setattr(modular_elimination, "_FEW", 2)
+    for k, allocation in enumerate(small_allocations(8, many(60), largest=9)):
+        for form in forms(allocation.network, allocation):
+            same(*both(allocation, k, form, teacher=k % 2 == 1))
 
 
 def test_a_root_comes_back():

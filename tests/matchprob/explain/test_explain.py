@@ -315,3 +315,12 @@ def test_recordings():
     stopped = replace(mp.record(problem, "units"), bound=0).explain("p.toml")
     assert "between 0 and" in stopped.open
     assert stopped.commands[0][0].endswith("--what units --seconds 600")
+
+
+def test_who_sees_the_core_is_not_told_how_to_see_it():
+    """`inspect` advises `inspect --core`, but not to those who gave it."""
+    found = mp.inspect(DIAGONAL)
+    assert any("--core" in command for command, _ in explain_structure(found).commands)
+    shown = explain_structure(found, core_shown=True)
+    assert not any("--core" in command for command, _ in shown.commands)
+    assert shown.known == explain_structure(found).known

@@ -4,16 +4,11 @@ Every lifted form is at most quadratic (`algebra.systems.forms`).  A batch of su
 in K unknowns is four parallel arrays: the polynomial, two factors a ≤ b and the coefficient
 of each term; the factor K stands for 1, so that (K, K) is a constant and (a, K) linear.
 Nothing here grows with the number of unknowns of a monomial, as exponent vectors do.
-
-A substitution of affine forms, :math:`x_a = \sum_i P_{ai} y_i` with P of K + 1 rows (the
-last one keeps the constant), turns :math:`\sum c\,x_a x_b` into a sum over the terms of
-:math:`c\,P_{ai} P_{bj}\, y_i y_j`.  The factor with the sparser row of P is expanded first,
-terms that share the other are collected, and one sparse product with P does the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,12 +16,6 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.modular import Residues, matmul
-from algebra.time_limits import check_time
-
-# Terms held at once while a substitution is expanded.
-_AT_ONCE = 1_000_000
-# Matrices of at most so many entries are multiplied without SciPy: it takes longer to load.
-_SMALL = 4096
 
 
 class DegreeAboveTwo(ArithmeticError):
@@ -192,186 +181,6 @@ def merged(
     kept = total != 0
     key = key[starts][kept]
     return Quadrics(count, unknowns, p, key // (k * k), key // k % k, key % k, total[kept])
-
-
-@dataclass(frozen=True, eq=False)
-class Composed:
-    """Quadrics in which affine forms are to be put for the unknowns: expanded piece by piece.
-
-    Attributes
-    ----------
-    quadrics : Quadrics
-    images : ndarray of int64, shape (unknowns + 1, new unknowns + 1)
-        Row k is the affine form of unknown k, its constant last; the last row is that of 1.
-    """
-
-    quadrics: Quadrics
-    images: Residues
-
-    @property
-    def count(self) -> int:
-        """Number of polynomials."""
-        return self.quadrics.count
-
-    @property
-    def unknowns(self) -> int:
-        """Number of new unknowns."""
-        return self.images.shape[1] - 1
-
-    def then(self, images: Residues) -> Composed:
-        """After one more substitution."""
-        return Composed(self.quadrics, compose(self.images, images, self.quadrics.p))
-
-    def __getitem__(self, chosen: Sequence[int] | np.ndarray) -> Composed:
-        part = Composed(self.quadrics[chosen], self.images)
-        for name in ("_halves", "_entries", "_support"):
-            if name in self.__dict__:
-                part.__dict__[name] = self.__dict__[name]
-        return part
-
-    def expanded(self) -> Quadrics:
-        """All polynomials, multiplied out."""
-        pieces = list(self.pieces())
-        if not pieces:
-            return merged(0, self.unknowns, self.quadrics.p, *(np.zeros(0, np.int64),) * 4)
-        return Quadrics(
-            self.count, self.unknowns, self.quadrics.p,
-            np.concatenate([start + q.polynomial for start, q in pieces]),
-            np.concatenate([q.first for _, q in pieces]),
-            np.concatenate([q.second for _, q in pieces]),
-            np.concatenate([q.coefficient for _, q in pieces]),
-        )  # fmt: skip
-
-    def pieces(self) -> Iterator[tuple[int, Quadrics]]:
-        """The polynomials multiplied out, some at a time, with the number of the first."""
-        q = self.quadrics
-        support = self._support
-        # A bound on the terms of each polynomial before equal monomials are added.
-        work = np.zeros(q.count, np.int64)
-        np.add.at(work, q.polynomial, support[q.first] * support[q.second])
-        start = 0
-        while start < q.count:
-            check_time()
-            total = np.cumsum(work[start:])
-            stop = start + max(1, int(np.searchsorted(total, _AT_ONCE, side="right")))
-            yield start, self._expand(q[np.arange(start, stop)], support)
-            start = stop
-
-    @cached_property
-    def _halves(self) -> tuple[Any, Any]:
-        """The images in two parts of 16 bits, so that sums of products fit in 64 bits."""
-        high, low = self.images >> 16, self.images & 0xFFFF
-        if np.count_nonzero(self.images) * 8 > self.images.size or self.images.size <= _SMALL:
-            return high, low
-        # Loaded here: SciPy takes longer than small systems do.
-        from scipy.sparse import csr_array
-
-        return csr_array(high), csr_array(low)
-
-    def _expand(self, q: Quadrics, support: np.ndarray) -> Quadrics:
-        high, low = self._halves
-        p, k = q.p, self.unknowns + 1
-        swap = support[q.first] > support[q.second]
-        near, far = np.where(swap, q.second, q.first), np.where(swap, q.first, q.second)
-        # Each term's sparser factor: its affine form, term by term.
-        lengths = support[near]
-        starts = np.cumsum(support) - support
-        offset = np.repeat(starts[near] - np.cumsum(lengths) + lengths, lengths)
-        at = np.arange(len(offset)) + offset
-        index, entry = self._entries
-        value = np.repeat(q.coefficient, lengths) * entry[at] % p
-        key = np.repeat(q.polynomial, lengths) * k + index[at]
-        groups, group = np.unique(key, return_inverse=True)
-        shape = (len(groups), q.unknowns + 1)
-        column = np.repeat(far, lengths)
-        rows: Any
-        if shape[0] * shape[1] <= _SMALL and isinstance(high, np.ndarray):
-            rows = np.zeros(shape, np.int64)
-            np.add.at(rows, (group, column), value)
-            rows %= p
-        else:
-            from scipy.sparse import csr_array
-
-            rows = csr_array((value, (group, column)), shape)
-            rows.data %= p
-        # The other factors, those that share a polynomial and an unknown together.
-        upper, lower = rows @ high, rows @ low
-        if isinstance(upper, np.ndarray):
-            product = ((upper % p << 16) + lower) % p
-            row, column = np.nonzero(product)
-            value = product[row, column]
-        else:
-            upper.data = upper.data % p << 16
-            sparse = (upper + lower).tocoo()
-            row, column = (axis.astype(np.int64) for axis in sparse.coords)
-            value = sparse.data % p
-        polynomial, index = groups // k, groups % k
-        # The monomial y_i y_j comes twice only where both are such unknowns, or i = j.
-        expanded = np.zeros((q.count, k), bool)
-        expanded[polynomial, index] = True
-        e, i, j = polynomial[row], index[row], column
-        twice = expanded[e, j]
-        once = ~twice & (value != 0)
-        both = merged(q.count, self.unknowns, p, e[twice], i[twice], j[twice], value[twice])
-        i, j = i[once], j[once]
-        parts = [
-            np.concatenate([e[once], both.polynomial]),
-            np.concatenate([np.minimum(i, j), both.first]),
-            np.concatenate([np.maximum(i, j), both.second]),
-            np.concatenate([value[once], both.coefficient]),
-        ]
-        order = np.argsort(parts[0].astype(np.int16 if q.count < 1 << 15 else int), kind="stable")
-        return Quadrics(q.count, self.unknowns, p, *(part[order] for part in parts))
-
-    @cached_property
-    def _support(self) -> np.ndarray:
-        return np.asarray(np.count_nonzero(self.images, axis=1))
-
-    @cached_property
-    def _entries(self) -> tuple[np.ndarray, np.ndarray]:
-        """The entries of the images that are not 0, row by row: columns and values."""
-        row, column = np.nonzero(self.images)
-        return column, self.images[row, column]
-
-    def coefficients(self, first: np.ndarray, second: np.ndarray) -> Residues:
-        """Coefficients of some products of two unknowns, without multiplying out.
-
-        Parameters
-        ----------
-        first, second : ndarray of int, shape (N,)
-            New unknowns; each pair once, in ascending order.
-
-        Returns
-        -------
-        ndarray of int64, shape (N, count)
-        """
-        q, p = self.quadrics, self.quadrics.p
-        quadratic = np.flatnonzero(q.second < q.unknowns)
-        out = np.zeros((len(first), self.count), np.int64)
-        if not len(quadratic):
-            return out
-        columns = np.ascontiguousarray(self.images.T)
-        a, b = q.first[quadratic], q.second[quadratic]
-        owner, factor = q.polynomial[quadratic], q.coefficient[quadratic]
-        starts = np.flatnonzero(np.diff(owner, prepend=-1))
-        for at, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
-            value = columns[i][a] * columns[j][b] % p
-            if i != j:
-                value = (value + columns[j][a] * columns[i][b]) % p
-            out[at, owner[starts]] = np.add.reduceat(value * factor % p, starts) % p
-        return out
-
-
-def compose(images: Residues, then: Residues, p: int) -> Residues:
-    """The affine forms of one substitution after another; unit rows are only copied."""
-    busy = np.flatnonzero((then != 0).sum(axis=1) != 1)
-    simple = np.flatnonzero((then != 0).sum(axis=1) == 1)
-    out = matmul(images[:, busy], then[busy], p)
-    target = then[simple].argmax(axis=1)
-    value = then[simple, target]
-    for k, column, factor in zip(simple, target, value, strict=True):
-        out[:, column] = (out[:, column] + images[:, k] * factor) % p
-    return out
 
 
 class QuadraticMatrix:
