@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from matchprob.cli import run
+from numeric.tracking import root_count
 from tests.matchprob.calls import DIAGONAL, NETWORK, ROW, call
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -270,7 +271,24 @@ B = [[1], [0], [1]]
 """
 
 
-@pytest.mark.usefixtures("no_msolve")
+_KNOWN: dict = {}
+
+
+@pytest.fixture
+def one_search(monkeypatch):
+    """A net's solutions are searched for once, seconds each time, for all that asks for N."""
+    search = root_count.monodromy_root_count
+
+    def remembered(allocation, support=None, seed=0, **limits):
+        key = str((allocation, seed, [(n, m.tobytes()) for n, m in (support or {}).items()]))
+        if key not in _KNOWN:
+            _KNOWN[key] = search(allocation, support, seed, **limits)
+        return _KNOWN[key]
+
+    monkeypatch.setattr(root_count, "monodromy_root_count", remembered)
+
+
+@pytest.mark.usefixtures("no_msolve", "one_search")
 def test_missing_msolve(problem, capsys, tmp_path):
     """Without msolve N comes from a trace test, and everything that rests on it says so."""
     path, out = problem(MIXED), tmp_path / "cert.json"
@@ -300,7 +318,7 @@ def test_missing_msolve(problem, capsys, tmp_path):
         assert "N by trace test" in instance["note"]
 
 
-@pytest.mark.usefixtures("no_msolve")
+@pytest.mark.usefixtures("no_msolve", "one_search")
 def test_engines_that_need_msolve_say_so(problem, capsys):
     """The exact engine solves by msolve: without it, its command to install it, status 2."""
     assert call("count", problem(MIXED), "--engine", "exact", "--instances", 1) == 2
