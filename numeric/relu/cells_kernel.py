@@ -13,7 +13,7 @@ leaves the other side to the child.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -239,8 +239,7 @@ def _solve_root(program, basic, start, path, room, known):
     for i in range(len(basic)):
         costs[basic[i]] = 0.0
         path.entered[0, basic[i]] = True
-    # Typed: numba compiles what it calls with a number anew for that number.
-    root = np.int64(0)
+    root: Any = np.int64(0)
     basis = _basis(path, root)
     if not invert(program, basis, costs, room):
         return False, True, True

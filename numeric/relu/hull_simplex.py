@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from numeric.relu.simplex import FEASIBLE, copy_matrix
+from numeric.relu.simplex import FEASIBLE, NONE_YET, copy_matrix
 
 # Entries, as a share of the largest in their row, that may be pivots; after a fresh inverse.
 PIVOT = 1e-6
@@ -303,7 +303,7 @@ def dual_simplex(program, basis, costs, age, limit, room):
             if not invert(program, basis, costs, room):
                 return DOUBTFUL, age, -1
             age = 0
-        r, worst = np.int64(-1), FEASIBLE
+        r, worst = NONE_YET, FEASIBLE
         for i in range(len(basic)):
             size = abs(beta[i]) if gone[basic[i]] else -beta[i]
             if size > worst:
@@ -343,7 +343,7 @@ def primal_simplex(program, basis, age, limit, room):
             if not invert(program, basis, program.costs, room):
                 return age
             age = 0
-        j, least = np.int64(-1), -1e-9
+        j, least = NONE_YET, -1e-9
         for c in range(len(basis.reduced)):
             if basis.reduced[c] < least and not (basis.gone[c] or basis.entered[c]):
                 least, j = basis.reduced[c], c
@@ -351,7 +351,7 @@ def primal_simplex(program, basis, age, limit, room):
             return age
         column = room.column
         _times_inverse(basis.inverse, program.columns[j], column)
-        r, ratio, entry = np.int64(-1), np.inf, 0.0
+        r, ratio, entry = NONE_YET, np.inf, 0.0
         for i in range(len(column)):
             a = column[i]
             if a > 1e-6:

@@ -16,6 +16,7 @@ from numeric.relu.simplex import (
     FEASIBLE,
     LIMIT,
     NO_MATCH,
+    NONE_YET,
     copy_matrix,
     copy_vector,
     pivot,
@@ -98,7 +99,7 @@ def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
     """0 feasible, 1 infeasible, 2 step limit; the row; 1 where the refutation is doubtful."""
     rows, columns = T.shape
     for _ in range(limit):
-        r, worst = np.int64(-1), FEASIBLE
+        r, worst = NONE_YET, FEASIBLE
         for i in range(rows):
             size = -beta[i]
             if fixed[basic[i]]:
@@ -108,7 +109,7 @@ def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
         if r < 0:
             return 0, -1, 0
         sign = 1.0 if beta[r] > 0 else -1.0
-        j, ratio, entry, doubt = np.int64(-1), np.inf, 0.0, 0
+        j, ratio, entry, doubt = NONE_YET, np.inf, 0.0, 0
         noise = _noise(T, r)
         for k in range(columns):
             if fixed[other[k]]:
