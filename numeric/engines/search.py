@@ -57,9 +57,9 @@ class RealSearch:
     >>> from algebra.networks.recurrent import LinearRNN
     >>> from numeric.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
-    >>> instance, chain = draw_instance(problem, 0, 0), make_chain(problem.allocation)
+    >>> instance, chain = draw_instance(problem, 0, 1), make_chain(problem.allocation)
     >>> search = RealSearch(instance, chain, enough=None)
-    >>> search.follow(100)
+    >>> search.follow(112)
     >>> search.result().real, search.few
     (2, True)
     """

@@ -44,8 +44,8 @@ from numeric.tracking.tracker import DONE, ChainLines, Settings, follow
 _FIRST, _LARGEST = 16, 256
 # Of the largest weight: imaginary parts below it are worth a test.
 _LOOKS_REAL = 1e-5
-# Endpoints repeat each other where at most this share of them was met once.
-_MET_ONCE = 0.05
+# Endpoints repeat each other where at most this share of them, of so many at least, was met once.
+_MET_ONCE, _TELLING = 0.05, 64
 # The free inputs are worth it with at most so many times as many unknowns as weights.
 _MORE_UNKNOWNS = 1.5
 
@@ -78,9 +78,10 @@ class LabelPaths:
     >>> from numeric.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
     >>> paths = LabelPaths(draw_instance(problem, 0, 0), make_chain(problem.allocation))
-    >>> ends = paths.follow(48)
-    >>> paths.distinct, paths.repeats
-    (2, True)
+    >>> while not paths.repeats:
+    ...     ends = paths.follow(1000)
+    >>> paths.paths, paths.distinct  # a pair of conjugates counts once
+    (112, 1)
     """
 
     def __init__(self, instance: Instance, chain: Chain, seed: int = 0) -> None:
@@ -158,7 +159,7 @@ class _Ends:
     def repeat(self) -> bool:
         """Whether hardly any was met only once."""
         once = int((self.met == 1).sum())
-        return self.count >= 2 * _FIRST and once <= _MET_ONCE * self.count
+        return self.count >= _TELLING and once <= _MET_ONCE * self.count
 
     def add(self, ends: np.ndarray) -> None:
         """Count endpoints."""

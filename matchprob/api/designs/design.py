@@ -16,7 +16,7 @@ from algebra.errors import InputError
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
-from algebra.results import Result, named
+from algebra.results import Result
 from algebra.time_limits import positive_seconds, within
 from matchprob.api.designs.goals import GOALS, RaceOptions
 from matchprob.api.question import network_of
@@ -90,7 +90,10 @@ class DesignResult(Result):
     def facts(self) -> dict[str, Any]:
         """What it is best at, and how sure that is."""
         return {
-            **named(self, "goal", "value", "bound", "cost"),
+            "goal": self.goal,
+            "value": self.value,
+            "bound": self.bound,
+            "cost": self.cost,
             "learnable": self.allocation.size,
         }
 

@@ -44,7 +44,7 @@ def test_ends_are_solutions_of_the_complete_count(case):
     found = total = 0
     for k in range(4):
         instance = draw_instance(problem, 3, k)
-        (complete,) = engine.count([instance])
+        (complete,) = engine.count_many([instance])
         assert complete.status == "complete"
         search = RealSearch(instance, engine.chain, enough=None)
         search.follow(2000)
@@ -65,7 +65,7 @@ def test_an_instance_without_a_real_solution_is_never_matched():
     engine = HomotopyEngine(DIAGONAL, root_count=2, cache=False)
     instances = [draw_instance(DIAGONAL, 0, k) for k in range(60)]
     without = met = 0
-    for instance, complete in zip(instances, engine.count(instances), strict=True):
+    for instance, complete in zip(instances, engine.count_many(instances), strict=True):
         search = RealSearch(instance, engine.chain)
         search.follow(200)
         assert not len(search.pool) or complete.real
@@ -102,6 +102,18 @@ def test_trials_of_a_large_net_are_decided_by_one_solution():
         assert count.complex is None
 
 
+def test_few_solutions_are_counted_where_none_is_real():
+    """The search decides as complete counts do: a match by one solution, none by all of them."""
+    net = LinearRNN(n=6, T=3, b=1, d=1, m=3)
+    problem = Problem(net, {"W": RandomCells(budget=3, rows=3)})
+    instances = [draw_instance(problem, 0, k) for k in (0, 3, 14)]
+    outcomes = []
+    for complete in (True, False):
+        with InstanceCounter(problem, "homotopy", complete=complete) as counter:
+            outcomes.append([c.outcome for c in counter.count_many(instances)])
+    assert outcomes[0] == outcomes[1] == ["matched", "matched", "unmatched"]
+
+
 def test_the_seed_decides():
     """Equal seeds find equal solutions, in any number of calls; others start elsewhere."""
     one, same, parts, other = (search_of(SIX_ROWS, 0, seed) for seed in (0, 0, 0, 1))
@@ -132,7 +144,7 @@ def test_chains_of_several_layers():
     engine = HomotopyEngine(problem, root_count=roots, cache=False)
     instances = [draw_instance(problem, 1, k) for k in range(10)]
     matched = met = 0
-    for instance, complete in zip(instances, engine.count(instances), strict=True):
+    for instance, complete in zip(instances, engine.count_many(instances), strict=True):
         search = RealSearch(instance, engine.chain)
         search.follow(200)
         assert not len(search.pool) or complete.real
