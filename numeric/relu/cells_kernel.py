@@ -13,7 +13,7 @@ leaves the other side to the child.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -29,7 +29,14 @@ from numeric.relu.hull_simplex import (
     times_columns,
 )
 from numeric.relu.refuting_rows import NODE, SIDE, keep_row, look_up
-from numeric.relu.simplex import CANDIDATE, FEASIBLE, LIMIT, NO_MATCH
+from numeric.relu.simplex import (
+    CANDIDATE,
+    FEASIBLE,
+    LIMIT,
+    NO_MATCH,
+    copy_matrix,
+    copy_vector,
+)
 
 REFUTED, DOUBTFUL, CELL = 0, 1, 2
 _IN_DOUBT = hull_simplex.DOUBTFUL
@@ -218,30 +225,31 @@ def _solve(program, path, depth, costs, age, room, known):
 @numba.njit(**_ONCE)
 def _solve_root(program, basic, start, path, room, known):
     """The root at its optimum: feasible, in doubt, and whether a basis was found singular."""
-    path.basic[0] = basic
-    path.sides[0] = start
+    copy_vector(basic, path.basic[0])
+    copy_matrix(start, path.sides[0])
     path.gone[0] = False
     path.entered[0] = False
     path.waits[0, 0] = -1
     for i in range(start.shape[0]):
         for s in range(start.shape[1]):
             if start[i, s] != 0:
-                _remove(program, path.gone[0], i, s, start[i, s])
+                _remove(program, path.gone[0], i, s, np.int64(start[i, s]))
     # Costs of the first basis count as 0 until a basis is feasible.
     costs = program.costs.copy()
     for i in range(len(basic)):
         costs[basic[i]] = 0.0
         path.entered[0, basic[i]] = True
-    basis = _basis(path, 0)
+    root: Any = np.int64(0)
+    basis = _basis(path, root)
     if not invert(program, basis, costs, room):
         return False, True, True
-    feasible, doubt = _solve(program, path, 0, costs, 0, room, known)
+    feasible, doubt = _solve(program, path, root, costs, root, room, known)
     lost = False
     if feasible:
         lost = not invert(program, basis, program.costs, room)
         if not lost:
             limit = 50 * (len(program.b) + len(program.unit)) + 1000
-            path.age[0] = primal_simplex(program, basis, 0, limit, room)
+            path.age[0] = primal_simplex(program, basis, root, limit, room)
             lost = not invert(program, basis, program.costs, room)
             path.age[0] = 0
     return feasible, doubt, lost
@@ -251,13 +259,13 @@ def _solve_root(program, basic, start, path, room, known):
 def _copy_down(program, path, source, i, s, side):
     """The child on a side, one deeper."""
     depth = source + 1
-    path.inverse[depth] = path.inverse[source]
-    path.beta[depth] = path.beta[source]
-    path.basic[depth] = path.basic[source]
-    path.reduced[depth] = path.reduced[source]
-    path.gone[depth] = path.gone[source]
-    path.entered[depth] = path.entered[source]
-    path.sides[depth] = path.sides[source]
+    copy_matrix(path.inverse[source], path.inverse[depth])
+    copy_vector(path.beta[source], path.beta[depth])
+    copy_vector(path.basic[source], path.basic[depth])
+    copy_vector(path.reduced[source], path.reduced[depth])
+    copy_vector(path.gone[source], path.gone[depth])
+    copy_vector(path.entered[source], path.entered[depth])
+    copy_matrix(path.sides[source], path.sides[depth])
     path.sides[depth, i, s] = side
     path.waits[depth, 0] = -1
     _remove(program, path.gone[depth], i, s, side)
@@ -318,7 +326,7 @@ def search(program, basic, path, start, wanted, leaves, room, known):
         else:
             if wanted.every or kind != REFUTED:
                 if recorded < len(leaves.kinds):
-                    leaves.sides[recorded] = path.sides[depth]
+                    copy_matrix(path.sides[depth], leaves.sides[recorded])
                     leaves.kinds[recorded] = kind
                 recorded += 1
             ended += 1
@@ -338,7 +346,7 @@ def search(program, basic, path, start, wanted, leaves, room, known):
                 break
             if wanted.every:
                 if recorded < len(leaves.kinds):
-                    leaves.sides[recorded] = path.sides[depth]
+                    copy_matrix(path.sides[depth], leaves.sides[recorded])
                     leaves.sides[recorded, i, s] = side
                     leaves.kinds[recorded] = REFUTED
                 recorded += 1

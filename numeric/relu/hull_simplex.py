@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from numeric.relu.simplex import FEASIBLE
+from numeric.relu.simplex import FEASIBLE, NONE_YET, copy_matrix
 
 # Entries, as a share of the largest in their row, that may be pivots; after a fresh inverse.
 PIVOT = 1e-6
@@ -168,7 +168,9 @@ def invert(program, basis, costs, room):
     rows = len(basic)
     both[:] = 0.0
     for c in range(rows):
-        both[:, c] = program.columns[basic[c]]
+        column = program.columns[basic[c]]
+        for x in range(rows):
+            both[x, c] = column[x]
         both[c, rows + c] = 1.0
     for c in range(rows):
         best = c
@@ -188,7 +190,7 @@ def invert(program, basis, costs, room):
             if i != c and f != 0.0:
                 for x in range(c, 2 * rows):
                     both[i, x] -= f * both[c, x]
-    basis.inverse[:] = both[:, rows:]
+    copy_matrix(both[:, rows:], basis.inverse)
     _times_inverse(basis.inverse, program.b, basis.beta)
     y = both[0]
     y[:] = 0.0
@@ -301,7 +303,7 @@ def dual_simplex(program, basis, costs, age, limit, room):
             if not invert(program, basis, costs, room):
                 return DOUBTFUL, age, -1
             age = 0
-        r, worst = -1, FEASIBLE
+        r, worst = NONE_YET, FEASIBLE
         for i in range(len(basic)):
             size = abs(beta[i]) if gone[basic[i]] else -beta[i]
             if size > worst:
@@ -341,7 +343,7 @@ def primal_simplex(program, basis, age, limit, room):
             if not invert(program, basis, program.costs, room):
                 return age
             age = 0
-        j, least = -1, -1e-9
+        j, least = NONE_YET, -1e-9
         for c in range(len(basis.reduced)):
             if basis.reduced[c] < least and not (basis.gone[c] or basis.entered[c]):
                 least, j = basis.reduced[c], c
@@ -349,7 +351,7 @@ def primal_simplex(program, basis, age, limit, room):
             return age
         column = room.column
         _times_inverse(basis.inverse, program.columns[j], column)
-        r, ratio, entry = -1, np.inf, 0.0
+        r, ratio, entry = NONE_YET, np.inf, 0.0
         for i in range(len(column)):
             a = column[i]
             if a > 1e-6:

@@ -11,7 +11,17 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from numeric.relu.simplex import CANDIDATE, FEASIBLE, LIMIT, NO_MATCH, pivot, primal_simplex
+from numeric.relu.simplex import (
+    CANDIDATE,
+    FEASIBLE,
+    LIMIT,
+    NO_MATCH,
+    NONE_YET,
+    copy_matrix,
+    copy_vector,
+    pivot,
+    primal_simplex,
+)
 
 PIVOT = 1e-7
 NOISE = 1e-10
@@ -44,12 +54,14 @@ def start_tableau(A, b):
         pivot_of[br] = bj
         rank += 1
         p = A[br, bj]
-        A[br] /= p
+        for k in range(columns):
+            A[br, k] /= p
         b[br] /= p
         for i in range(rows):
             if i != br and A[i, bj] != 0.0:
                 f = A[i, bj]
-                A[i] -= f * A[br]
+                for k in range(columns):
+                    A[i, k] -= f * A[br, k]
                 b[i] -= f * b[br]
     T = np.empty((rank, columns - rank))
     beta = np.empty(rank)
@@ -87,7 +99,7 @@ def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
     """0 feasible, 1 infeasible, 2 step limit; the row; 1 where the refutation is doubtful."""
     rows, columns = T.shape
     for _ in range(limit):
-        r, worst = -1, FEASIBLE
+        r, worst = NONE_YET, FEASIBLE
         for i in range(rows):
             size = -beta[i]
             if fixed[basic[i]]:
@@ -97,7 +109,7 @@ def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
         if r < 0:
             return 0, -1, 0
         sign = 1.0 if beta[r] > 0 else -1.0
-        j, ratio, entry, doubt = -1, np.inf, 0.0, 0
+        j, ratio, entry, doubt = NONE_YET, np.inf, 0.0, 0
         noise = _noise(T, r)
         for k in range(columns):
             if fixed[other[k]]:
@@ -180,7 +192,10 @@ def search(
     fixed = np.zeros((depth_room, len(weights)), np.bool_)
     second = np.full(depth_room, -1)
     where = np.full(len(weights), -1)
-    T[0], beta[0], basic[0], other[0] = T0, beta0, basic0, other0
+    copy_matrix(T0, T[0])
+    copy_vector(beta0, beta[0])
+    copy_vector(basic0, basic[0])
+    copy_vector(other0, other[0])
     steps = 50 * (rows + columns) + 1000
     for k in range(columns):
         cost[0, k] = weights[other0[k]]
@@ -230,7 +245,7 @@ def search(
             if (every or doubt) and place < len(rows_out):
                 for t in range(pairs):
                     fixes[place, t] = 1 * fixed[depth, t] + 2 * fixed[depth, t + pairs]
-                bases[place] = basic[depth]
+                copy_vector(basic[depth], bases[place])
                 rows_out[place] = (row + 1) if row < 0 or beta[depth, row] < 0 else -(row + 1)
             leaves += 1
             doubtful += doubt
@@ -242,8 +257,12 @@ def search(
             source, new = depth, second[depth]
             second[depth] = -1
             depth += 1
-        T[depth], beta[depth], cost[depth] = T[source], beta[source], cost[source]
-        basic[depth], other[depth], fixed[depth] = basic[source], other[source], fixed[source]
+        copy_matrix(T[source], T[depth])
+        copy_vector(beta[source], beta[depth])
+        copy_vector(cost[source], cost[depth])
+        copy_vector(basic[source], basic[depth])
+        copy_vector(other[source], other[depth])
+        copy_vector(fixed[source], fixed[depth])
         fixed[depth, new] = True
         second[depth] = -1
         nodes += 1

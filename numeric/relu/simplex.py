@@ -5,6 +5,8 @@ Only non-basic columns are kept.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 
@@ -12,6 +14,28 @@ import numpy as np
 NO_MATCH, CANDIDATE, LIMIT = 0, 1, 2
 
 FEASIBLE = 1e-9
+# No index yet.  Typed: where a variable begins as a literal, numba compiles what is called with it
+# once for that number as well.
+NONE_YET: Any = np.int64(-1)
+
+
+@numba.njit(cache=True)
+def copy_vector(source, target):
+    """Entry by entry, as all kernels here do: an array assigned to a slice takes numba two seconds.
+
+    For the words of the error where the shapes differ it compiles a good part of its strings, anew
+    for each kernel.
+    """
+    for k in range(len(source)):
+        target[k] = source[k]
+
+
+@numba.njit(cache=True)
+def copy_matrix(source, target):
+    """The entries of a matrix into those of another."""
+    for i in range(source.shape[0]):
+        for k in range(source.shape[1]):
+            target[i, k] = source[i, k]
 
 
 @numba.njit(cache=True)
@@ -41,14 +65,13 @@ def primal_simplex(T, beta, cost, basic, other, width, limit):
     """Lower the cost of a feasible tableau."""
     rows = T.shape[0]
     for _ in range(limit):
-        j = -1
-        least = -1e-9
+        j, least = NONE_YET, -1e-9
         for k in range(width):
             if cost[k] < least:
                 least, j = cost[k], k
         if j < 0:
             return
-        r, ratio, entry = -1, np.inf, 0.0
+        r, ratio, entry = NONE_YET, np.inf, 0.0
         for i in range(rows):
             a = T[i, j]
             if a > 1e-6:
