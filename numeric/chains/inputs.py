@@ -26,6 +26,11 @@ which leaves it rank d where ``eT ≤ n − d``; y_k = D α_k is then what it is
 zeros.)  So a generic instance in these parameters has the generic root count N of the
 allocation, and N paths lead from one to another.
 
+*Unit of time.*  ``W → γ W``, ``F_k → γ^k F_k``, ``u_l → γ^l u_l`` is the same instance.  Where D_R
+is nearly singular β_k grows like 50^k, and on a line from a balanced instance everything would
+happen at its very beginning.  So each instance is taken with the γ that keeps β_k in bounds;
+being a power of two it costs no rounding.
+
 Where W_Φ and D stay as they are and only B, the labels and the fixed weights of the rows left move,
 Q and β stay too and α moves linearly: such a line stays among the instances whatever n is (and
 whatever structural zeros W has).
@@ -102,22 +107,26 @@ class InputsForm:
         Q = np.zeros((n, n), p.dtype)
         Q[fixed] = W[fixed]
         Q[R] = -inverse @ (D[:, fixed] @ W[fixed])
-        alpha = np.zeros((T + 1, n, b), p.dtype)
         beta = np.zeros((T, n, e), p.dtype)
-        alpha[0] = B
         beta[0, R] = V
+        for k in range(1, T):
+            beta[k] = Q @ beta[k - 1]
+        unit = _unit_of_time(beta)
+        W, Q = W * unit, Q * unit
+        beta *= unit ** np.arange(T)[:, None, None]
+        alpha = np.zeros((T + 1, n, b), p.dtype)
+        alpha[0] = B
         for k in range(1, T + 1):
             alpha[k] = Q @ alpha[k - 1]
-            alpha[k, R] += inverse @ Y[:, (T - k) * b : (T - k + 1) * b]
-            if k < T:
-                beta[k] = Q @ beta[k - 1]
+            alpha[k, R] += inverse @ Y[:, (T - k) * b : (T - k + 1) * b] * unit**k
         vector = np.concatenate([alpha.ravel(), beta.ravel(), W[self.rows].ravel()])
-        return Reduced(vector.astype(complex), W, B, V)
+        return Reduced(vector.astype(complex), W, B, V, unit)
 
     def unknowns_of(self, at: Reduced, weights: np.ndarray) -> np.ndarray:
         """Unknowns (·, q) here of learnable weights (·, r) that solve the chain's equations."""
         n, T, b, e = self.shape
         W = np.repeat(at.W[None].astype(complex), len(weights), axis=0)
+        weights = weights * at.unit
         W.reshape(len(weights), -1)[:, self.chain.cells[:, 4] - self.chain.m_at[1]] = weights
         F = np.repeat(at.B[None].astype(complex), len(weights), axis=0)
         alpha = at.vector[: (T + 1) * n * b].reshape(T + 1, n, b)
@@ -140,7 +149,7 @@ class InputsForm:
         weights[:, self.numbers] = x[:, : len(self.numbers)]
         whole = [i for i in self.learning if i not in self.rows]
         if not whole or not len(x):
-            return weights
+            return weights / at.unit
         u = x[:, len(self.numbers) :].reshape(-1, T, e, b)
         alpha = at.vector[: (T + 1) * n * b].reshape(T + 1, n, b)
         beta = at.vector[alpha.size : alpha.size + T * n * e].reshape(T, n, e)
@@ -162,7 +171,17 @@ class InputsForm:
                 ]
             except np.linalg.LinAlgError:
                 continue  # NaN: these paths count as lost
-        return weights
+        return weights / at.unit
+
+
+def _unit_of_time(beta: np.ndarray) -> float:
+    """The power of two γ for which γ^k β_k neither grows nor falls, in the mean."""
+    size = np.linalg.norm(beta.reshape(len(beta), -1), axis=1)
+    steps = np.flatnonzero(np.isfinite(size) & (size > 0))
+    if len(steps) < 2:
+        return 1.0
+    growth = np.polyfit(steps, np.log2(size[steps]), 1)[0]
+    return float(2.0 ** -np.clip(np.round(growth), -30, 30))
 
 
 @dataclass(frozen=True)
@@ -174,15 +193,18 @@ class Reduced:
     vector : ndarray of complex, shape (size,)
         α, β and the fixed weights of the rows left, one after another.
     W, B : ndarray
-        Of the instance, learnable cells 0.
+        Of the instance, W in the unit of time; learnable cells 0.
     V : ndarray, shape (k_R, e)
         Basis of the free directions.
+    unit : float
+        γ, a power of two.
     """
 
     vector: np.ndarray
     W: np.ndarray
     B: np.ndarray
     V: np.ndarray
+    unit: float
 
 
 def inputs_form(chain: Chain, *, labels_only: bool = False) -> InputsForm | None:

@@ -56,7 +56,7 @@ from numeric.tracking.tracker import DONE, Settings, Tracked, track
 _NEAR_END = 0.9
 _MOST_FINISHED = 12
 # In the free inputs: at most this share of an instance's paths.
-_MOST_STUCK = 0.2
+_MOST_MISSING = 0.2
 # Attempts that keep to the settings: detours and other lines.
 _CHEAP = 4
 # Radius of detours, as a share of what is left on the shorter side.
@@ -171,11 +171,11 @@ class HomotopyEngine:
 
         Detours on either side for paths that were lost, then all paths along other lines, then
         the suspects with the states as unknowns and the last of the way in high precision.  In
-        the free inputs what is stuck is finished in many bits after the first detour, and the
-        last two ways are left out.
+        the free inputs what is stuck is finished in many bits after every detour, and the last
+        two ways are left out.
         """
         careful = self.settings.careful()
-        if self._inputs is not None and attempt == 1:
+        if self._inputs is not None and attempt:
             for job in jobs:
                 self._finish_inputs(job)
         suspects = [np.flatnonzero(job.suspect) for job in jobs]
@@ -250,6 +250,8 @@ class HomotopyEngine:
                     int(roots[path]): (float(tracked.reached[path]), tracked.lifts[path])
                     for path in np.flatnonzero(mine & (tracked.status != DONE))
                 }
+            elif side:
+                job.went_round |= set(roots[mine & (tracked.status == DONE)].tolist())
             job.seconds += shared + time.process_time() - then
 
     def _finish(self, job: _Job, turn: int, tracked: Tracked, mine: np.ndarray) -> None:
@@ -275,15 +277,18 @@ class HomotopyEngine:
     def _finish_inputs(self, job: _Job) -> None:
         """Follow what is still missing from where it was stuck to the end, in many bits."""
         assert self._inputs is not None
-        left = {path: at for path, at in job.stuck.items() if job.suspect[path]}
-        if len(left) > _MOST_STUCK * self.root_count:
+        missing = self.root_count - len(job.pool)
+        if missing > _MOST_MISSING * self.root_count:
             return  # a bad line: others are cheaper
+        # The likeliest first: paths that no detour led to an end, those that were stuck early.
+        left = sorted(job.stuck, key=lambda path: (path in job.went_round, job.stuck[path][0]))
         first, last = (self._inputs.reduce(p) for p in (self.start.parameters, job.parameters))
-        for path, (t, x) in sorted(left.items(), key=lambda item: -item[1][0]):
+        for path in left[: 2 * missing]:
             check_time()
             if len(job.pool) >= self.root_count:
                 break
             then = time.process_time()
+            t, x = job.stuck.pop(path)
             root = finish_in_inputs(self._inputs, job.instance, first.vector, last, t, x)
             job.retried += 1
             if root is not None:
@@ -345,6 +350,8 @@ class _Job:
         # Of the first attempt's stuck paths, by their roots of the start system: t, and what
         # they are followed in there.
         self.stuck: dict[int, tuple[float, np.ndarray]] = {}
+        # Those of them that a detour led to some end.
+        self.went_round: set[int] = set()
 
     def take(self, roots: np.ndarray, status: np.ndarray, wanted: int, reached: np.ndarray) -> None:
         """Certify endpoints and pool what is new; the first call remembers the suspects."""

@@ -5,7 +5,9 @@ of R.  Newton's basin shrinks with it: at a condition of 10^12 a prediction must
 8 digits, while coefficients of a Taylor series that doubles solve for are right to 4, and the
 path crawls or is lost.  Such paths are few.  Each is followed from where it is stuck to the end
 in python-flint's arithmetic: with exact coefficients a step is as long as the series' radius
-of convergence allows, some ten of them to the end.
+of convergence allows, some ten of them to the end.  On the way inputs may grow to 10^35, the
+condition to 10^50: where 256 bits are no longer enough, steps are halved again and again, and the
+path goes on with 768.
 
 The end is an instance in doubles, whose rounding alone moves a root of condition 10^12 by 10^-4
 of its size.  A last piece of the way leads from there to the instance itself, which is rational.
@@ -28,14 +30,16 @@ from algebra.time_limits import check_time
 from numeric.chains.inputs import InputsForm, Reduced
 from numeric.instances import Instance
 
-_BITS = 256
+# Precisions, one after the other, and halvings of a step, on the way, that ask for the next.
+_BITS = (256, 768)
+_MOST_HALVINGS = 8
 _ORDER = 20
 # Aimed at for the predictor's relative error, and the largest first Newton step accepted:
 # well inside the basin of the worst condition met.
 _AIM = 1e-12
 _BASIN = 1e-8
-# Relative accuracy of the points.
-_GOAL = 2.0**-150
+# Relative accuracy of the points, as a share of the bits.
+_GOAL = 0.6
 _SHORTEST = 1e-6
 _MOST_STEPS = 200
 # Beyond this a path is on its way to infinity: the instance is special.
@@ -89,11 +93,14 @@ class Exact:
     ----------
     parameters : Parameters
     W : acb_mat, shape (n, n)
-        Learnable cells 0.
+        In the unit of time; learnable cells 0.
+    unit : acb
+        See `numeric.chains.inputs.Reduced`.
     """
 
     parameters: Parameters
     W: acb_mat
+    unit: acb
 
     @classmethod
     def of(cls, form: InputsForm, instance: Instance, at: Reduced) -> Exact:
@@ -104,7 +111,8 @@ class Exact:
         chosen = chain.independent_samples(instance.X)
         drive = fmpq_mat(_table(chain.network.drive(X[:, chosen])))
         labels = _balls(fmpq_mat(_table(chain.label_columns(Y, chosen))) * drive.inv())
-        W = np.array(weights["W"], dtype=object)
+        unit = fmpq(*at.unit.as_integer_ratio())
+        W = np.array(weights["W"], dtype=object) * unit
         W.reshape(-1)[chain.cells[:, 4] - chain.m_at[1]] = fmpq(0)
         D = weights["D"]
         fixed = [i for i in range(n) if i not in R]
@@ -125,7 +133,7 @@ class Exact:
         alpha, beta = [state], [free]
         for k in range(1, T + 1):
             state = (closed * state).mid()
-            wanted = back * _columns(labels, (T - k) * b, b)
+            wanted = back * _columns(labels, (T - k) * b, b) * acb(at.unit) ** k
             for place, i in enumerate(R):
                 for x in range(b):
                     state[i, x] = (state[i, x] + wanted[place, x]).mid()
@@ -135,7 +143,7 @@ class Exact:
                 beta.append(free)
         W_ = _balls(fmpq_mat(_table(W)))
         rows = acb_mat([[W_[int(i), j] for j in range(n)] for i in form.rows])
-        return cls(Parameters(_beside(alpha), _beside(beta), rows), W_)
+        return cls(Parameters(_beside(alpha), _beside(beta), rows), W_, acb(at.unit))
 
     def weights(self, form: InputsForm, x: Sequence[acb]) -> list[acb] | None:
         """All learnable weights of unknowns: rows of Tb by a linear solve."""
@@ -160,7 +168,7 @@ class Exact:
                 return None
             for k, v in enumerate(mine):
                 weights[v] = found[k, 0].mid()
-        return weights
+        return [w / self.unit for w in weights]
 
 
 def finish_path(
@@ -193,17 +201,35 @@ def finish_path(
         path is lost again.
     """
     saved = ctx.prec
-    ctx.prec = _BITS
+    point = _Point(1.0 - t, [acb(z.real, z.imag) for z in x.tolist()])
     try:
-        begin, end = parameters_of(form, first), parameters_of(form, second.vector)
-        point = _Line(form, begin, end).follow(t, [acb(z.real, z.imag) for z in x.tolist()])
-        if point is None:
-            return None
-        exact = Exact.of(form, instance, second)
-        point = _Line(form, end, exact.parameters).follow(0.0, point)
-        return None if point is None else exact.weights(form, point)
+        for bits in _BITS:
+            ctx.prec = bits
+            begin, end = parameters_of(form, first), parameters_of(form, second.vector)
+            point = _Line(form, begin, end).follow(point)
+            if point.left == 0.0:
+                exact = Exact.of(form, instance, second)
+                last = _Line(form, end, exact.parameters).follow(_Point(1.0, point.x))
+                if last.left == 0.0:
+                    return exact.weights(form, last.x)
+        return None
     finally:
         ctx.prec = saved
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A point of a path.
+
+    Attributes
+    ----------
+    left : float
+        Share of the line that is left.
+    x : list of acb
+    """
+
+    left: float
+    x: list[acb]
 
 
 class _Line:
@@ -218,15 +244,15 @@ class _Line:
         _, T, b, e = form.shape
         self.groups = groups + [len(form.rows) + k // (e * b) for k in range(T * e * b)]
 
-    def follow(self, t: float, x: list[acb]) -> list[acb] | None:
-        """The root at the second end, from an approximate one at t."""
+    def follow(self, point: _Point) -> _Point:
+        """As far as this precision leads: ``left`` is 0 at the second end."""
         # What is left of the way: steps may be tiny near its end.
-        left = 1.0 - t
+        left = point.left
         at = self._at(left)
-        found = self._correct(at, x, np.inf)
-        if found is None:
-            return None
-        x = found
+        x = self._correct(at, point.x, np.inf)
+        if x is None:
+            return point
+        halvings = 0
         for _ in range(_MOST_STEPS):
             check_time()
             series = self._expand(at, x)
@@ -237,15 +263,14 @@ class _Line:
                 found = self._correct(at, _sum(series, left - aim), _BASIN)
                 if found is not None:
                     break
+                halvings += 1
                 step = (left - aim) * 0.5
-                if step < _SHORTEST * left:
-                    return None
+                if step < _SHORTEST * left or halvings > _MOST_HALVINGS:
+                    return _Point(left, x)
             left, x = aim, found
-            if left == 0.0:
-                return x
-            if max(float(abs(z)) for z in x) > _FAR:
-                return None
-        return None
+            if left == 0.0 or max(float(abs(z)) for z in x) > _FAR:
+                break
+        return _Point(left, x)
 
     def _at(self, left: float) -> Parameters:
         return self.second.plus(self.back, acb(left))
@@ -304,7 +329,7 @@ class _Line:
 
     def _correct(self, at: Parameters, x: list[acb], basin: float) -> list[acb] | None:
         """Newton's method; None where the first step is larger than `basin` or it fails."""
-        last = np.inf
+        last, goal = np.inf, 2.0 ** (-_GOAL * ctx.prec)
         for sweep in range(12):
             rows = self._rows(at, x)
             F = _states(self.form, at, x[len(self.cells) :])
@@ -317,7 +342,7 @@ class _Line:
             size = self._size(change, x)
             if not np.isfinite(size) or (sweep == 0 and size > basin):
                 return None
-            if size < _GOAL:
+            if size < goal:
                 return x
             if sweep > 1 and size > 0.3 * last:
                 return None

@@ -65,6 +65,26 @@ def test_a_root_of_the_chain_is_a_root_here(case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
+def test_time_has_its_unit(case):
+    """The same net with W a thousand times as large is the same instance here."""
+    chain = make_chain(case)
+    form = inputs_form(chain)
+    n, T, b, e = form.shape
+    parameters, root = chain.random(np.random.default_rng(2))
+    W = slice(chain.m_at[1], chain.m_at[1] + n * n)
+    parameters[W] *= 1024
+    # The labels of the larger student.
+    parameters[chain.y_at :] = chain.labels_at(parameters, root * 1024).ravel()
+    at = form.reduce(parameters)
+    beta = at.vector[(T + 1) * n * b : (T + 1) * n * b + T * n * e].reshape(T, -1)
+    assert at.unit < 1 / 100
+    assert np.ptp(np.log2(np.linalg.norm(beta, axis=1))) < 2 * T
+    x = form.unknowns_of(at, root[None] * 1024)
+    assert np.abs(equations(form, at.vector, x[0])).max() < 1e-11
+    assert np.abs(form.weights_of(at, x) - root * 1024).max() < 1e-8
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_generic_parameters_come_from_a_network(case):
     """The map from a chain's parameters has full rank: lines stay among generic instances.
 

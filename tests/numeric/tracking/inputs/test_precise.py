@@ -13,6 +13,7 @@ from numeric.chains.balls import BallSystem
 from numeric.chains.chain import make_chain
 from numeric.chains.inputs import inputs_form
 from numeric.instances import draw_instance
+from numeric.tracking.inputs import precise
 from numeric.tracking.inputs.precise import finish_path
 from numeric.tracking.tracker import DONE, track
 from tests.numeric.chains.test_inputs import CASES
@@ -65,6 +66,18 @@ def test_more_digits_than_a_double_has_are_used():
     fine, coarse = certify_exact(chain, instance, [end]), certify_exact(chain, instance, doubles)
     assert fine.kind[0] == coarse.kind[0] != FAILED
     assert np.allclose(fine.roots, coarse.roots, rtol=1e-12)
+
+
+def test_where_the_bits_run_out_it_goes_on_with_more(monkeypatch):
+    """24 bits do not carry a path to the end; a second precision goes on where they stop."""
+    _, form, instance, root, _, (a, b) = way(CASES[0])
+    x = form.unknowns_of(a, root[None])[0]
+    end = finish_path(form, instance, a.vector, b, 0.0, x)
+    monkeypatch.setattr(precise, "_BITS", (24,))
+    assert finish_path(form, instance, a.vector, b, 0.0, x) is None
+    monkeypatch.setattr(precise, "_BITS", (24, 256))
+    again = finish_path(form, instance, a.vector, b, 0.0, x)
+    assert max(float(abs(y - z)) for y, z in zip(end, again, strict=True)) < 1e-30
 
 
 def test_a_point_off_the_path_is_refused():

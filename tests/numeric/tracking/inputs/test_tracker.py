@@ -132,7 +132,7 @@ def test_both_trackers_find_the_same_set():
     zero = np.zeros(start.root_count, np.int64)
     ours = track(chain, start.parameters[None], second[None], zero, zero, start.roots)
     lines = ChainLines(chain, start.parameters[None], second[None], ONE, ONE)
-    other = _legs(lines, *lines.vectors, zero, zero, start.roots, Settings(), 1)
+    other = _legs(lines, *lines.vectors, zero, zero, start.roots, Settings())
     assert (ours.status == DONE).all()
     assert (other.status == DONE).all()
     gaps = np.abs(ours.roots[:, None] - other.roots).max(axis=2)
