@@ -178,6 +178,7 @@ class HomotopyEngine:
         if self._inputs is not None and attempt:
             for job in jobs:
                 self._finish_inputs(job)
+            jobs = [job for job in jobs if len(job.pool) < self.root_count]
         suspects = [np.flatnonzero(job.suspect) for job in jobs]
         everything = [np.arange(self.start.root_count)] * len(jobs)
         match attempt:
@@ -212,10 +213,10 @@ class HomotopyEngine:
         """
         check_time()
         began = time.process_time()
+        if not sum(map(len, picks)):
+            return
         which = np.repeat(np.arange(len(jobs)), [len(pick) for pick in picks])
         roots = np.concatenate(picks)
-        if not len(which):
-            return
         via = None
         if side:
             lost = np.concatenate([job.lost[pick] for job, pick in zip(jobs, picks, strict=True)])
