@@ -200,6 +200,9 @@ class Workshop:
         """
         name = str(ask["job"])
         with self._lock:
+            if self._zygote is not None and self._zygote.poll() is not None:
+                # Its forks end with it.
+                self._end()
             self._hear()
             worker = self._waiting(name) or self._fork(NOW)
         worker.jobs += 1

@@ -5,11 +5,13 @@ socket arrives over the control socket FD; a fork reads requests from it, works,
 ends when the socket is closed.  Forks that are wanted ahead are made once everything is loaded. A
 job that is not wanted any more is killed with all it started, and nothing is lost: the next fork
 is as warm as the first.  The zygote itself never computes and has one thread, so
-that forking it is safe.  It ends, with all its jobs, when the control socket is closed.
+that forking it is safe.  It ends, with all its jobs, when the control socket is closed; where it
+is killed, the system ends them.
 """
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import select
@@ -27,6 +29,8 @@ from numeric.studies.workers import receive, send
 
 # Seconds of quiet after which something more is loaded; and between two looks for ended jobs.
 _QUIET, _REAP = 0.05, 5.0
+# Linux's prctl: the signal that a process gets when its parent dies.
+_PR_SET_PDEATHSIG = 1
 
 
 def _load_exact() -> None:
@@ -116,6 +120,7 @@ def _fork(work: Callable[[], None], *closed: socket.socket) -> int:
     try:
         with suppress(OSError):
             os.setpgid(0, 0)
+        _end_with_parent()
         for one in closed:
             one.close()
         work()
@@ -124,6 +129,13 @@ def _fork(work: Callable[[], None], *closed: socket.socket) -> int:
         traceback.print_exc()
     finally:
         os._exit(status)
+
+
+def _end_with_parent() -> None:
+    """Not to compute on for nobody where the zygote was killed; elsewhere than on Linux it may."""
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _work(handle: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -149,6 +150,30 @@ def test_the_zygote_is_replaced():
         workshop.close()
 
 
+def running(pids):
+    """States of those processes that still are."""
+    alive = subprocess.run(
+        ["ps", "-o", "stat=", "-p", ",".join(map(str, pids))], capture_output=True
+    )
+    return [s for s in alive.stdout.decode().split() if not s.startswith("Z")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux tells children that a parent died")
+def test_no_job_outlives_the_zygote():
+    """Where it is killed, its jobs are ended too: they would compute for nobody."""
+    workshop = Workshop()
+    try:
+        job, _ = long_study(workshop)
+        workshop._zygote.kill()
+        workshop._zygote.wait()
+        end = time.monotonic() + 20
+        while running([job._pid]) and time.monotonic() < end:
+            time.sleep(0.05)
+        assert running([job._pid]) == []
+    finally:
+        workshop.close()
+
+
 def test_nothing_is_left_behind():
     """Closing ends the jobs that run, and the process they were forked from."""
     workshop = Workshop()
@@ -159,7 +184,4 @@ def test_nothing_is_left_behind():
     closed.join(20)
     assert job.wait(10)
     time.sleep(0.2)
-    alive = subprocess.run(
-        ["ps", "-o", "stat=", "-p", ",".join(map(str, pids))], capture_output=True
-    )
-    assert [s for s in alive.stdout.decode().split() if not s.startswith("Z")] == []
+    assert running(pids) == []
