@@ -33,7 +33,7 @@ from matchprob.report.drawing.style import tidy
 _JUDGED = 8
 _ROOT_TIMEOUT = 20.0
 # Of the trials, what larger nets have.
-_SHARES = {12: 0.25, 16: 0.02}
+_SHARES = {12: 0.25, 16: 0.01}
 _TITLE_2A = "Figure 2a: d = 4, T = m = n/2, b = 1"
 _TITLE_2B = "Figure 2b: d = n/4, T = m = n/2, b = 1"
 _TITLE_3A = "Figure 3a: q = 4, d = 6, m = 4, three linear layers, 8 weights a layer"
