@@ -26,9 +26,8 @@ from math import comb, prod
 from typing import Any
 
 import numpy as np
-from flint import nmod_mat
 
-from algebra.linalg.modular import Residues, matmul, random_residues, rank
+from algebra.linalg.modular import Residues, kernel, matmul, random_residues, rank
 from algebra.networks.chain import Chain
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
@@ -172,8 +171,8 @@ def _row_systems(side: Side, rng: random.Random) -> list[list[list[Any]]] | None
     if not side.is_small:
         return None
     (T, n, s), p = side.shape, side.p
-    kernel = _kernel(side.linear_part(), p)
-    free = kernel.shape[1]
+    moves = kernel(side.linear_part(), p)
+    free = len(moves)
     sizes = side.learns.sum(axis=1)
     dense = sum(comb(T * s, c + 1) * comb(free + c + 1, free) for c in sizes if 0 < c < T * s)
     if not 0 < free <= _MOST_FREE or dense > _MOST_TERMS:
@@ -183,8 +182,8 @@ def _row_systems(side: Side, rng: random.Random) -> list[list[list[Any]]] | None
     moved = np.empty((T + 1, n, s), object)
     moved[T] = [[ring.constant(int(v)) for v in row] for row in side.start]
     # The point of the known solution is a random one, not the origin.
-    shift = matmul(kernel, random_residues((free, 1), p, rng), p).reshape(T, n, s)
-    values, slopes = (side.powers()[:T] + shift) % p, kernel.reshape(T, n, s, free)
+    shift = matmul(random_residues((1, free), p, rng), moves, p).reshape(T, n, s)
+    values, slopes = (side.powers()[:T] + shift) % p, moves.T.reshape(T, n, s, free)
     for at in product(range(T), range(n), range(s)):
         slope = sum(int(c) * u for c, u in zip(slopes[at], generators, strict=True))
         moved[at] = slope + int(values[at])
@@ -250,12 +249,3 @@ def _expansion(matrix: list[list[Any]]) -> Callable[[tuple[int, ...], int], Any]
         )
 
     return expand
-
-
-def _kernel(matrix: Residues, p: int) -> Residues:
-    """A basis of the kernel, column by column."""
-    unknowns = matrix.shape[1]
-    entries = matrix.ravel().tolist()
-    basis, dimension = nmod_mat(len(matrix), unknowns, entries, p).nullspace()
-    table = np.array([int(v) for v in basis.entries()], np.int64).reshape(unknowns, unknowns)
-    return table[:, : int(dimension)]

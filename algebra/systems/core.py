@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from algebra.systems.incidence import incidence_matrix
 from algebra.systems.system import PolynomialSystem
 
 
@@ -201,10 +202,7 @@ class CoreSystem(Core):
     @property
     def occurs(self) -> np.ndarray:
         """The same as a matrix."""
-        found = np.zeros((len(self.equations), len(self.unknowns)), bool)
-        for row, pattern in zip(found, self.patterns, strict=True):
-            row[list(pattern)] = True
-        return found
+        return incidence_matrix(self.patterns, len(self.unknowns))
 
     @property
     def terms(self) -> int:

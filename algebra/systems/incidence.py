@@ -147,7 +147,7 @@ def block_triangular_form(patterns: Patterns | np.ndarray, unknowns: int) -> Blo
     >>> form.row_order, form.column_order
     ((1, 2, 0), (1, 0))
     """
-    matrix = _incidence(patterns, unknowns)
+    matrix = incidence_matrix(patterns, unknowns)
     count = len(matrix)
     rows = bit_rows(matrix)
     mate, owner = matched(rows, unknowns)
@@ -182,8 +182,8 @@ def block_triangular_form(patterns: Patterns | np.ndarray, unknowns: int) -> Blo
     return BlockTriangularForm(_block(*over), tuple(blocks), _block(*under[::-1]))
 
 
-def _incidence(patterns: Patterns | np.ndarray, unknowns: int) -> np.ndarray:
-    """The incidence matrix, shape (equations, unknowns)."""
+def incidence_matrix(patterns: Patterns | np.ndarray, unknowns: int) -> np.ndarray:
+    """A boolean matrix, shape (equations, unknowns): which unknowns occur in which equations."""
     if isinstance(patterns, np.ndarray):
         return patterns
     rows = _checked(patterns, unknowns)

@@ -351,7 +351,7 @@ def _count_locus(
 
 def _blocks(core: Core) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Equations and unknowns of the core's blocks; of all of it where it is not square."""
-    triangular = block_triangular_form(core.patterns, len(core.unknowns))
+    triangular = block_triangular_form(core.occurs, len(core.unknowns))
     if len(triangular.overdetermined.equations) or len(triangular.underdetermined.unknowns):
         return [(tuple(range(len(core.equations))), tuple(range(len(core.unknowns))))]
     return [(b.equations, b.unknowns) for b in triangular.blocks]

@@ -132,7 +132,10 @@ def _fork(work: Callable[[], None], *closed: socket.socket) -> int:
 
 
 def _end_with_parent() -> None:
-    """Not to compute on for nobody where the zygote was killed; elsewhere than on Linux it may."""
+    """Not to compute on for nobody where the zygote was killed; elsewhere than on Linux it may.
+
+    A leash, as phcpy's process has one, would be a pipe for each fork, which later forks hold open.
+    """
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

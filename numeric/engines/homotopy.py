@@ -157,6 +157,9 @@ class HomotopyEngine:
         # Where there is a form in free inputs the expensive ways find nothing more.
         attempts = self.retries if self._inputs is None else min(self.retries, _CHEAP)
         for attempt in range(attempts):
+            if attempt:
+                for job in jobs:
+                    self._finish_inputs(job)
             jobs_left = [job for job in jobs if len(job.pool) < self.root_count]
             if not jobs_left:
                 break
@@ -171,14 +174,10 @@ class HomotopyEngine:
 
         Detours on either side for paths that were lost, then all paths along other lines, then
         the suspects with the states as unknowns and the last of the way in high precision.  In
-        the free inputs what is stuck is finished in many bits after every detour, and the last
-        two ways are left out.
+        the free inputs, where what is stuck is finished in many bits before every attempt but the
+        first, the last two ways are left out.
         """
         careful = self.settings.careful()
-        if self._inputs is not None and attempt:
-            for job in jobs:
-                self._finish_inputs(job)
-            jobs = [job for job in jobs if len(job.pool) < self.root_count]
         suspects = [np.flatnonzero(job.suspect) for job in jobs]
         everything = [np.arange(self.start.root_count)] * len(jobs)
         match attempt:
@@ -213,10 +212,10 @@ class HomotopyEngine:
         """
         check_time()
         began = time.process_time()
-        if not sum(map(len, picks)):
-            return
         which = np.repeat(np.arange(len(jobs)), [len(pick) for pick in picks])
         roots = np.concatenate(picks)
+        if not len(which):
+            return
         via = None
         if side:
             lost = np.concatenate([job.lost[pick] for job, pick in zip(jobs, picks, strict=True)])
@@ -277,10 +276,10 @@ class HomotopyEngine:
 
     def _finish_inputs(self, job: _Job) -> None:
         """Follow what is still missing from where it was stuck to the end, in many bits."""
-        assert self._inputs is not None
         missing = self.root_count - len(job.pool)
-        if missing > _MOST_MISSING * self.root_count:
-            return  # a bad line: others are cheaper
+        # Many are missing on a bad line: others are cheaper.
+        if self._inputs is None or not 0 < missing <= _MOST_MISSING * self.root_count:
+            return
         # The likeliest first: paths that no detour led to an end, those that were stuck early.
         left = sorted(job.stuck, key=lambda path: (path in job.went_round, job.stuck[path][0]))
         first, last = (self._inputs.reduce(p) for p in (self.start.parameters, job.parameters))
@@ -438,9 +437,8 @@ def _make(task: Assignment) -> InstanceEngine:
         reason = (
             f"N is out of reach ({plan.source}); --engine multistart gives lower bounds at once"
         )
-        return SearchEngine(
-            task.problem, complete=task.complete, timeout=task.timeout, reason=reason
-        )
+        enough = None if task.complete else 1
+        return SearchEngine(task.problem, enough=enough, timeout=task.timeout, reason=reason)
     # A single solution found numerically may need msolve: the tracker does not.
     if plan.root_count == 1 and not plan.is_numerical:
         # Exact arithmetic, where one solution is rational in the data.

@@ -13,7 +13,9 @@ reports the starts and how many of them converged, and claims no completeness.
 from __future__ import annotations
 
 import time
+from abc import abstractmethod
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -149,19 +151,18 @@ def damped_newton(
     return runs.ends, np.sqrt(runs.cost) <= 1e-10 * size
 
 
-class MultistartEngine(OneByOne):
-    """Lower bounds on the real solutions of instances; needs no root count.
+class LowerBounds(OneByOne):
+    """Lower bounds on the real solutions of instances; for where there is no root count.
 
     Parameters
     ----------
     problem : Problem
-    starts : int, optional
     enough : int, optional
-        As for `multistart_newton`.
+        Stop after so many certified solutions (1 decides a match); None for as many as are found.
     timeout : float, optional
         Seconds of processor time for one instance.
     reason : str, optional
-        Why this engine is at work, for the notes.
+        Why there is no root count, for the notes.
 
     Raises
     ------
@@ -173,28 +174,49 @@ class MultistartEngine(OneByOne):
         self,
         problem: Problem,
         *,
-        starts: int = STARTS,
         enough: int | None = None,
         timeout: float = float("inf"),
         reason: str = "",
     ) -> None:
         self.chain = make_chain(problem.allocation, problem.support)
-        self.starts = starts
         self.enough = enough
         self.timeout = timeout
         self.reason = reason
 
+    @abstractmethod
+    def search(self, instance: Instance) -> InstanceCount:
+        """What is found; refused where the instance is special, its samples dependent."""
+
     def count(self, instance: Instance) -> InstanceCount:
         """A lower bound for one instance."""
         try:
-            found = multistart_newton(
-                instance, self.starts, chain=self.chain, enough=self.enough, seconds=self.timeout
-            )
-        except InputError as error:  # the instance is special: dependent samples
+            found = self.search(instance)
+        except InputError as error:
             return InstanceCount(instance.index, None, None, UNDETERMINED, str(error))
         if self.reason:
             found = replace(found, note=f"{found.note}; {self.reason}")
         return found
+
+
+class MultistartEngine(LowerBounds):
+    """Lower bounds by `multistart_newton`.
+
+    Parameters
+    ----------
+    problem, **how
+        As for `LowerBounds`.
+    starts : int, optional
+    """
+
+    def __init__(self, problem: Problem, *, starts: int = STARTS, **how: Any) -> None:
+        super().__init__(problem, **how)
+        self.starts = starts
+
+    def search(self, instance: Instance) -> InstanceCount:
+        """What Newton runs find."""
+        return multistart_newton(
+            instance, self.starts, chain=self.chain, enough=self.enough, seconds=self.timeout
+        )
 
 
 def _note(real: int, from_teacher: int, converged: int, done: int, last_new: int) -> str:

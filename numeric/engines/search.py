@@ -9,16 +9,13 @@ What is found is certified; nothing found proves nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
-from algebra.errors import InputError
 from algebra.networks.limits import plural
-from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
-from numeric.chains.chain import Chain, make_chain
+from numeric.chains.chain import Chain
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
-from numeric.engines.multistart import STARTS, multistart_newton
+from numeric.engines.multistart import STARTS, LowerBounds, multistart_newton
 from numeric.instances import Instance
 from numeric.tracking.label_paths import LabelPaths
 
@@ -55,6 +52,8 @@ class RealSearch:
     Examples
     --------
     >>> from algebra.networks.recurrent import LinearRNN
+    >>> from algebra.problems.problem import Problem
+    >>> from numeric.chains.chain import make_chain
     >>> from numeric.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
     >>> instance, chain = draw_instance(problem, 0, 1), make_chain(problem.allocation)
@@ -106,7 +105,7 @@ class RealSearch:
             )  # fmt: skip
             self._runs += found.paths
 
-    def result(self, why: str = "") -> InstanceCount:
+    def result(self) -> InstanceCount:
         """What was found: a lower bound."""
         pool, paths = self.pool, self.paths.paths
         real = len(pool)
@@ -114,13 +113,12 @@ class RealSearch:
         if self._runs:
             efforts += f" and {plural(self._runs, f'{self._runs} Newton run')}"
         found = f"at least {real} real" if real else "no solution found, which proves nothing"
-        note = f"{found}: {efforts}"
         return InstanceCount(
             index=self._instance.index,
             real=real,
             complex=real,
             status=UNDETERMINED,
-            note=f"{note}; {why}" if why else note,
+            note=f"{found}: {efforts}",
             solutions=pool.solutions,
             paths=paths + self._runs,
             certified=real,
@@ -133,50 +131,13 @@ class RealSearch:
         return self._seconds - (time.process_time() - self._began)
 
 
-class SearchEngine:
-    """Lower bounds on the real solutions of instances; for where there is no root count.
+class SearchEngine(LowerBounds):
+    """Lower bounds by `RealSearch`."""
 
-    Parameters
-    ----------
-    problem : Problem
-    complete : bool, optional
-        Whether as many solutions as possible are wanted, or one.
-    timeout : float, optional
-        Seconds of processor time for one instance.
-    reason : str, optional
-        Why there is no root count, for the notes.
-
-    Raises
-    ------
-    InputError
-        Where the system is not square or generically singular.
-    """
-
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        complete: bool = True,
-        timeout: float = float("inf"),
-        reason: str = "",
-    ) -> None:
-        self.chain = make_chain(problem.allocation, problem.support)
-        self.complete = complete
-        self.timeout = timeout
-        self.reason = reason
-
-    def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
-        """Lower bounds for several instances, in their order."""
-        return [self.count(instance) for instance in instances]
-
-    def count(self, instance: Instance) -> InstanceCount:
-        """A lower bound for one instance."""
-        enough = None if self.complete else 1
-        try:
-            search = RealSearch(instance, self.chain, enough=enough, seconds=self.timeout)
-        except InputError as error:  # the instance is special: dependent samples
-            return InstanceCount(instance.index, None, None, UNDETERMINED, str(error))
+    def search(self, instance: Instance) -> InstanceCount:
+        """What paths and Newton runs find."""
+        search = RealSearch(instance, self.chain, enough=self.enough, seconds=self.timeout)
         search.follow(FIRST_PATHS)
         search.run(STARTS)
-        search.follow(_ALL_PATHS if self.complete else MOST_PATHS)
-        return search.result(self.reason)
+        search.follow(_ALL_PATHS if self.enough is None else MOST_PATHS)
+        return search.result()

@@ -26,13 +26,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from algebra.errors import InputError, whole_number
 from algebra.problems.problem import Problem
+from numeric.statistics.comparison import Comparison
 from numeric.statistics.confidence_sequences import confidence_sequence
 from numeric.statistics.estimate import Estimate
-from numeric.statistics.intervals import Interval, paired_table, tail_of
+from numeric.statistics.intervals import Interval, tail_of
 from numeric.studies.study import Study, Workers, make_workers
 
 
@@ -244,9 +243,7 @@ def _done(estimate: Estimate | None) -> Estimate:
 def _advantage(first: Estimate | None, second: Estimate | None, confidence: float) -> Interval:
     """For the probability that the first matches where exactly one does; undecided ones count
     against both."""
-    one, two = _done(first), _done(second)
-    n = min(one.trials, two.trials)
-    table: np.ndarray = paired_table(*([c.matches for c in e.counts[:n]] for e in (one, two)))
+    table = Comparison(_done(first), _done(second)).table
     wins, losses = int(table[0, 1]), int(table[1, 0])
     unclear = int(table[2].sum() + table[:2, 2].sum())
     return confidence_sequence(wins, losses, unclear, confidence=confidence)

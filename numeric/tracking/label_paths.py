@@ -86,6 +86,9 @@ class LabelPaths:
 
     def __init__(self, instance: Instance, chain: Chain, seed: int = 0) -> None:
         self._chain = chain
+        form = inputs_form(chain, labels_only=True)
+        is_worth = form is not None and form.unknowns <= _MORE_UNKNOWNS * chain.unknowns
+        self._form = form if is_worth else None
         self._spread = instance.spread / np.sqrt(2.0)
         self._target = chain.parameters(instance).astype(complex)
         self._ends = _Ends(chain)
@@ -114,29 +117,27 @@ class LabelPaths:
         """
         count = min(self.paths + _FIRST, _LARGEST, most - self.paths)
         pair = self._rng.standard_normal((2, count, self._chain.unknowns)) * self._spread
-        ends = _follow(self._chain, self._target, pair[0] + 1j * pair[1])
+        ends = self._followed(pair[0] + 1j * pair[1])
         self.paths += count
         self.arrived += len(ends)
         self._ends.add(ends)
         return ends[_looks_real(ends)]
 
-
-def _follow(chain: Chain, target: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Ends (·, r) of the paths from weights (·, r) that arrive at a parameter vector."""
-    count = len(starts)
-    first = np.repeat(target[None], count, axis=0)
-    for vector, w in zip(first, starts, strict=True):
-        vector[chain.y_at :] = chain.labels_at(target, w).ravel()
-    form = inputs_form(chain, labels_only=True)
-    unturned = np.zeros(count, np.int64), np.zeros(1, np.int64)
-    lines: InputsLines | ChainLines
-    if form is not None and form.unknowns <= _MORE_UNKNOWNS * chain.unknowns:
-        lines = InputsLines(form, first, target[None], *unturned)
-    else:
-        lines = ChainLines(chain, first, target[None], *unturned)
-    tracked = follow(lines, np.arange(count), np.zeros(count, np.int64), starts, Settings())
-    good = (tracked.status == DONE) & np.isfinite(tracked.roots).all(axis=1)
-    return tracked.roots[good]
+    def _followed(self, starts: np.ndarray) -> np.ndarray:
+        """Ends (·, r) of the paths from weights (·, r) that arrive at the instance."""
+        chain, target, count = self._chain, self._target, len(starts)
+        first = np.repeat(target[None], count, axis=0)
+        for vector, w in zip(first, starts, strict=True):
+            vector[chain.y_at :] = chain.labels_at(target, w).ravel()
+        ends = first, target[None], np.zeros(count, np.int64), np.zeros(1, np.int64)
+        lines: InputsLines | ChainLines
+        if self._form is not None:
+            lines = InputsLines(self._form, *ends)
+        else:
+            lines = ChainLines(chain, *ends)
+        tracked = follow(lines, np.arange(count), np.zeros(count, np.int64), starts, Settings())
+        good = (tracked.status == DONE) & np.isfinite(tracked.roots).all(axis=1)
+        return tracked.roots[good]
 
 
 def _looks_real(ends: np.ndarray) -> np.ndarray:
@@ -166,11 +167,8 @@ class _Ends:
         # The conjugate is met at the same labels: the one above the axis stands for both.
         below = ends.imag.sum(axis=1) < 0
         ends = np.where(below[:, None], ends.conj(), ends)
-        found = match(ends, self.known)
-        for k, end in enumerate(ends):
-            place = int(found[k])
-            if place < 0:
-                place = int(match(end[None], self.known)[0])
+        for end in ends:
+            place = int(match(end[None], self.known)[0])
             if place < 0:
                 self.known = np.vstack([self.known, end])
                 self.met = np.append(self.met, 0)

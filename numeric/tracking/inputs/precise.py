@@ -203,9 +203,9 @@ def finish_path(
     saved = ctx.prec
     point = _Point(1.0 - t, [acb(z.real, z.imag) for z in x.tolist()])
     try:
+        begin, end = parameters_of(form, first), parameters_of(form, second.vector)
         for bits in _BITS:
             ctx.prec = bits
-            begin, end = parameters_of(form, first), parameters_of(form, second.vector)
             point = _Line(form, begin, end).follow(point)
             if point.left == 0.0:
                 exact = Exact.of(form, instance, second)
@@ -254,6 +254,8 @@ class _Line:
             return point
         halvings = 0
         for _ in range(_MOST_STEPS):
+            if left == 0.0 or max(float(abs(z)) for z in x) > _FAR:
+                break
             check_time()
             series = self._expand(at, x)
             step = self._step(series, left)
@@ -268,8 +270,6 @@ class _Line:
                 if step < _SHORTEST * left or halvings > _MOST_HALVINGS:
                     return _Point(left, x)
             left, x = aim, found
-            if left == 0.0 or max(float(abs(z)) for z in x) > _FAR:
-                break
         return _Point(left, x)
 
     def _at(self, left: float) -> Parameters:
