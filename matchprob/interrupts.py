@@ -21,6 +21,9 @@ UNFINISHED = 3
 INTERRUPTED = "matchprob: interrupted; nothing was kept\n"
 # Seconds after which an interrupt is tried again.
 _AGAIN = 0.02
+# What must not be broken off: the compiler's callbacks, where an exception is printed and
+# forgotten, and the making of a compiled function's results, where it leaves null pointers.
+_FRAGILE = ("llvmlite.", "numba.core.serialize")
 
 
 class Interrupted(KeyboardInterrupt):
@@ -71,13 +74,36 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    # An exception in a callback of the compiler would be printed there, and forgotten.
+    outer = _outside(frame)
+    if outer is frame:
+        raise Interrupted
+    if outer is None or sys.gettrace() not in (None, _trace_nothing):
+        _try_again(number)
+        return
+    # At the next line, or the return, of the function that called what must not be broken off.
+    # Later attempts would not do: where compiled functions follow each other, a signal is seen
+    # only when one of them ends, and then its results are made.
+    outer.f_trace = _raise_here
+    sys.settrace(_trace_nothing)
+
+
+def _outside(frame: FrameType | None) -> FrameType | None:
+    """The innermost function that calls nothing fragile."""
+    outer = frame
     while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).startswith("llvmlite."):
-            _try_again(number)
-            return
+        if str(frame.f_globals.get("__name__", "")).startswith(_FRAGILE):
+            outer = frame.f_back
         frame = frame.f_back
+    return outer
+
+
+def _raise_here(frame: FrameType, event: str, value: object) -> None:
+    sys.settrace(None)
     raise Interrupted
+
+
+def _trace_nothing(frame: FrameType, event: str, value: object) -> None:
+    return None
 
 
 def _try_again(number: int = signal.SIGINT) -> None:

@@ -15,7 +15,7 @@ pairs           One instance decided by branching on complementary pairs, its we
                 or not
 pairs_kernel    Branch and bound on complementarity, compiled: dual simplex warm-started down the
                 tree
-patience        Compiled tree searches under a time limit: cut off and begun again with more nodes
+patience        Compiled tree searches in a thread: they end at Ctrl-C and at the time limit
 refuting_rows   Rows that refuted leaves, held against other nodes: bounds shared across the tree,
                 compiled
 simplex         A condensed simplex tableau, compiled: pivots, and the primal simplex

@@ -132,22 +132,7 @@ class CellTree:
         )  # fmt: skip
         return program, start_tableau(A, program.b)[2], consistent
 
-    def search(self, *, most_nodes: int = 2_000_000, **options: Any) -> CellSearch:
-        """Search the tree of sides, within the time limit of the call.
-
-        Parameters
-        ----------
-        most_nodes : int, optional
-        **options
-            As for `search_once`.
-        """
-        return in_time(
-            lambda most: self.search_once(most_nodes=most, **options),
-            lambda found: found.status == LIMIT,
-            most_nodes,
-        )
-
-    def search_once(
+    def search(
         self,
         *,
         start: np.ndarray | None = None,
@@ -155,7 +140,7 @@ class CellTree:
         every: bool = False,
         most_nodes: int = 2_000_000,
     ) -> CellSearch:
-        """Search the tree of sides.
+        """Search the tree of sides, within the time limit of the call.
 
         Parameters
         ----------
@@ -178,19 +163,23 @@ class CellTree:
         columns = len(program.unit)
         path = make_path(len(basic), columns, k, m)
         scratch = make_room(len(basic), d * m + k, columns)
-        wanted = Search(most_nodes, mode, every)
-        room = _ROOM
-        while True:
-            leaves = Leaves(np.zeros((room, k, m), np.int8), np.zeros(room, np.int8))
-            status, nodes, ended, recorded, last, values = search(
-                program, basic, path, begin, wanted, leaves, scratch, no_rows(program)
-            )
-            if status == LIMIT or recorded <= room:
-                kept = min(recorded, room)
-                sides, kinds = leaves.sides[:kept], leaves.kinds[:kept]
-                # Copies: the path is large and need not stay.
-                return CellSearch(status, nodes, ended, sides, kinds, last.copy(), values.copy())
-            room = recorded
+
+        def once(most: np.ndarray) -> CellSearch:
+            wanted, room = Search(most, mode, every), _ROOM
+            while True:
+                leaves = Leaves(np.zeros((room, k, m), np.int8), np.zeros(room, np.int8))
+                status, nodes, ended, recorded, last, values = search(
+                    program, basic, path, begin, wanted, leaves, scratch, no_rows(program)
+                )
+                if status == LIMIT or recorded <= room:
+                    kept = min(recorded, room)
+                    sides, kinds = leaves.sides[:kept], leaves.kinds[:kept]
+                    # Copies: the path is large and need not stay.
+                    last, values = last.copy(), values.copy()
+                    return CellSearch(status, nodes, ended, sides, kinds, last, values)
+                room = recorded
+
+        return in_time(search, once, most_nodes)
 
     def settle(self, found: CellSearch, *, all_cells: bool = False) -> Settled:
         """Look at the recorded leaves over Q, dividing those that resist.

@@ -79,7 +79,8 @@ class Search(NamedTuple):
 
     Attributes
     ----------
-    most_nodes : int
+    most_nodes : ndarray of int, shape (1,)
+        Somebody may lower it meanwhile, to end the search.
     mode : int
         At a solution `STOP`, or `KEEP` it as a doubtful leaf, or `DIVIDE` down to single
         cells, which are recorded.
@@ -87,7 +88,7 @@ class Search(NamedTuple):
         Whether all leaves are recorded, or only cells and what rounding leaves in doubt.
     """
 
-    most_nodes: int
+    most_nodes: np.ndarray
     mode: int
     every: bool
 
@@ -280,7 +281,7 @@ def _climb(path, depth):
     return depth
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def search(program, basic, path, start, wanted, leaves, room, known):
     """Depth-first search of the tree of sides.
 
@@ -308,7 +309,7 @@ def search(program, basic, path, start, wanted, leaves, room, known):
     nodes, ended, recorded, depth = 1, 0, 0, 0
     feasible, doubt, lost = _solve_root(program, basic, start, path, room, known)
     while True:
-        if lost or nodes > wanted.most_nodes:
+        if lost or nodes > wanted.most_nodes[0]:
             return LIMIT, nodes, ended, recorded, path.basic[depth], path.beta[depth]
         kind = DOUBTFUL if doubt else REFUTED
         i, s, side = -1, -1, 1

@@ -31,7 +31,7 @@ from numeric.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDec
 from numeric.relu.hull import learning_units
 from numeric.relu.pairs_kernel import search, start_tableau
 from numeric.relu.patience import in_time
-from numeric.relu.simplex import CANDIDATE, LIMIT, NO_MATCH
+from numeric.relu.simplex import CANDIDATE, NO_MATCH
 
 # Ends beyond are left out of the floating program, which only loosens it: rounding rules there.
 _FAR = 10_000
@@ -204,7 +204,7 @@ class _Tree:
         T, beta, basic, other, _ = self.start
         pairs = self.program.pairs
 
-        def once(most: int) -> Any:
+        def once(most: np.ndarray) -> Any:
             fixes = np.zeros((room, pairs), np.int8)
             bases = np.zeros((room, len(basic)), np.int64)
             rows = np.zeros(room, np.int64)
@@ -213,7 +213,7 @@ class _Tree:
             )
             return (*out, fixes, bases, rows)
 
-        return in_time(once, lambda out: out[0] == LIMIT, self.most_nodes)
+        return in_time(search, once, self.most_nodes)
 
     def _over_q(
         self, blank: ReluDecision, sides: list[np.ndarray], hints: list[Any], certify: bool

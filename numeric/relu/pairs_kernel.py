@@ -154,7 +154,7 @@ def _increase(T, cost, other, fixed, r, value):
     return ratio * value
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, nogil=True)
 def search(
     T0, beta0, basic0, other0, pairs, weights, most_nodes, every, keep, fixes, bases, rows_out
 ):
@@ -168,7 +168,8 @@ def search(
     pairs : int
     weights : float64[unknowns]
         Cost of each unknown, positive.
-    most_nodes : int
+    most_nodes : int64[1]
+        Somebody may lower it meanwhile, to end the search.
     every : bool
         Whether all leaves are recorded, or only those that rounding leaves in doubt.
     keep : bool
@@ -208,7 +209,7 @@ def search(
                 cost[0, k] -= weights[basic[0, i]] * T[0, i, k]
         primal_simplex(T[0], beta[0], cost[0], basic[0], other[0], columns, steps)
     while True:
-        if nodes > most_nodes or (state == 2 and not keep):
+        if nodes > most_nodes[0] or (state == 2 and not keep):
             return LIMIT, nodes, leaves, doubtful + 1, basic[depth], beta[depth]
         pair = -1
         if state == 0:

@@ -1,58 +1,58 @@
-"""Compiled tree searches under a time limit: they cannot be interrupted, but cut off and redone.
+"""Compiled tree searches that end when they are told to.
 
-A search takes the most nodes it may visit.  Where the call has a time limit it is begun with
-few, and begun again with four times as many, never with more than the time left allows at the
-rate seen: all searches together visit a third more nodes than the last alone, and none outlasts
-the limit by much.  What is found does not depend on it, because a search is deterministic and
-the last one visits all that an unlimited one would.
+A compiled function sees neither Ctrl-C nor the alarm of a time limit: Python looks at signals only
+between its own instructions.  So a search runs in a thread of its own, without Python's lock
+(``nogil``), and asks at each node how many nodes it may visit, in an array of one number.  The
+calling thread waits, where signals and limits reach it, and takes the nodes away when the work
+shall end.  Nothing is searched twice, and what is found does not depend on the time it took.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from math import isinf
-from typing import TypeVar
+from concurrent.futures import ThreadPoolExecutor, TimeoutError
+from typing import Any, TypeVar
 
-from algebra.time_limits import OutOfTime, check_time, time_left
+import numpy as np
+
+from algebra.time_limits import check_time, time_left
 
 Found = TypeVar("Found")
 
-_FIRST = 64
+# Seconds between two looks at the clock.
+_LOOK = 0.1
 
 
-def in_time(
-    search: Callable[[int], Found], was_cut: Callable[[Found], bool], most_nodes: int
-) -> Found:
+def in_time(kernel: Any, search: Callable[[np.ndarray], Found], most_nodes: int) -> Found:
     """What a search finds within its nodes and the call's time.
 
     Parameters
     ----------
+    kernel : numba dispatcher
+        What `search` calls.  If it has not been called yet, it is compiled (or read from the
+        cache) by a first search of one node in the calling thread, where that can be interrupted.
     search : callable
-        From the most nodes it may visit to what it finds.
-    was_cut : callable
-        Whether it came to no end within them.
+        From the most nodes it may visit, an int64[1] that may fall while it runs, to what it
+        finds.
     most_nodes : int
 
     Raises
     ------
     OutOfTime
-        Where the time left is too short to go on.
-
-    Examples
-    --------
-    >>> in_time(lambda most: most, lambda found: True, 10)
-    10
+        Where the time limit of the call is over first.
     """
-    nodes = most_nodes if isinf(time_left()) else min(_FIRST, most_nodes)
-    while True:
-        check_time()
-        began = time.monotonic()
-        found = search(nodes)
-        if nodes >= most_nodes or not was_cut(found):
-            return found
-        rate = nodes / max(time.monotonic() - began, 1e-6)
-        affordable = int(rate * time_left())
-        if affordable <= nodes:
-            raise OutOfTime("the time limit is too short for this search")
-        nodes = min(4 * nodes, affordable, most_nodes)
+    check_time()
+    if not kernel.signatures:
+        search(np.zeros(1, np.int64))
+    budget = np.array([most_nodes])
+    with ThreadPoolExecutor(1, "search") as pool:
+        try:
+            running = pool.submit(search, budget)
+            while True:
+                try:
+                    return running.result(min(_LOOK, time_left()))
+                except TimeoutError:
+                    check_time()
+        finally:
+            # The thread is waited for, so it must come to its end.
+            budget[0] = -1

@@ -1,8 +1,10 @@
 """Ctrl-C and SIGTERM, at any time, of every verb: words, status 3, no traceback."""
 
 import json
+import os
 import signal
 import subprocess
+import sys
 import time
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 
 import matchprob as mp
 from matchprob.cli import app
-from tests.matchprob.processes import start, wait_until_it_listens
+from tests.matchprob.processes import ROOT, start, wait_until_it_listens
 
 # A line of each verb that works for seconds, and what it may end with besides 3.
 LINES = {
@@ -84,7 +86,7 @@ def faults(verb, number, wait, folder):
         wait_until_it_listens(process.pid)
         time.sleep(wait)
         process.send_signal(number)
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=60)
     finally:
         process.kill()
     told = [line for line in said.splitlines() if line.startswith("matchprob: ")]
@@ -104,6 +106,36 @@ def test_one_interrupt(verb, folder):
     place = sorted(LINES).index(verb)
     wait = (0.05, 0.4, 1.0, 2.5)[place // 2 % 4]
     assert faults(verb, NUMBERS[place % 2], wait, folder) == ""
+
+
+_IN_A_RESULT = """
+import os, signal, sys, threading
+import numba, numpy as np
+from matchprob.interrupts import Interrupted, raise_interrupts
+
+@numba.njit
+def busy(steps):
+    value = np.zeros(3)
+    for k in range(steps):
+        value[k % 3] += value[(k + 1) % 3] * 0.5 + 1.0
+    return value, steps, value.copy()
+
+busy.compile((numba.int64,))
+raise_interrupts()
+threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    while True:
+        busy(10**8)
+except Interrupted:
+    sys.exit(3)
+"""
+
+
+def test_an_interrupt_while_a_result_is_made():
+    """The first Python after a compiled function makes its arrays; it must not be broken off."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", _IN_A_RESULT], env=environment, timeout=120)
+    assert done.returncode == 3
 
 
 @pytest.mark.long
@@ -126,7 +158,7 @@ def test_what_was_kept_is_told(number, tmp_path, folder):
             break
     time.sleep(2)
     process.send_signal(number)
-    out, said = process.communicate(timeout=120)
+    out, said = process.communicate(timeout=60)
     assert process.returncode == 3, said
     done = json.loads(out)["trials"]
     assert f"interrupted after {done} of 1000000 trials" in said

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import time
+import threading
+from math import inf
 
+import numba
+import numpy as np
 import pytest
 
 from algebra.networks.relu import ShallowReLU
@@ -14,47 +17,59 @@ from numeric.relu.decide import decide
 from numeric.relu.patience import in_time
 
 
-def slow(needed: int, seconds: float):
-    """A search that needs so many nodes, each taking so long."""
-    asked = []
-
-    def search(most: int) -> tuple[str, int]:
-        asked.append(most)
-        time.sleep(seconds * min(most, needed))
-        return ("done", needed) if most >= needed else ("cut", most)
-
-    return search, asked
-
-
-def test_without_a_limit_it_is_one_search():
-    """Nothing is done twice."""
-    search, asked = slow(50_000, 0.0)
-    assert in_time(search, lambda found: found[0] == "cut", 10**6) == ("done", 50_000)
-    assert asked == [10**6]
+@numba.njit(nogil=True)
+def _walk(most):
+    """Visit nodes until there are no more to visit; a hundred thousand are enough."""
+    nodes, value = 0, 1.0
+    while nodes < most[0] and nodes < 100_000:
+        nodes += 1
+        for _ in range(1000):
+            value = value * 0.999 + nodes
+    return nodes, value
 
 
-def test_with_a_limit_it_grows():
-    """The nodes grow at most fourfold until the search ends."""
-    search, asked = slow(50_000, 0.0)
-    with within(60.0):
-        assert in_time(search, lambda found: found[0] == "cut", 10**6) == ("done", 50_000)
-    assert asked == [64, 256, 1_024, 4_096, 16_384, 65_536]
+def test_the_search_is_whole():
+    """Within a limit and without one, and never more nodes than asked."""
+    for limit in (60.0, inf):
+        with within(limit):
+            assert in_time(_walk, _walk, 10**6)[0] == 100_000
+            assert in_time(_walk, _walk, 1_000)[0] == 1_000
 
 
-def test_the_most_nodes_are_never_exceeded():
-    """A search that is cut off at its own limit says so."""
-    search, asked = slow(50_000, 0.0)
-    with within(60.0):
-        assert in_time(search, lambda found: found[0] == "cut", 10_000) == ("cut", 10_000)
-    assert asked[-1] == 10_000
+@numba.njit(nogil=True)
+def _for_ever(most, seen):
+    """A search that only its nodes end; it writes, as all do, so it reads them at each."""
+    while most[0] >= 0:
+        seen[0] += 1
 
 
-def test_time_is_up():
-    """A search that would outlast the limit is not begun."""
-    search, asked = slow(10**6, 1e-5)
-    with within(0.1), pytest.raises(OutOfTime):
-        in_time(search, lambda found: found[0] == "cut", 10**6)
-    assert sum(asked) < 10**6
+@pytest.mark.parametrize("is_main", [True, False])
+def test_time_is_up(is_main):
+    """The alarm, and where there is none the clock, end a search; no thread goes on."""
+    seen, visited = [], np.zeros(1, np.int64)
+    _for_ever(np.full(1, -1), visited)
+
+    def call():
+        try:
+            with within(0.3):
+                in_time(_for_ever, lambda most: _for_ever(most, visited), 10**6)
+        except OutOfTime as found:
+            seen.append(found)
+
+    if is_main:
+        call()
+    else:
+        thread = threading.Thread(target=call)
+        thread.start()
+        thread.join()
+    assert len(seen) == 1
+    assert not [t for t in threading.enumerate() if t.name.startswith("search")]
+
+
+def test_an_error_of_the_search_is_told():
+    """What it raises is raised to the caller."""
+    with pytest.raises(ZeroDivisionError):
+        in_time(_walk, lambda most: 1 // 0, 10)
 
 
 def test_decisions_do_not_depend_on_the_limit():
