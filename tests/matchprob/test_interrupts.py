@@ -95,7 +95,9 @@ def faults(verb, number, wait, folder):
         return f"{at}: {said[-600:]}"
     if process.returncode not in (0, 3, _ENDS_WELL.get(verb)):
         return f"{at}: status {process.returncode}: {said[-300:]}"
-    if process.returncode == 3 and not any("interrupt" in line for line in told):
+    if process.returncode == 3 and not any(
+        "interrupt" in line or "stopped after" in line for line in told
+    ):
         return f"{at}: no word of the interrupt: {said[-300:]}"
     return ""
 
