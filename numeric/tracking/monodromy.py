@@ -28,7 +28,6 @@ import numpy as np
 
 from algebra.errors import InputError
 from numeric.chains.chain import Chain
-from numeric.chains.lanes.linalg import LANES
 from numeric.tracking.trace_test import trace_test
 from numeric.tracking.tracker import DONE, track
 
@@ -39,6 +38,8 @@ _QUIET = 2
 _SAME = 1e-6
 # Edges between the first two nodes.
 _EDGES = 3
+# Paths followed at once, at least.
+_BATCH = 16
 
 
 @dataclass(frozen=True)
@@ -299,7 +300,7 @@ class _Graph:
         """Follow roots that have not gone along some edge yet, a batch of them."""
         jobs: list[tuple[_Edge, int, np.ndarray]] = []
         # Towards nodes that know least first; a batch may double what is known, no more.
-        most = max(LANES, self.found)
+        most = max(_BATCH, self.found)
         for edge, way in sorted(
             itertools.product(self.edges, (0, 1)),
             key=lambda pair: len(self.nodes[pair[0].nodes[1 - pair[1]]].roots),

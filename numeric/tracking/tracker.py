@@ -32,7 +32,7 @@ from numeric.tracking.steps import DONE, SLOW, STUCK, Lines, Outcome
 __all__ = ["DONE", "SLOW", "STUCK", "Settings", "Tracked", "track"]
 
 # Full sets of lanes between two looks at the clock, where there is a time limit.
-_PIECE = 16
+_PIECE = 32
 
 
 @dataclass(frozen=True)

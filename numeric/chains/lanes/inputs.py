@@ -15,8 +15,8 @@ import numba
 import numpy as np
 
 from numeric.chains.inputs import InputsForm
-from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS, clear, copy, solve
-from numeric.chains.lanes.simd import dot_add, pair_dot_add, pair_line
+from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS, clear, copy, dots_add, solve
+from numeric.chains.lanes.simd import dot_add, equilibrate, pair_dot_add, pair_line
 
 
 class Table(NamedTuple):
@@ -33,6 +33,8 @@ class Table(NamedTuple):
         Rows of W that are left.
     cells : ndarray of int, shape (weights, 2)
         Place in `rows` and column.
+    by_column : ndarray of int, shape (weights,)
+        The cells column by column: those of one column read the same states.
     places : ndarray of int, shape (rows, Tb)
         Row of the matrix for each equation: enough of each block first, what is left at the end.
     groups : ndarray of int, shape (unknowns,)
@@ -53,7 +55,9 @@ class Table(NamedTuple):
     matrix, row_scale, column_scale : int
     units, gram, phi : int
         Room of `numeric.tracking.pade`.
-    scratch, slots : int
+    scratch : int
+        Room for an entry an equation.
+    slots : int
     low : int
         Distance from a slot of `now`, `new_x`, `new_states` and `scratch` to that of its low
         part, where it is a pair of doubles.
@@ -69,6 +73,7 @@ class Table(NamedTuple):
     weights: int
     rows: np.ndarray
     cells: np.ndarray
+    by_column: np.ndarray
     places: np.ndarray
     groups: np.ndarray
     group_count: int
@@ -110,7 +115,7 @@ def make_table(form: InputsForm, order: int) -> Table:
     groups = np.concatenate([form.cells[:, 0], rows + np.arange(T * e * b) // (e * b)])
     state = (T + 1) * n * b
     sizes = {
-        "now": form.size, "new_x": q, "new_states": state, "scratch": 2,
+        "now": form.size, "new_x": q, "new_states": state, "scratch": rows * T * b,
         "base": form.size, "slope": form.size,
         "x": (order + 1) * q, "states": (order + 1) * state,
         "step": q, "rest": state, "gain": rows * T * e,
@@ -125,7 +130,8 @@ def make_table(form: InputsForm, order: int) -> Table:
     slots += offsets["base"]
     return Table(
         n=n, T=T, b=b, e=e, unknowns=q, parameters=form.size, order=order, weights=weights,
-        rows=form.rows.astype(np.int64), cells=np.ascontiguousarray(form.cells), places=places,
+        rows=form.rows.astype(np.int64), cells=np.ascontiguousarray(form.cells),
+        by_column=np.argsort(form.cells[:, 1], kind="stable"), places=places,
         groups=groups.astype(np.int64), group_count=rows + T,
         alpha=0, beta=state, fixed=state + T * n * e, slots=slots, low=low, **offsets,
     )  # fmt: skip
@@ -148,13 +154,12 @@ def add_response(ws, o, beta, u, to):
     """``to_k += Σ_{l ≤ k} β_{k-l} u_l`` for k = 1 … T; β at slot beta, u_1 at slot u."""
     n, b, e = o.n, o.b, o.e
     for k in range(1, o.T + 1):
-        for i in range(n):
-            for x in range(b):
-                for g in range(e):
-                    dot_add(
-                        ws, to + (k * n + i) * b + x,
-                        beta + ((k - 1) * n + i) * e + g, -n * e, u + g * b + x, e * b, k,
-                    )  # fmt: skip
+        for x in range(b):
+            for g in range(e):
+                dots_add(
+                    ws, to + k * n * b + x, b, u + g * b + x, e * b,
+                    beta + (k - 1) * n * e + g, e, -n * e, k, n,
+                )  # fmt: skip
 
 
 @numba.njit(**OPTIONS)
@@ -162,27 +167,6 @@ def set_states(ws, o, x, to):
     """States of the point in `now` with unknowns at slot x, into slot to."""
     copy(ws, to, o.now + o.alpha, (o.T + 1) * o.n * o.b)
     add_response(ws, o, o.now + o.beta, x + o.weights, to)
-
-
-@numba.njit(**OPTIONS)
-def residual(ws, o, s, to):
-    """``F_{k,i} − W_i F_{k-1}`` with states at slot s and W in `now`, into slots to, scaled."""
-    n, b = o.n, o.b
-    for i in range(len(o.rows)):
-        for k in range(1, o.T + 1):
-            for x in range(b):
-                at = o.places[i, (k - 1) * b + x]
-                clear(ws, o.scratch, 1)
-                dot_add(
-                    ws, o.scratch, o.now + o.fixed + i * n, 1,
-                    s + (k - 1) * n * b + x, b, n,
-                )  # fmt: skip
-                f = s + (k * n + o.rows[i]) * b + x
-                for part in range(2):
-                    for lane in range(LANES):
-                        ws[to + at, part, lane] = ws[o.row_scale + at, 0, lane] * (
-                            ws[f, part, lane] - ws[o.scratch, part, lane]
-                        )
 
 
 @numba.njit(**OPTIONS)
@@ -227,24 +211,7 @@ def set_matrix(ws, o, s, scale):
                             o.gain + (i * T + k - moment) * e + g, 1,
                         )  # fmt: skip
     for i in range(q):
-        for lane in range(LANES):
-            ws[o.row_scale + i, 0, lane] = 1e-300
-        for j in range(q):
-            at = o.matrix + i * q + j
-            for lane in range(LANES):
-                f = ws[o.column_scale + j, 0, lane]
-                re = ws[at, 0, lane] * f
-                im = ws[at, 1, lane] * f
-                ws[at, 0, lane] = re
-                ws[at, 1, lane] = im
-                ws[o.row_scale + i, 0, lane] = max(ws[o.row_scale + i, 0, lane], re * re + im * im)
-        for lane in range(LANES):
-            ws[o.row_scale + i, 0, lane] = 1.0 / np.sqrt(ws[o.row_scale + i, 0, lane])
-        for j in range(q):
-            at = o.matrix + i * q + j
-            for lane in range(LANES):
-                ws[at, 0, lane] *= ws[o.row_scale + i, 0, lane]
-                ws[at, 1, lane] *= ws[o.row_scale + i, 0, lane]
+        equilibrate(ws, o.matrix + i * q, q, o.column_scale, o.row_scale + i)
 
 
 @numba.njit(**OPTIONS)
@@ -274,39 +241,41 @@ def taylor(ws, o, pivots, pattern):
         if order == 1:
             copy(ws, o.rest, o.slope + o.alpha, size)
         add_response(ws, o, o.slope + o.beta, o.x + (order - 1) * q + o.weights, o.rest)
-        residual(ws, o, o.rest, to)
+        # What W and its own series make of the states: equation (i, k) at scratch + i Tb + k.
+        clear(ws, o.scratch, len(o.rows) * T * b)
         for i in range(len(o.rows)):
-            for k in range(T):
-                for x in range(b):
-                    at = o.places[i, k * b + x]
-                    clear(ws, o.scratch, 1)
-                    dot_add(
-                        ws, o.scratch, o.slope + o.fixed + i * n, 1, before + k * n * b + x, b, n
-                    )
-                    _subtract_scaled(ws, to + at, o.scratch, o.row_scale + at)
-        if order > 1:
-            for v in range(o.weights):
-                for k in range(T):
-                    for x in range(b):
-                        at = o.places[o.cells[v, 0], k * b + x]
-                        clear(ws, o.scratch, 1)
-                        dot_add(
-                            ws, o.scratch, o.x + q + v, q,
-                            before + (k * n + o.cells[v, 1]) * b + x, -size, order - 1,
-                        )  # fmt: skip
-                        _subtract_scaled(ws, to + at, o.scratch, o.row_scale + at)
+            for x in range(b):
+                at = o.scratch + i * T * b + x
+                dots_add(ws, at, b, o.now + o.fixed + i * n, 1, o.rest + x, n * b, b, n, T)
+                dots_add(ws, at, b, o.slope + o.fixed + i * n, 1, before + x, n * b, b, n, T)
+        for v in o.by_column:
+            for x in range(b):
+                dots_add(
+                    ws, o.scratch + o.cells[v, 0] * T * b + x, b, o.x + q + v, q,
+                    before + o.cells[v, 1] * b + x, n * b, -size, order - 1, T,
+                )  # fmt: skip
+        _right_hand_side(ws, o, to)
         solve_scaled(ws, o, pivots, pattern, to)
         states = o.states + order * size
         copy(ws, states, o.rest, size)
         add_response(ws, o, o.now + o.beta, to + o.weights, states)
 
 
-@numba.njit(**OPTIONS)
-def _subtract_scaled(ws, to, a, scale):
-    """``ws[to] -= scale ws[a]`` with real scales."""
-    for part in range(2):
-        for lane in range(LANES):
-            ws[to, part, lane] -= ws[scale, 0, lane] * ws[a, part, lane]
+@numba.njit(**ONCE)
+def _right_hand_side(ws, o, to):
+    """``F_{k,i}`` of `rest` less what stands in `scratch`, scaled, into slots to."""
+    n, b = o.n, o.b
+    for i in range(len(o.rows)):
+        for k in range(o.T):
+            for x in range(b):
+                at = o.places[i, k * b + x]
+                f = o.rest + ((k + 1) * n + o.rows[i]) * b + x
+                s = o.scratch + (i * o.T + k) * b + x
+                for part in range(2):
+                    for lane in range(LANES):
+                        ws[to + at, part, lane] = ws[o.row_scale + at, 0, lane] * (
+                            ws[f, part, lane] - ws[s, part, lane]
+                        )
 
 
 @numba.njit(**ONCE)

@@ -13,7 +13,19 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from numeric.chains.lanes.simd import LANES, dot_add, list_dot_subtract, list_eliminate
+from numeric.chains.lanes.simd import (
+    LANES,
+    TILE,
+    dot_add,
+    invert_slot,
+    is_zero,
+    list_dot_subtract,
+    list_eliminate,
+    scale_slots,
+    set_square,
+    take_larger,
+    tile_dot_add,
+)
 
 # Contraction to fused multiply-add changes rounding, never the mathematics; no other
 # fast-math assumption is made (NaN and infinity must survive to be seen).
@@ -50,19 +62,29 @@ def copy(ws, to, at, count):
 
 
 @numba.njit(**OPTIONS)
+def dots_add(ws, c, c_step, a, a_stride, b, b_step, b_stride, count, dots):
+    """Dot products with a common factor, from slots b, b + b_step, … into c, c + c_step, …
+
+    ``ws[c + t c_step] += Σ_q ws[a + q a_stride] * ws[b + t b_step + q b_stride]`` for t < dots, q
+    from 0 to count − 1.
+    """
+    t = 0
+    while t + TILE <= dots:
+        tile_dot_add(
+            ws, c + t * c_step, c_step, a, a_stride, b + t * b_step, b_step, b_stride, count
+        )
+        t += TILE
+    while t < dots:
+        dot_add(ws, c + t * c_step, a, a_stride, b + t * b_step, b_stride, count)
+        t += 1
+
+
+@numba.njit(**OPTIONS)
 def matmul_add(ws, c, a, b, n, k, m):
     """``C += A B`` with A n×k and B k×m, row by row at slots c, a, b."""
     for i in range(n):
         for s in range(m):
             dot_add(ws, c + i * m + s, a + i * k, 1, b + s, m, k)
-
-
-@numba.njit(**OPTIONS)
-def _is_zero(ws, at):
-    largest = 0.0
-    for lane in range(LANES):
-        largest = max(largest, abs(ws[at, 0, lane]), abs(ws[at, 1, lane]))
-    return largest == 0.0
 
 
 @numba.njit(**OPTIONS)
@@ -86,29 +108,12 @@ def factor(ws, a, r, pivots, pattern, scratch):
     """
     for k in range(r):
         kk = a + k * r + k
+        set_square(ws, scratch, kk)
         for lane in range(LANES):
-            pr = ws[kk, 0, lane]
-            pi = ws[kk, 1, lane]
-            ws[scratch, 0, lane] = pr * pr + pi * pi
             pivots[k, lane] = k
         swap = False
         for i in range(k + 1, r):
-            ik = a + i * r + k
-            better = False
-            for lane in range(LANES):
-                pr = ws[ik, 0, lane]
-                pi = ws[ik, 1, lane]
-                size = pr * pr + pi * pi
-                ws[scratch, 1, lane] = size
-                better |= size * _PIVOT_SQUARE > ws[scratch, 0, lane]
-            if better:
-                swap = True
-                for lane in range(LANES):
-                    size = ws[scratch, 1, lane]
-                    if size * _PIVOT_SQUARE > ws[scratch, 0, lane]:
-                        # A first swap costs the threshold; further ones need only be larger.
-                        pivots[k, lane] = i
-                        ws[scratch, 0, lane] = size / _PIVOT_SQUARE
+            swap |= take_larger(ws, a + i * r + k, scratch, _PIVOT_SQUARE, pivots, k, i)
         if swap:
             for lane in range(LANES):
                 p = pivots[k, lane]
@@ -122,36 +127,25 @@ def factor(ws, a, r, pivots, pattern, scratch):
                         ws[s, 1, lane] = ws[t, 1, lane]
                         ws[t, 0, lane] = re
                         ws[t, 1, lane] = im
-        for lane in range(LANES):
-            re = ws[kk, 0, lane]
-            im = ws[kk, 1, lane]
-            size = re * re + im * im
-            ws[kk, 0, lane] = re / size
-            ws[kk, 1, lane] = -im / size
+        invert_slot(ws, kk)
         right = 0
         for j in range(k + 1, r):
-            if not _is_zero(ws, a + k * r + j):
+            if not is_zero(ws, a + k * r + j):
                 pattern[k, 2 + right] = j
                 right += 1
         pattern[k, 1] = right
         for i in range(k + 1, r):
             ik = a + i * r + k
-            if _is_zero(ws, ik):
+            if is_zero(ws, ik):
                 continue
-            for lane in range(LANES):
-                re = ws[ik, 0, lane]
-                im = ws[ik, 1, lane]
-                pr = ws[kk, 0, lane]
-                pi = ws[kk, 1, lane]
-                ws[ik, 0, lane] = re * pr - im * pi
-                ws[ik, 1, lane] = re * pi + im * pr
+            scale_slots(ws, ik, 1, kk)
             list_eliminate(ws, a + i * r, ik, a + k * r, pattern[k], 2, 2 + right)
     # The left parts are final only now: later swaps move them.
     for i in range(r):
         right = pattern[i, 1]
         left = 0
         for j in range(i):
-            if not _is_zero(ws, a + i * r + j):
+            if not is_zero(ws, a + i * r + j):
                 pattern[i, 2 + right + left] = j
                 left += 1
         pattern[i, 0] = left
@@ -174,14 +168,7 @@ def solve(ws, a, r, pivots, pattern, x):
         list_dot_subtract(ws, x + i, a + i * r, x, pattern[i], 2 + right, 2 + right + pattern[i, 0])
     for i in range(r - 1, -1, -1):
         list_dot_subtract(ws, x + i, a + i * r, x, pattern[i], 2, 2 + pattern[i, 1])
-        ii = a + i * r + i
-        for lane in range(LANES):
-            re = ws[x + i, 0, lane]
-            im = ws[x + i, 1, lane]
-            pr = ws[ii, 0, lane]
-            pi = ws[ii, 1, lane]
-            ws[x + i, 0, lane] = re * pr - im * pi
-            ws[x + i, 1, lane] = re * pi + im * pr
+        scale_slots(ws, x + i, 1, a + i * r + i)
 
 
 def workspace(slots: int) -> np.ndarray:

@@ -21,12 +21,16 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-# Lanes of a workspace: two 512-bit vectors hide the latency of a multiply-add.
-LANES = 16
+# Lanes of a workspace.  With 16, four running sums take all sixteen 256-bit registers, and a
+# workspace twice the cache: a fifth slower (`benchmarks/bench_flops.py`).
+LANES = 8
+# Dot products that share a factor and are formed together: it is loaded once for all of them.
+TILE = 2
 
 _DOUBLE = ir.DoubleType()
 _VECTOR = ir.VectorType(_DOUBLE, LANES)
 _INT = ir.IntType(64)
+_BITS = ir.IntType(LANES)
 _ALIGN = 64
 
 
@@ -64,6 +68,24 @@ class _Code:
     def fma(self, x: Any, y: Any, z: Any) -> Any:
         """``x y + z``."""
         return self.builder.call(self.multiply_add, [x, y, z])
+
+    def square(self, re: Any, im: Any) -> Any:
+        """``|z|²``."""
+        return self.fma(re, re, self.builder.fmul(im, im))
+
+    def root(self, x: Any) -> Any:
+        """Square roots."""
+        function = cgutils.get_or_insert_function(
+            self.builder.module, ir.FunctionType(_VECTOR, [_VECTOR]), f"llvm.sqrt.v{LANES}f64"
+        )
+        return self.builder.call(function, [x])
+
+    def spread(self, value: Any, kind: Any) -> Any:
+        """A vector of one value."""
+        nothing = ir.Constant(kind, ir.Undefined)
+        mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+        one = self.builder.insert_element(nothing, value, ir.IntType(32)(0))
+        return self.builder.shuffle_vector(one, nothing, mask)
 
     def exact_fma(self, x: Any, y: Any, z: Any) -> Any:
         """``x y + z`` rounded once, whatever the processor."""
@@ -156,6 +178,33 @@ def dot_add(typing, ws, c, a, a_stride, b, b_stride, count):  # type: ignore[no-
         code.finish(rooms, c_, 1)
 
     return _void(typing, emit, ws, *[types.int64] * 6)
+
+
+@intrinsic
+def tile_dot_add(typing, ws, c, c_step, a, a_stride, b, b_step, b_stride, count):  # type: ignore[no-untyped-def]
+    """`dot_add` for `TILE` pairs: c and b go on by their steps, a is the same."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, c_, step_c, a_, sa, b_, step_b, sb, n = args
+        to = [builder.add(c_, builder.mul(_INT(t), step_c)) for t in range(TILE)]
+        rooms = [[cgutils.alloca_once(builder, _VECTOR) for _ in range(2)] for _ in to]
+        for slot, pair in zip(to, rooms, strict=True):
+            for room, value in zip(pair, code.load(slot), strict=True):
+                builder.store(value, room)
+        with cgutils.for_range(builder, n) as loop:
+            ar, ai = code.load(builder.add(a_, builder.mul(loop.index, sa)))
+            na = code.negative(ai)
+            at = builder.add(b_, builder.mul(loop.index, sb))
+            for t, pair in enumerate(rooms):
+                br, bi = code.load(builder.add(at, builder.mul(_INT(t), step_b)))
+                re, im = (builder.load(room, typ=_VECTOR) for room in pair)
+                builder.store(code.fma(na, bi, code.fma(ar, br, re)), pair[0])
+                builder.store(code.fma(ai, br, code.fma(ar, bi, im)), pair[1])
+        for slot, pair in zip(to, rooms, strict=True):
+            code.store(slot, tuple(builder.load(room, typ=_VECTOR) for room in pair))  # type: ignore[arg-type]
+
+    return _void(typing, emit, ws, *[types.int64] * 8)
 
 
 @intrinsic
@@ -274,6 +323,104 @@ def scale_slots(typing, ws, at, count, factor):  # type: ignore[no-untyped-def]
             code.store(slot, (new_re, new_im))
 
     return _void(typing, emit, ws, *[types.int64] * 3)
+
+
+@intrinsic
+def equilibrate(typing, ws, row, count, columns, own):  # type: ignore[no-untyped-def]
+    """Scale a row by its columns, then by its largest entry.
+
+    ``ws[row + j]`` is multiplied by the real ``ws[columns + j]`` and by the inverse of the largest
+    modulus there is then, which is left in the real part of ``ws[own]``.
+    """
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, row_, n, columns_, own_ = args
+        room = cgutils.alloca_once(builder, _VECTOR)
+        builder.store(ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 1e-300)] * LANES), room)
+        with cgutils.for_range(builder, n) as loop:
+            slot = builder.add(row_, loop.index)
+            factor = code.load(builder.add(columns_, loop.index))[0]
+            value = tuple(builder.fmul(x, factor) for x in code.load(slot))
+            code.store(slot, value)  # type: ignore[arg-type]
+            largest, size = builder.load(room, typ=_VECTOR), code.square(*value)
+            builder.store(
+                builder.select(builder.fcmp_ordered(">", size, largest), size, largest), room
+            )
+        one = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 1.0)] * LANES)
+        inverse = builder.fdiv(one, code.root(builder.load(room, typ=_VECTOR)))
+        code.store(own_, (inverse, code.load(own_)[1]))
+        with cgutils.for_range(builder, n) as loop:
+            slot = builder.add(row_, loop.index)
+            code.store(slot, tuple(builder.fmul(x, inverse) for x in code.load(slot)))  # type: ignore[arg-type]
+
+    return _void(typing, emit, ws, *[types.int64] * 4)
+
+
+@intrinsic
+def invert_slot(typing, ws, at):  # type: ignore[no-untyped-def]
+    """``ws[at] = 1 / ws[at]``."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        re, im = code.load(args[1])
+        size = code.square(re, im)
+        code.store(args[1], (builder.fdiv(re, size), builder.fdiv(code.negative(im), size)))
+
+    return _void(typing, emit, ws, types.int64)
+
+
+@intrinsic
+def set_square(typing, ws, to, at):  # type: ignore[no-untyped-def]
+    """The real part of ``ws[to]`` becomes ``|ws[at]|²``."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        code.store(args[1], (code.square(*code.load(args[2])), code.load(args[1])[1]))
+
+    return _void(typing, emit, ws, *[types.int64] * 2)
+
+
+@intrinsic
+def take_larger(typing, ws, at, best, share, pivots, k, i):  # type: ignore[no-untyped-def]
+    """Choose row i in the lanes where ``share |ws[at]|²`` exceeds the real part of ``ws[best]``.
+
+    There ``pivots[k]`` becomes i, and the share of the square the bound for the next: the first
+    choice costs the share, further ones need only be larger.  Returns whether any lane has chosen.
+    """
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        code = _Code(context, builder, sig.args[0], args[0])
+        _, at_, best_, share_, pivots_, k_, i_ = args
+        size, (old, rest) = code.square(*code.load(at_)), code.load(best_)
+        size = builder.fmul(size, code.spread(share_, _VECTOR))
+        found = builder.fcmp_ordered(">", size, old)
+        code.store(best_, (builder.select(found, size, old), rest))
+        rows = context.make_array(sig.args[4])(context, builder, pivots_)
+        kind = ir.VectorType(_INT, LANES)
+        pointer = builder.gep(rows.data, [builder.mul(k_, _INT(LANES))])
+        pointer = builder.bitcast(pointer, kind.as_pointer())
+        chosen = builder.select(
+            found, code.spread(i_, kind), builder.load(pointer, align=8, typ=kind)
+        )
+        builder.store(chosen, pointer, align=8)
+        return builder.icmp_unsigned("!=", builder.bitcast(found, _BITS), _BITS(0))
+
+    kinds = ws, types.int64, types.int64, types.float64, pivots, types.int64, types.int64
+    return types.boolean(*kinds), codegen
+
+
+@intrinsic
+def is_zero(typing, ws, at):  # type: ignore[no-untyped-def]
+    """Whether a slot is zero in every lane; NaN is not."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        code = _Code(context, builder, sig.args[0], args[0])
+        zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
+        parts = [builder.fcmp_unordered("!=", x, zero) for x in code.load(args[1])]
+        return builder.icmp_unsigned("==", builder.bitcast(builder.or_(*parts), _BITS), _BITS(0))
+
+    return types.boolean(ws, types.int64), codegen
 
 
 @intrinsic

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from numeric.chains.lanes import simd
-from numeric.chains.lanes.linalg import LANES, workspace
+from numeric.chains.lanes.linalg import LANES, dots_add, workspace
 
 SLOTS = 40
 
@@ -49,6 +49,36 @@ def _scale_slots(ws, at, n, f):
     simd.scale_slots(ws, at, n, f)
 
 
+@numba.njit
+def _tile_dot_add(ws, c, sc, a, sa, b, tb, sb, n):
+    simd.tile_dot_add(ws, c, sc, a, sa, b, tb, sb, n)
+
+
+@numba.njit
+def _equilibrate(ws, row, count, columns, own):
+    simd.equilibrate(ws, row, count, columns, own)
+
+
+@numba.njit
+def _invert_slot(ws, at):
+    simd.invert_slot(ws, at)
+
+
+@numba.njit
+def _set_square(ws, to, at):
+    simd.set_square(ws, to, at)
+
+
+@numba.njit
+def _take_larger(ws, at, best, share, pivots, k, i):
+    return simd.take_larger(ws, at, best, share, pivots, k, i)
+
+
+@numba.njit
+def _is_zero(ws, at):
+    return simd.is_zero(ws, at)
+
+
 @pytest.fixture
 def room():
     """A random workspace, and the same numbers as complex ones (slots × lanes)."""
@@ -70,6 +100,28 @@ def test_dot_add(room, sa, sb, n):
     for q in range(n):
         z[0] = z[0] + z[5 + q * sa] * z[30 + q * sb]
     _dot_add(ws, 0, 5, sa, 30, sb, n)
+    check(ws, z)
+
+
+@pytest.mark.parametrize(("sa", "sb", "n"), [(1, 1, 5), (3, -2, 4), (1, 1, 0), (0, 2, 1)])
+def test_tile_dot_add(room, sa, sb, n):
+    """Dot products with a common factor, as one by one."""
+    ws, z = room
+    for t in range(simd.TILE):
+        for q in range(n):
+            z[2 * t] = z[2 * t] + z[7 + q * sa] * z[30 + t + q * sb]
+    _tile_dot_add(ws, 0, 2, 7, sa, 30, 1, sb, n)
+    check(ws, z)
+
+
+@pytest.mark.parametrize("dots", [0, 1, 2, 3, 5])
+def test_dots_add(room, dots):
+    """Any number of them, whether tiles fill it or not."""
+    ws, z = room
+    for t in range(dots):
+        for q in range(4):
+            z[t] = z[t] + z[7 + q] * z[12 + 5 * t + q]
+    dots_add(ws, 0, 1, 7, 1, 12, 5, 1, 4, dots)
     check(ws, z)
 
 
@@ -124,6 +176,54 @@ def test_scale_slots(room):
     z[5:9] = z[5:9] * z[30]
     _scale_slots(ws, 5, 4, 30)
     check(ws, z)
+
+
+def test_equilibrate(room):
+    """Rows times real column factors, then divided by their largest entry."""
+    ws, z = room
+    row = z[5:9] * z[20:24].real
+    size = np.abs(row).max(axis=0)
+    z[5:9], z[1] = row / size, 1 / size + 1j * z[1].imag
+    _equilibrate(ws, 5, 4, 20, 1)
+    check(ws, z)
+
+
+def test_inverse_and_square(room):
+    """Of one slot each."""
+    ws, z = room
+    z[3], z[4] = 1 / z[3], np.abs(z[6]) ** 2 + 1j * z[4].imag
+    _invert_slot(ws, 3)
+    _set_square(ws, 4, 6)
+    check(ws, z)
+
+
+def test_take_larger(room):
+    """The first choice must be larger by the share, the next only larger; lane by lane."""
+    ws, z = room
+    pivots = np.zeros((3, LANES), np.int64)
+    rows, share = range(10, 20), 0.25
+    _set_square(ws, 0, 9)
+    best, chosen = np.abs(z[9]) ** 2, np.zeros(LANES, int)
+    for i in rows:
+        size = share * np.abs(z[i]) ** 2
+        assert _take_larger(ws, i, 0, share, pivots, 1, i) == (size > best).any()
+        chosen, best = np.where(size > best, i, chosen), np.maximum(size, best)
+    assert pivots[1].tolist() == chosen.tolist()
+    assert (chosen > 0).sum() > 0
+    assert not pivots[[0, 2]].any()
+
+
+def test_is_zero(room):
+    """In all lanes, both parts; NaN is something."""
+    ws, _ = room
+    ws[4] = 0.0
+    assert _is_zero(ws, 4)
+    ws[4, 0, 2] = -0.0
+    assert _is_zero(ws, 4)
+    for value in (1e-300, np.nan):
+        ws[4] = 0.0
+        ws[4, 1, LANES - 1] = value
+        assert not _is_zero(ws, 4)
 
 
 def test_pairs_carry_thirty_digits():
