@@ -138,6 +138,8 @@ def test_a_drag_paints_and_locks_hold(open_page):
     page = open_page()
     load(page, TOML.replace("n = 2", "n = 4"))
     page.wait_for_selector("[data-matrix=W] [data-k='15']")
+    # It waits until nothing moves any more: answers that come in move what is below them.
+    cell(page, "W", 3).hover()
     boxes = [cell(page, "W", k).bounding_box() for k in (0, 3)]
     page.mouse.move(boxes[0]["x"] + 5, boxes[0]["y"] + 5)
     page.mouse.down()
