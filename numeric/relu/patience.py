@@ -9,8 +9,8 @@ shall end.  Nothing is searched twice, and what is found does not depend on the 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, TimeoutError
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,6 +21,8 @@ Found = TypeVar("Found")
 
 # Seconds between two looks at the clock.
 _LOOK = 0.1
+# Searches of so few nodes need no thread.
+_SHORT = 8
 
 
 def in_time(kernel: Any, search: Callable[[np.ndarray], Found], most_nodes: int) -> Found:
@@ -42,17 +44,31 @@ def in_time(kernel: Any, search: Callable[[np.ndarray], Found], most_nodes: int)
         Where the time limit of the call is over first.
     """
     check_time()
+    if most_nodes <= _SHORT:
+        return search(np.array([most_nodes]))
     if not kernel.signatures:
         search(np.zeros(1, np.int64))
     budget = np.array([most_nodes])
-    with ThreadPoolExecutor(1, "search") as pool:
+    outcome: list[Found | BaseException] = []
+
+    def run() -> None:
         try:
-            running = pool.submit(search, budget)
-            while True:
-                try:
-                    return running.result(min(_LOOK, time_left()))
-                except TimeoutError:
-                    check_time()
-        finally:
-            # The thread is waited for, so it must come to its end.
-            budget[0] = -1
+            outcome.append(search(budget))
+        except BaseException as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=run, name="search", daemon=True)
+    try:
+        thread.start()
+        while thread.is_alive():
+            thread.join(min(_LOOK, time_left()))
+            if not outcome:
+                check_time()
+    finally:
+        # Whatever ended the waiting, the thread comes to its end.
+        budget[0] = -1
+        if thread.ident is not None:
+            thread.join()
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
