@@ -22,7 +22,7 @@ from __future__ import annotations
 import numba
 
 from numeric.chains.chain import IN_D, IN_M, IN_S0
-from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, copy, matmul_add, solve
+from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, copy, dots_add, matmul_add, solve
 from numeric.chains.lanes.simd import dot_add, row_add
 from numeric.chains.lanes.table import READ_EACH, READ_SUM
 
@@ -53,12 +53,11 @@ def read_out(ws, o, s, z):
         clear(ws, z, chain.z_size)
         step = s_at[K] - s_at[K - 1]
         for i in range(widths[K]):
-            for x in range(m):
-                for g in range(c):
-                    dot_add(
-                        ws, z + i * m + x, s + s_at[1] + i * c + g, step,
-                        slot.now + p_at[1] + g * m + x, c * m, K,
-                    )  # fmt: skip
+            for g in range(c):
+                dots_add(
+                    ws, z + i * m, 1, s + s_at[1] + i * c + g, step,
+                    slot.now + p_at[1] + g * m, 1, c * m, K, m,
+                )  # fmt: skip
     elif o.reading == READ_EACH:
         for k in range(1, K + 1):
             for i in range(widths[K]):
@@ -76,12 +75,11 @@ def read_out_slope(ws, o, s, z):
         K, c, m = chain.steps, chain.columns, chain.samples
         step = s_at[K] - s_at[K - 1]
         for i in range(widths[K]):
-            for x in range(m):
-                for g in range(c):
-                    dot_add(
-                        ws, z + i * m + x, s + s_at[1] + i * c + g, step,
-                        slot.slope + p_at[1] + g * m + x, c * m, K,
-                    )  # fmt: skip
+            for g in range(c):
+                dots_add(
+                    ws, z + i * m, 1, s + s_at[1] + i * c + g, step,
+                    slot.slope + p_at[1] + g * m, 1, c * m, K, m,
+                )  # fmt: skip
 
 
 @numba.njit(**OPTIONS)
@@ -212,12 +210,11 @@ def convolve(ws, o, order, target):
         first = step if step else 1
         last = step if step else chain.steps
         for k in range(first, last + 1):
-            for x in range(c):
-                dot_add(
-                    ws, target + s_at[k] + i * c + x, slot.weights + r + v, r,
-                    slot.states + (order - 1) * states + s_at[k - 1] + j * c + x, -states,
-                    order - 1,
-                )  # fmt: skip
+            dots_add(
+                ws, target + s_at[k] + i * c, 1, slot.weights + r + v, r,
+                slot.states + (order - 1) * states + s_at[k - 1] + j * c, 1, -states,
+                order - 1, c,
+            )  # fmt: skip
 
 
 @numba.njit(**OPTIONS)
@@ -282,11 +279,10 @@ def taylor(ws, o, pivots, pattern):
         )
         for v in range(r):
             if cells[v, 0] == IN_D:
-                for x in range(m):
-                    dot_add(
-                        ws, slot.labels + cells[v, 2] * m + x, slot.weights + r + v, r,
-                        slot.z + (order - 1) * zs + cells[v, 3] * m + x, -zs, order - 1,
-                    )  # fmt: skip
+                dots_add(
+                    ws, slot.labels + cells[v, 2] * m, 1, slot.weights + r + v, r,
+                    slot.z + (order - 1) * zs + cells[v, 3] * m, 1, -zs, order - 1, m,
+                )  # fmt: skip
         for e in range(r):
             at = equations[e, 0] * m + equations[e, 1]
             y = slot.slope + chain.y_at + at

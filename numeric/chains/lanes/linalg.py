@@ -82,9 +82,11 @@ def dots_add(ws, c, c_step, a, a_stride, b, b_step, b_stride, count, dots):
 @numba.njit(**OPTIONS)
 def matmul_add(ws, c, a, b, n, k, m):
     """``C += A B`` with A n×k and B k×m, row by row at slots c, a, b."""
+    if m == 1:
+        dots_add(ws, c, 1, b, 1, a, k, 1, k, n)
+        return
     for i in range(n):
-        for s in range(m):
-            dot_add(ws, c + i * m + s, a + i * k, 1, b + s, m, k)
+        dots_add(ws, c + i * m, 1, a + i * k, 1, b, 1, m, k, m)
 
 
 @numba.njit(**OPTIONS)
