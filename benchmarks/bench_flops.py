@@ -60,7 +60,8 @@ def operations(form: InputsForm, order: int) -> dict[str, int]:
     response = n * b * e * T * (T + 1) // 2
     residual = rows * T * b * n
     solve = int(filled.sum())
-    series = order * (2 * response + 2 * residual + solve) + cells * T * b * order * (order - 1) // 2
+    series = order * (2 * response + 2 * residual + solve)
+    series += cells * T * b * order * (order - 1) // 2
     pairs = 2 * (4 * table.parameters + _PAIR_PRODUCT * (response + residual))
     return {
         "Taylor": _PRODUCT * (series + response),
