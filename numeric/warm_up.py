@@ -69,12 +69,14 @@ def _certification() -> None:
 def _relu() -> None:
     """Both searches for shallow ReLU networks."""
     from numeric.engines.counter import InstanceCounter
+    from numeric.relu.pairs import decide_pairs
 
     for q, n in ((2, 2), (2, 3)):
         network = ShallowReLU(q=q, n=n, d=1, m=2)
         problem = Problem.of(Allocation.from_cells(network, [("W1", 0, 0), ("W1", 1, 0)]))
         with InstanceCounter(problem, "complementarity") as counter:
             counter.count_many([draw_instance(problem, 0, k) for k in range(2)])
+        decide_pairs(draw_instance(problem, 0, 0))
 
 
 GROUPS: dict[str, Callable[[], None]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 
 import pytest
 
@@ -14,6 +15,19 @@ def test_a_group_compiles_here(group, capsys):
     """Asked for by name a group runs in this process, silently."""
     assert warm_up.main([group]) == 0
     assert capsys.readouterr() == ("", "")
+
+
+_SEARCHES = """
+from numeric import warm_up
+from numeric.relu import cells_kernel, pairs_kernel
+warm_up.main(["relu"])
+assert pairs_kernel.search.signatures and cells_kernel.search.signatures
+"""
+
+
+def test_both_relu_searches_are_compiled():
+    """A first decision would compile the one that is missing."""
+    assert subprocess.run([sys.executable, "-c", _SEARCHES], timeout=300).returncode == 0
 
 
 def test_unknown_groups_are_refused(capsys):
