@@ -17,6 +17,7 @@ phases          What a long call is at, by name, for whoever watches it
 polynomials/    Polynomial rings, ideals and their points; it knows no network
 problems/       A network, what learns in it, structural zeros and laws: the problem, its file,
                 its symmetries
+programs/       Networks as lists of operations, evaluated in many arithmetics
 ranks/          Generic ranks: MP = 0 decided, and why, in counts
 results         What every verb returns: its facts, its rows, and what follows from these
 record/         What has to be recorded so that the data determine the weights?

@@ -1,0 +1,149 @@
+"""The values of a program in an arithmetic.
+
+An arithmetic is a class with one method for each operation; it knows nothing of programs.  Its
+values may be anything (arrays of residues, dual numbers, balls, polynomials, degrees, sets).
+Values that no later node needs are let go, so that what is held at one time is what the network
+itself needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from algebra.programs.program import Node, Program
+from algebra.time_limits import check_time
+
+V = TypeVar("V")
+
+
+class Arithmetic(Protocol[V]):
+    """What evaluates the operations of a program.
+
+    Batched values have the batch axis last.  An arithmetic aligns a value that is not batched with
+    one that is: its shape is that of the node without the last axis.
+    """
+
+    def constant(self, table: np.ndarray, denominator: int) -> V:
+        """Rational numbers: integers over one denominator."""
+        ...
+
+    def add(self, node: Node, *terms: V) -> V:
+        """The sum of values of one shape, some of them perhaps batched."""
+        ...
+
+    def multiply(self, node: Node, a: V, b: V) -> V:
+        """The entrywise product."""
+        ...
+
+    def scale(self, node: Node, a: V, factor: Fraction) -> V:
+        """A value times a rational number."""
+        ...
+
+    def contract(self, node: Node, letters: str, *factors: V) -> V:
+        """The Einstein sum; letters are those of one sample."""
+        ...
+
+    def index(self, node: Node, where: np.ndarray, *parts: V) -> V:
+        """Entries put together; −1 stands for 0."""
+        ...
+
+    def power(self, node: Node, a: V, exponent: int) -> V:
+        """Entrywise."""
+        ...
+
+    def invert(self, node: Node, a: V) -> V:
+        """Entrywise."""
+        ...
+
+    def root(self, node: Node, a: V) -> V:
+        """Entrywise."""
+        ...
+
+    def apply(self, node: Node, name: str, a: V) -> V:
+        """The function of this name, entrywise."""
+        ...
+
+    def choose(self, node: Node, sign: V, positive: V, other: V) -> V:
+        """By the sign of the first value."""
+        ...
+
+
+def evaluate(
+    program: Program,
+    arithmetic: Arithmetic[V],
+    blocks: Mapping[str, V],
+    wanted: Collection[int] | None = None,
+) -> dict[int, V]:
+    """The values of some nodes.
+
+    Parameters
+    ----------
+    program : Program
+    arithmetic : Arithmetic
+    blocks : mapping of str to values
+        A value for each block that is needed.
+    wanted : collection of int, optional
+        The nodes asked for; by default the program's output alone.
+
+    Returns
+    -------
+    dict of int to values
+        One entry for each wanted node.
+
+    Raises
+    ------
+    KeyError
+        Where a needed block has no value.
+    """
+    asked = {program.output} if wanted is None else set(wanted)
+    needed = program.needed(asked)
+    last = program.last_uses(needed)
+    values: dict[int, V] = {}
+    for number, node in enumerate(program.nodes):
+        if number not in needed:
+            continue
+        check_time()
+        values[number] = _value(node, arithmetic, blocks, [values[k] for k in node.inputs])
+        for k in set(node.inputs):
+            if last[k] == number and k not in asked:
+                del values[k]
+    return {number: values[number] for number in asked}
+
+
+def _value(node: Node, arithmetic: Arithmetic[V], blocks: Mapping[str, V], inputs: list[Any]) -> V:
+    number = node.number
+    match node.op:
+        case "block":
+            return blocks[node.name]
+        case "constant":
+            assert node.table is not None
+            assert number is not None
+            return arithmetic.constant(node.table, int(number))
+        case "add":
+            return arithmetic.add(node, *inputs)
+        case "multiply":
+            return arithmetic.multiply(node, *inputs)
+        case "scale":
+            assert number is not None
+            return arithmetic.scale(node, *inputs, number)
+        case "contract":
+            return arithmetic.contract(node, node.letters, *inputs)
+        case "index":
+            assert node.where is not None
+            return arithmetic.index(node, node.where, *inputs)
+        case "power":
+            assert number is not None
+            return arithmetic.power(node, *inputs, int(number))
+        case "invert":
+            return arithmetic.invert(node, *inputs)
+        case "root":
+            return arithmetic.root(node, *inputs)
+        case "apply":
+            return arithmetic.apply(node, node.name, *inputs)
+        case "choose":
+            return arithmetic.choose(node, *inputs)
+    raise AssertionError(f"no operation {node.op!r}")

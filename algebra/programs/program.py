@@ -1,0 +1,450 @@
+r"""A network as a program: a list of operations on blocks, in the order of evaluation.
+
+A program computes the labels of *one* sample.  Its blocks are weights, which are the same for
+all samples, and samples.  A value that depends on a sample is *batched*: an arithmetic holds it
+with one more axis, the last, of size m.  No operation mixes two samples.  This holds for every
+network whose samples are labelled one by one, and it is what makes Jacobians cheap: a label
+depends on the weights through its own sample only.
+
+Operations
+----------
+=========  =========================================  ============================================
+op         value                                      attributes
+=========  =========================================  ============================================
+block      a weight or a sample                       `name`
+constant   rational numbers                           `table` (integers) divided by `number`
+add        the sum of one or more values              one shape
+multiply   the entrywise product of two values        one shape
+scale      a value times a rational number            `number`
+contract   an Einstein sum of one or more values      `letters`: ``"ij,j->i"``
+index      entries of the values, put together        `where`: places, see below
+power      entrywise, exponent 0 or more              `number`
+invert     entrywise 1/x
+root       entrywise square root
+apply      a function of one variable, entrywise      `name`: that of its `Activation`
+choose     by the sign of the first value: the        one shape
+           second where it is positive, else the
+           third
+=========  =========================================  ============================================
+
+`index` does all that moves entries and computes nothing (slices, transposes, reshapes, repeats,
+concatenation, padding, the patches of a convolution).  The entries of its inputs, one input after
+another and each in row-major order, are numbered 0, 1, …; `where`, of the shape of the value, names
+the entry at each place, or −1 for the number 0.
+
+In `contract` a letter that stands in an input and not in the result is summed; a letter that
+stands twice in one input takes the diagonal.  The batch axis has no letter.
+
+Examples
+--------
+The shallow network y = V φ(U x):
+
+>>> build = Builder()
+>>> U, V = build.weight("U", (3, 2)), build.weight("V", (1, 3))
+>>> x = build.sample("X", (2,))
+>>> hidden = build.apply("tanh", build.contract("ij,j->i", U, x))
+>>> print(build.program(build.contract("ij,j->i", V, hidden)))
+0  U       weight                       3×2
+1  V       weight                       1×3
+2  X       sample                       2 per sample
+3  contract ij,j->i (0, 2)              3 per sample
+4  apply tanh (3)                       3 per sample
+5  contract ij,j->i (1, 4)              1 per sample
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+Shape = tuple[int, ...]
+Role = Literal["weight", "sample"]
+
+OPERATIONS = (
+    "block",
+    "constant",
+    "add",
+    "multiply",
+    "scale",
+    "contract",
+    "index",
+    "power",
+    "invert",
+    "root",
+    "apply",
+    "choose",
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A named array that a program starts from.
+
+    Attributes
+    ----------
+    name : str
+    shape : tuple of int
+        Of a sample: that of one sample, without the batch axis.
+    role : {"weight", "sample"}
+    """
+
+    name: str
+    shape: Shape
+    role: Role
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One operation of a program; the module's text says what each does.
+
+    Attributes
+    ----------
+    op : str
+        One of `OPERATIONS`.
+    inputs : tuple of int
+        Numbers of earlier nodes.
+    shape : tuple of int
+        Of the value, without the batch axis.
+    batched : bool
+        Whether the value depends on the sample.
+    name : str
+        Of a block, or of an applied function.
+    letters : str
+        Of a contraction.
+    number : Fraction or None
+        The factor of `scale`, the exponent of `power`, the denominator of `constant`.
+    where : ndarray of int64, or None
+        Of `index`.
+    table : ndarray of int64 or of Python integers, or None
+        Numerators of `constant`.
+    label : str
+        What the value is called in messages: the node's name in a file, for example.
+    """
+
+    op: str
+    inputs: tuple[int, ...]
+    shape: Shape
+    batched: bool
+    name: str = ""
+    letters: str = ""
+    number: Fraction | None = None
+    where: np.ndarray | None = None
+    table: np.ndarray | None = None
+    label: str = ""
+
+    @property
+    def size(self) -> int:
+        """Number of entries of the value, of one sample."""
+        return math.prod(self.shape)
+
+    def __str__(self) -> str:
+        if self.op == "block":
+            return f"{self.name:<7} {'sample' if self.batched else 'weight'}"
+        said = [self.op, self.name, self.letters]
+        if self.number is not None:
+            said.append(str(self.number))
+        if self.inputs:
+            said.append(f"({', '.join(map(str, self.inputs))})")
+        return " ".join(part for part in said if part)
+
+
+@dataclass(frozen=True)
+class Value:
+    """A node of a program under construction: its number, its shape, whether it is batched."""
+
+    number: int
+    shape: Shape
+    batched: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A network as operations on named blocks.
+
+    Attributes
+    ----------
+    nodes : tuple of Node
+        In an order of evaluation.
+    output : int
+        The node whose value is the labels of one sample.
+    named : mapping of str to int
+        Other values that can be asked for, such as states of hidden units.
+    """
+
+    nodes: tuple[Node, ...]
+    output: int
+    named: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks, in the order in which they were made."""
+        return tuple(
+            Block(node.name, node.shape, "sample" if node.batched else "weight")
+            for node in self.nodes
+            if node.op == "block"
+        )
+
+    @property
+    def weights(self) -> dict[str, Shape]:
+        """Shapes of the weights by name."""
+        return {block.name: block.shape for block in self.blocks if block.role == "weight"}
+
+    @property
+    def samples(self) -> dict[str, Shape]:
+        """Shapes of the samples by name, of one sample each."""
+        return {block.name: block.shape for block in self.blocks if block.role == "sample"}
+
+    def last_uses(self, among: Collection[int]) -> dict[int, int]:
+        """For each input of some nodes the last of them that takes it."""
+        return {k: number for number in sorted(among) for k in self.nodes[number].inputs}
+
+    def needed(self, wanted: Iterable[int]) -> set[int]:
+        """The nodes that some nodes depend on, these included."""
+        found = set(wanted)
+        for number in range(len(self.nodes) - 1, -1, -1):
+            if number in found:
+                found.update(self.nodes[number].inputs)
+        return found
+
+    def __str__(self) -> str:
+        rows = []
+        for number, node in enumerate(self.nodes):
+            shape = "×".join(map(str, node.shape)) or "1"
+            said = f"{number:<2} {node}"
+            rows.append(f"{said:<39} {shape}{' per sample' if node.batched else ''}")
+        return "\n".join(rows)
+
+
+class Builder:
+    """Makes a program, one value after another; shapes are checked as values are made.
+
+    Every method returns a `Value`, which the others take.  A wrong shape is a mistake of the
+    program that calls, and raises `ValueError`; readers of files check before they build.
+
+    Equal weights, samples, constants and operations are made once: asking again gives the value
+    that is there.
+    """
+
+    def __init__(self) -> None:
+        self._nodes: list[Node] = []
+        self._blocks: dict[str, int] = {}
+        self._known: dict[Any, int] = {}
+        self._named: dict[str, int] = {}
+
+    # -- blocks and constants --------------------------------------------------------------
+
+    def weight(self, name: str, shape: Sequence[int]) -> Value:
+        """A block of weights."""
+        return self._block(name, tuple(shape), False)
+
+    def sample(self, name: str, shape: Sequence[int]) -> Value:
+        """A block of inputs; `shape` is that of one sample."""
+        return self._block(name, tuple(shape), True)
+
+    def constant(self, numerators: Any, denominator: int = 1, label: str = "") -> Value:
+        """Rational numbers with one denominator.
+
+        Parameters
+        ----------
+        numerators : array of integers
+            Of any shape; Python's integers where 64 bits do not hold them.
+        denominator : int, optional
+            1 or more.
+        """
+        table = np.asarray(numerators)
+        if table.dtype.kind not in "iO" or denominator < 1:
+            raise ValueError("a constant is integers over a positive integer")
+        table = table.copy()
+        table.flags.writeable = False
+        return self._add(
+            Node(
+                "constant", (), table.shape, False, number=Fraction(denominator), table=table,
+                label=label,
+            ),
+            (table.shape, table.ravel().tolist().__repr__()) if table.size <= 64 else None,
+        )  # fmt: skip
+
+    # -- operations ------------------------------------------------------------------------
+
+    def add(self, *terms: Value) -> Value:
+        """The sum of values of one shape; `repeated` brings them to one."""
+        self._same_shape("add", terms)
+        if len(terms) == 1:
+            return terms[0]
+        return self._operation("add", terms, terms[0].shape)
+
+    def subtract(self, a: Value, b: Value) -> Value:
+        """a − b."""
+        return self.add(a, self.scale(b, -1))
+
+    def multiply(self, a: Value, b: Value) -> Value:
+        """The entrywise product of two values of one shape."""
+        self._same_shape("multiply", (a, b))
+        return self._operation("multiply", (a, b), a.shape)
+
+    def scale(self, a: Value, factor: int | Fraction) -> Value:
+        """A value times a rational number."""
+        if factor == 1:
+            return a
+        return self._operation("scale", (a,), a.shape, number=Fraction(factor))
+
+    def contract(self, letters: str, *factors: Value, label: str = "") -> Value:
+        """The Einstein sum of values; see the module's text.
+
+        Parameters
+        ----------
+        letters : str
+            As for `numpy.einsum`, with ``->`` and without ellipsis.
+        *factors : Value
+            One for each group of letters.
+        """
+        groups, _, result = letters.partition("->")
+        sizes: dict[str, int] = {}
+        inputs = groups.split(",")
+        if "->" not in letters or len(inputs) != len(factors):
+            raise ValueError(f"contract {letters!r}: {len(factors)} values, {len(inputs)} groups")
+        for group, factor in zip(inputs, factors, strict=True):
+            if len(group) != len(factor.shape):
+                raise ValueError(f"contract {letters!r}: {group!r} for the shape {factor.shape}")
+            for letter, size in zip(group, factor.shape, strict=True):
+                if sizes.setdefault(letter, size) != size:
+                    raise ValueError(
+                        f"contract {letters!r}: {letter} is both {sizes[letter]} and {size}"
+                    )
+        if len(set(result)) < len(result) or not set(result) <= set(sizes):
+            raise ValueError(f"contract {letters!r}: its result cannot be made")
+        shape = tuple(sizes[letter] for letter in result)
+        return self._operation("contract", factors, shape, letters=letters, label=label)
+
+    def index(self, where: Any, *parts: Value, label: str = "") -> Value:
+        """Entries of values, put together; see the module's text.
+
+        Parameters
+        ----------
+        where : array of int
+            For each place of the result the number of the entry that stands there, or −1 for 0.
+        *parts : Value
+        """
+        places = np.array(where, dtype=np.int64)
+        total = sum(math.prod(part.shape) for part in parts)
+        if places.size and not (places.min() >= -1 and places.max() < total):
+            raise ValueError(f"index: places {places.min()} … {places.max()} of {total} entries")
+        if (
+            len(parts) == 1
+            and places.shape == parts[0].shape
+            and np.array_equal(places.ravel(), np.arange(total))
+        ):
+            return parts[0]
+        places.flags.writeable = False
+        return self._add(
+            Node(
+                "index", tuple(part.number for part in parts), places.shape,
+                any(part.batched for part in parts), where=places, label=label,
+            ),
+            None,
+        )  # fmt: skip
+
+    def power(self, a: Value, exponent: int) -> Value:
+        """Entrywise; x^0 is 1."""
+        if exponent < 0:
+            raise ValueError(f"power: the exponent {exponent} is negative; use invert")
+        if exponent == 1:
+            return a
+        return self._operation("power", (a,), a.shape, number=Fraction(exponent))
+
+    def invert(self, a: Value, label: str = "") -> Value:
+        """Entrywise 1/x."""
+        return self._operation("invert", (a,), a.shape, label=label)
+
+    def root(self, a: Value, label: str = "") -> Value:
+        """Entrywise square root."""
+        return self._operation("root", (a,), a.shape, label=label)
+
+    def apply(self, name: str, a: Value, label: str = "") -> Value:
+        """A function of one variable, entrywise, by the name of its activation."""
+        return self._operation("apply", (a,), a.shape, name=name, label=label)
+
+    def choose(self, sign: Value, positive: Value, other: Value, label: str = "") -> Value:
+        """Entries of `positive` where `sign` is positive, else those of `other`."""
+        self._same_shape("choose", (sign, positive, other))
+        return self._operation("choose", (sign, positive, other), sign.shape, label=label)
+
+    # -- moves -----------------------------------------------------------------------------
+
+    def places(self, a: Value) -> np.ndarray:
+        """The numbers of a value's entries, in its shape: what `index` takes, to be rearranged."""
+        return np.arange(math.prod(a.shape), dtype=np.int64).reshape(a.shape)
+
+    def reshaped(self, a: Value, shape: Sequence[int]) -> Value:
+        """The same entries in row-major order under another shape."""
+        return self.index(self.places(a).reshape(shape), a)
+
+    def transposed(self, a: Value, axes: Sequence[int] | None = None) -> Value:
+        """The axes in another order; reversed by default."""
+        return self.index(self.places(a).transpose(axes), a)
+
+    def repeated(self, a: Value, shape: Sequence[int]) -> Value:
+        """The value broadcast to a shape, by NumPy's rules."""
+        return self.index(np.broadcast_to(self.places(a), tuple(shape)), a)
+
+    def joined(self, parts: Sequence[Value], axis: int = 0) -> Value:
+        """Values one after another along an axis."""
+        start, tables = 0, []
+        for part in parts:
+            tables.append(self.places(part) + start)
+            start += math.prod(part.shape)
+        return self.index(np.concatenate(tables, axis=axis), *parts)
+
+    # -- the program -------------------------------------------------------------------------
+
+    def name(self, name: str, value: Value) -> Value:
+        """Give a value a name under which it can be asked for."""
+        if self._named.setdefault(name, value.number) != value.number:
+            raise ValueError(f"two values are named {name!r}")
+        return value
+
+    def program(self, output: Value) -> Program:
+        """The program whose labels are a value; blocks that it does not need are kept."""
+        return Program(tuple(self._nodes), output.number, MappingProxyType(dict(self._named)))
+
+    # -- inside ------------------------------------------------------------------------------
+
+    def _block(self, name: str, shape: Shape, batched: bool) -> Value:
+        if name in self._blocks:
+            node = self._nodes[self._blocks[name]]
+            if (node.shape, node.batched) != (shape, batched):
+                raise ValueError(f"two blocks are named {name!r}")
+            return Value(self._blocks[name], shape, batched)
+        value = self._add(Node("block", (), shape, batched, name=name), None)
+        self._blocks[name] = value.number
+        return value
+
+    def _operation(
+        self, op: str, inputs: Sequence[Value], shape: Shape, *, name: str = "",
+        letters: str = "", number: Fraction | None = None, label: str = "",
+    ) -> Value:  # fmt: skip
+        numbers = tuple(value.number for value in inputs)
+        batched = any(value.batched for value in inputs)
+        node = Node(op, numbers, shape, batched, name, letters, number, label=label)
+        return self._add(node, (op, numbers, name, letters, number))
+
+    def _add(self, node: Node, key: Any) -> Value:
+        """Enter a node, or find the one that was entered under the same key."""
+        if key is not None:
+            key = (node.op, node.number, key)
+            if key in self._known:
+                return Value(self._known[key], node.shape, node.batched)
+            self._known[key] = len(self._nodes)
+        self._nodes.append(node)
+        return Value(len(self._nodes) - 1, node.shape, node.batched)
+
+    @staticmethod
+    def _same_shape(op: str, values: Sequence[Value]) -> None:
+        if not values or any(value.shape != values[0].shape for value in values):
+            raise ValueError(f"{op}: the shapes {[value.shape for value in values]} differ")
