@@ -129,7 +129,7 @@ def _value(node: Node, arithmetic: Arithmetic[V], blocks: Mapping[str, V], input
             return arithmetic.multiply(node, *inputs)
         case "scale":
             assert number is not None
-            return arithmetic.scale(node, *inputs, number)
+            return arithmetic.scale(node, inputs[0], number)
         case "contract":
             return arithmetic.contract(node, node.letters, *inputs)
         case "index":
@@ -137,7 +137,7 @@ def _value(node: Node, arithmetic: Arithmetic[V], blocks: Mapping[str, V], input
             return arithmetic.index(node, node.where, *inputs)
         case "power":
             assert number is not None
-            return arithmetic.power(node, *inputs, int(number))
+            return arithmetic.power(node, inputs[0], int(number))
         case "invert":
             return arithmetic.invert(node, *inputs)
         case "root":
