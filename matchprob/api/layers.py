@@ -179,10 +179,15 @@ PASSIVE = ("Identity", "Dropout", "AlphaDropout", "FeatureAlphaDropout", "Flatte
 
 def leaves(module: Any) -> Iterator[Any] | None:
     """Modules in the order in which a Sequential runs them; None where the order is not known."""
-    children = list(module.children()) if hasattr(module, "children") else []
-    if not children and type(module).__name__ != "Sequential":
+    is_sequence = type(module).__name__ == "Sequential"
+    # `children` leaves out a module's second appearance, a Sequential's own iterator does not.
+    if is_sequence and hasattr(module, "__iter__"):
+        children = list(module)
+    else:
+        children = list(module.children()) if hasattr(module, "children") else []
+    if not children and not is_sequence:
         return iter([module])
-    if type(module).__name__ != "Sequential":
+    if not is_sequence:
         return None
     parts = [leaves(child) for child in children]
     if any(part is None for part in parts):

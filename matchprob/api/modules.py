@@ -6,7 +6,12 @@ have (`children`, `named_parameters`).  Read are
 * a ``Sequential`` of ``Linear`` with ``Tanh``, ``Sigmoid``, ``Softplus`` or nothing between them:
   kinds ``linear``, ``lffn`` or ``ffn``;
 * ``Linear``, ``ReLU``, ``Linear`` without biases: kind ``relu``;
-* a tanh ``RNN`` of one layer and the ``Linear`` that reads its last state: kind ``rnn``.
+* a pair ``(rnn, readout)``: a tanh ``RNN`` of one layer and the ``Linear`` that reads its last
+  state: kind ``rnn``;
+* a single ``Linear``.
+
+A module of another class is refused: what its `forward` computes (`torch.tanh`, a residual, layers
+in another order than they were registered in) cannot be read off its parts.
 
 **RNN.**  Torch's h_t = tanh(V x_t + W h_{t−1} + c) has the inputs behind the recurrent matrix, kind
 ``rnn`` before it: h_t = tanh(W (h_{t−1} + B x_t) + c).  The first is the second with b more units:
@@ -212,13 +217,23 @@ def _read(module: Any, m: int, T: int | None) -> Reading:
     """A module as a network, or a refusal."""
     if isinstance(module, (tuple, list)):
         parts, named = list(module), _named_of(module)
+        if [type(part).__name__ for part in parts] != ["RNN", "Linear"]:
+            raise InputError(
+                f"`module` ({', '.join(type(part).__name__ for part in parts) or 'empty'}): a pair "
+                "is an RNN and the Linear layer that reads its last state; layers in their order "
+                "are one nn.Sequential(…)"
+            )
     else:
         if not hasattr(module, "named_parameters"):
             raise InputError(f"`module` ({shown(module)}) must be a torch module")
         named = {id(p): name for name, p in module.named_parameters()}
         order = leaves(module)
-        children = list(module.children()) if hasattr(module, "children") else []
-        parts = children if order is None else list(order)
+        if order is None:
+            raise _own_forward(module)
+        parts = list(order)
+    for part in (module, *parts):
+        if not isinstance(part, (tuple, list)):
+            _check_forward(part)
     parts = [part for part in parts if type(part).__name__ not in PASSIVE]
     kinds = [type(part).__name__ for part in parts]
     if "RNN" in kinds:
@@ -226,6 +241,33 @@ def _read(module: Any, m: int, T: int | None) -> Reading:
     if T is not None:
         raise InputError(f"`T` ({shown(T)}) is for an RNN, and this module has none")
     return _read_layers(parts, kinds, named, m)
+
+
+def _own_forward(module: Any) -> InputError:
+    return InputError(
+        f"`module` is a {one_line(type(module).__name__)}: what its own `forward` computes cannot "
+        "be read off its parts; give nn.Sequential(…) of torch's own layers, a pair "
+        "(rnn, readout), or a single Linear"
+    )
+
+
+def _check_forward(part: Any) -> None:
+    """Refuse a part that may compute something else than torch's class of its name."""
+    kind = type(part)
+    if kind.__module__.partition(".")[0] != "torch":
+        raise _own_forward(part)
+    if "forward" in vars(part):
+        raise InputError(
+            f"`module`: the `forward` of {kind.__name__} was replaced: what it computes now cannot "
+            "be read off its parts"
+        )
+    for hooks in ("_forward_hooks", "_forward_pre_hooks"):
+        if getattr(part, hooks, None):
+            raise InputError(
+                f"`module`: {kind.__name__} has a hook that runs with its forward (pruning and "
+                "weight_norm set one, too): remove it; what learns is said by `masks`, what exists "
+                "by `support`"
+            )
 
 
 def _named_of(parts: Any) -> dict[int, str]:
@@ -308,8 +350,8 @@ def _read_rnn(
     listed = ", ".join(kinds)
     if kinds != ["RNN", "Linear"]:
         raise InputError(
-            f"`module` ({listed}) must be an RNN and the Linear layer that reads its last state, "
-            "as a module with these two or as a pair (rnn, readout)"
+            f"`module` ({listed}): an RNN is read as a pair (rnn, readout) with the Linear layer "
+            "that reads its last state"
         )
     if T is None:
         raise InputError("`T` is missing: the number of time steps, which an RNN does not say")

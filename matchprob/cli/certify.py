@@ -50,7 +50,7 @@ def inspect(
             "--export",
             metavar="FILE",
             help="Write one instance's equations for another program; the suffix says which: "
-            ".ms .phc .jl .m2 .py.",
+            ".ms .phc .jl .m2 .sing .magma .sage .py.",
         ),
     ] = None,
     form: Annotated[
@@ -81,7 +81,9 @@ def inspect(
 
         language = language_of(export.suffix)
         with within(timeout):
-            exported = exports.export(question, form, to=language, seed=seed, index=index)
+            exported = exports.export(
+                question, form, to=language, instance=instance, seed=seed, index=index
+            )
     found = exact.inspect(question, seed=seed, all_forms=all_forms, instance=own, timeout=timeout)
     written = inspection.written(found, question, own) if equations else None
     left = None

@@ -4,6 +4,9 @@ msolve        exact: integer coefficients, unknowns x0, x1, …
 phcpack       doubles, each equation divided by a power of two near its largest coefficient
 julia         HomotopyContinuation.jl: doubles, each equation divided by its largest coefficient
 macaulay2     exact: an ideal over QQ
+singular      exact: an ideal over QQ
+magma         exact: an ideal over the rationals
+sage          exact: an ideal over QQ
 sympy         exact: a Python module
 
 A system comes as exact polynomials (python-flint's ``fmpq_mpoly``) in named unknowns, and goes as
@@ -130,6 +133,38 @@ def _macaulay2(
     )
 
 
+def _singular(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
+    body = ",\n".join("    " + _infix(integral(e), names, "^") for e in equations)
+    comments = "".join(f"// {line}\n" for line in _told(names, own))
+    return (
+        f"// {head}\n{comments}"
+        f"ring R = 0, ({', '.join(names)}), dp;\nideal I =\n{body};\n"
+        "ideal G = std(I);\nprint(dim(G));\nprint(vdim(G));\n"
+    )
+
+
+def _magma(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
+    body = ",\n".join("    " + _infix(integral(e), names, "^") for e in equations)
+    return (
+        f"// {head}\n"
+        f'R<{", ".join(names)}> := PolynomialRing(RationalField(), {len(names)}, "grevlex");\n'
+        f"I := ideal<R |\n{body}\n>;\n"
+        "print Dimension(I);\n"
+        "if IsZeroDimensional(I) then print QuotientDimension(I); end if;\n"
+    )
+
+
+def _sage(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
+    body = ",\n".join("    " + _infix(integral(e), names, "**") for e in equations)
+    return (
+        f"# {head}\nfrom sage.all import QQ, PolynomialRing\n\n"
+        f"R = PolynomialRing(QQ, {len(names)}, {list(names)}, order='degrevlex')\n"
+        f"[{', '.join(names)}] = R.gens()\n"
+        f"I = R.ideal([\n{body},\n])\n"
+        "print(I.dimension(), I.vector_space_dimension())\n"
+    )
+
+
 def _sympy(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
     body = ",\n".join("    " + _infix(integral(e), names, "**") for e in equations)
     return (
@@ -144,6 +179,9 @@ LANGUAGES = {
     "phcpack": Language("PHCpack", ".phc", False, _phcpack),
     "julia": Language("HomotopyContinuation.jl", ".jl", True, _julia),
     "macaulay2": Language("Macaulay2", ".m2", False, _macaulay2),
+    "singular": Language("Singular", ".sing", False, _singular),
+    "magma": Language("Magma", ".magma", True, _magma),
+    "sage": Language("SageMath", ".sage", True, _sage),
     "sympy": Language("SymPy", ".py", True, _sympy),
 }
 

@@ -161,7 +161,7 @@ def print_names(out: Console, written: Export) -> None:
     equations, unknowns = len(written.system.equations), len(written.names)
     out.print(
         Text(
-            f"\n{written.form} of trial {written.index} for {written.program}: "
+            f"\n{written.form} of {written.source} for {written.program}: "
             f"{plural(equations, f'{equations} equation')} in "
             f"{plural(unknowns, f'{unknowns} unknown')}",
             style="bold",

@@ -1,4 +1,4 @@
-"""The equations of an instance for other programs: msolve, PHCpack, Julia, Macaulay2, SymPy."""
+"""The equations of an instance for other programs: from msolve to SageMath."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from algebra.systems.core import CoreSystem
 from algebra.systems.forms import form_of, preferred_forms
 from algebra.systems.instances import rational_core
 from algebra.systems.system import PolynomialSystem, build_system
+from matchprob.api.given import Given, as_instance
 from matchprob.api.question import Question, as_problem
 from matchprob.io.languages import LANGUAGES, spoken, write_system
-from numeric.instances import draw_instance, reduced
+from numeric.instances import Instance, draw_instance, reduced
 from numeric.phcpy.floating_core import FloatingCore
 
 CORE = "core"
@@ -40,6 +41,8 @@ class Export(Result):
         auxiliary unknown.
     seed, index : int
         The trial: the instance that `count` and `estimate` see under these numbers.
+    is_own : bool
+        Whether it is one's own instance instead; seed and index mean nothing then.
     system : CoreSystem or PolynomialSystem
         What was written, over the rationals.
     """
@@ -50,6 +53,7 @@ class Export(Result):
     names: Mapping[str, str]
     seed: int
     index: int
+    is_own: bool
     system: CoreSystem | PolynomialSystem = field(compare=False)
 
     @property
@@ -60,7 +64,15 @@ class Export(Result):
     def facts(self) -> Mapping[str, Any]:
         equations, unknowns = len(self.system.equations), len(self.system.unknowns)
         what = {"to": self.to, "form": self.form, "equations": equations, "unknowns": unknowns}
-        return {**what, "seed": self.seed, "index": self.index}
+        trial = {"seed": self.seed, "index": self.index}
+        return {**what, **({"instance": "own"} if self.is_own else trial)}
+
+    @property
+    def source(self) -> str:
+        """Which instance was written, in words."""
+        if self.is_own:
+            return "one's own instance"
+        return f"seed {self.seed}, trial {self.index}"
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Each unknown: its name in the text, and what it is."""
@@ -106,7 +118,13 @@ class Export(Result):
 
 
 def export(
-    question: Question, form: str = CORE, *, to: str, seed: int = 0, index: int = 0
+    question: Question,
+    form: str = CORE,
+    *,
+    to: str,
+    instance: Given | None = None,
+    seed: int = 0,
+    index: int = 0,
 ) -> Export:
     """The equations of one instance, written for another program.
 
@@ -119,7 +137,7 @@ def export(
         "core", what exact elimination leaves of the form with the smaller core; or a form as it
         stands: "B", "D" (recurrent), "forward", "backward" (layers), "sums" (polynomial
         activations), "direct".
-    to : {"msolve", "phcpack", "julia", "macaulay2", "sympy"}
+    to : {"msolve", "phcpack", "julia", "macaulay2", "singular", "magma", "sage", "sympy"}
     seed, index : int, optional
         The trial.  Its instance is the one that `count` and `estimate` see: doubles are
         rational numbers, and the labels are computed without rounding.
@@ -131,13 +149,13 @@ def export(
     Raises
     ------
     InputError
-        Where the language or form is unknown, the network's equations are not polynomials, or
-        nothing is left to solve.
+        Where the language or form is unknown, the network's equations are not polynomials,
+        nothing is left to solve, or the instance does not fit the problem.
 
     Notes
     -----
-    Texts for msolve, Macaulay2 and SymPy are exact.  PHCpack and HomotopyContinuation.jl compute
-    with doubles, so coefficients are rounded to those after each equation was scaled.
+    Texts are exact but for PHCpack and HomotopyContinuation.jl, which compute with doubles: there
+    coefficients are rounded to those after each equation was scaled.
 
     Examples
     --------
@@ -157,10 +175,20 @@ def export(
             "`export` writes equations, and [constraints] are inequalities: take them out of the "
             "problem, and hold the solutions against them"
         )
-    instance, reduction = draw_instance(problem, seed, index), lowered(problem)
+    if instance is not None and index:
+        raise InputError(
+            f"`index` ({shown(index)}) is the number of a random trial, and `instance` is given: "
+            "leave one of them out"
+        )
+    drawn: Instance
+    if instance is None:
+        drawn = draw_instance(problem, seed, index)
+    else:
+        drawn = as_instance(instance, problem)
+    reduction = lowered(problem)
     if reduction is not None:
-        instance = reduced(instance, reduction)
-    allocation, (weights, X, Y) = instance.allocation, instance.exact
+        drawn = reduced(drawn, reduction)
+    allocation, (weights, X, Y) = drawn.allocation, drawn.exact
     system: CoreSystem | PolynomialSystem
     if form == CORE:
         system = rational_core(allocation, weights, X, Y)
@@ -170,7 +198,8 @@ def export(
         system = build_system(allocation, weights, X, Y, RationalField(), form)
     context = RationalField().context(system.unknowns)
     equations = [e if hasattr(e, "monoms") else context.constant(e) for e in system.equations]
-    heading = f"{form}, {problem.network}; learnable {allocation}; seed {seed}, trial {index}"
+    source = f"seed {seed}, trial {index}" if instance is None else "one's own instance"
+    heading = f"{form}, {problem.network}; learnable {allocation}; {source}"
     kept = [e for e in equations if len(e)]
     text, names = write_system(to, system.unknowns, kept, heading)
     return Export(
@@ -180,6 +209,7 @@ def export(
         names=dict(zip(names, map(spoken, system.unknowns), strict=True)),
         seed=seed,
         index=index,
+        is_own=instance is not None,
         system=system,
     )
 

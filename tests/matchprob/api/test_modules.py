@@ -26,14 +26,16 @@ def tensor(*shape):
 
 
 class Module:
-    """Children in order, parameters by their attributes."""
+    """Children in order, each once, parameters by their attributes."""
+
+    __module__ = "torch.nn"
 
     def __init__(self, *parts):
         self.parts = parts
 
     def children(self):
         """The modules inside."""
-        return iter(self.parts)
+        return iter(dict.fromkeys(self.parts))
 
     def named_parameters(self, prefix=""):
         """Names and tensors, as torch has them."""
@@ -47,9 +49,16 @@ class Module:
 class Sequential(Module):
     """Runs its children in order."""
 
+    __module__ = "torch.nn"
+
+    def __iter__(self):
+        return iter(self.parts)
+
 
 class Linear(Module):
     """Weight out×in, and a bias."""
+
+    __module__ = "torch.nn"
 
     def __init__(self, inputs, outputs, bias=True):
         super().__init__()
@@ -59,12 +68,13 @@ class Linear(Module):
 
 def activation(name):
     """A module without parameters of this class."""
-    return type(name, (Module,), {})()
+    return type(name, (Module,), {"__module__": "torch.nn"})()
 
 
 class RNN(Module):
     """One recurrent layer."""
 
+    __module__ = "torch.nn"
     nonlinearity = "tanh"
     num_layers = 1
 
@@ -78,7 +88,7 @@ class RNN(Module):
 class Namespace:
     """The names of `torch.nn` that the tests use, for the stand-ins."""
 
-    Sequential, Linear, RNN = Sequential, Linear, RNN
+    Sequential, Linear, RNN, Module = Sequential, Linear, RNN, Module
 
     @staticmethod
     def Tanh():
@@ -277,6 +287,7 @@ def test_masks_go_round(nn):
         (lambda nn: nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2), nn.ReLU(),
                                   nn.Linear(2, 2)), "different activations"),
         (lambda nn: nn.RNN(2, 3), "the Linear layer that reads"),
+        (lambda nn: (nn.Linear(2, 3), nn.Linear(3, 1)), "are one nn.Sequential"),
         (lambda nn: (nn.RNN(2, 3), nn.Linear(3, 1)), "`T` is missing"),
         (lambda nn: "net", "must be a torch module"),
         (lambda nn: nn.Sequential(), "no Linear layer"),
@@ -287,6 +298,55 @@ def test_refusals(nn, make, words):
     with pytest.raises(InputError) as caught:
         from_torch(make(nn), m=4)
     assert words in str(caught.value)
+
+
+def own(nn, *layers):
+    """A module with these layers and a `forward` of its own."""
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            if nn is Namespace:
+                self.parts = layers
+            else:
+                self.layers = nn.ModuleList(layers)
+
+        def forward(self, x):
+            return layers[-1](np.tanh(layers[0](x)))
+
+    return Net()
+
+
+def test_own_forward(nn):
+    """What an own `forward` computes is not guessed from the layers that were registered."""
+    a, b = nn.Linear(2, 3, bias=False), nn.Linear(3, 2, bias=False)
+    class_of_its_own = type("Linear", (nn.Linear,), {"__module__": "net"})
+    for module in (
+        own(nn, a, b),
+        own(nn, nn.RNN(2, 3), nn.Linear(3, 1)),
+        nn.Sequential(a, own(nn, b)),
+        type("Net", (nn.Sequential,), {"__module__": "net"})(a, b),
+        class_of_its_own(2, 3),
+        nn.Sequential(class_of_its_own(2, 3), b),
+    ):
+        with pytest.raises(InputError, match=r"forward.* cannot be read off"):
+            from_torch(module, m=4)
+    a.forward = lambda x: x
+    with pytest.raises(InputError, match="was replaced"):
+        from_torch(nn.Sequential(a, b), m=4)
+    b._forward_hooks = {0: print}
+    with pytest.raises(InputError, match="has a hook"):
+        from_torch(b, m=4)
+
+
+def test_a_layer_that_stands_twice(nn):
+    """A Sequential that runs one layer twice is no network of one layer; one activation may."""
+    a, b, c = (nn.Linear(3, 3, bias=False) for _ in range(3))
+    with pytest.raises(InputError, match="stands at two places"):
+        from_torch(nn.Sequential(a, a), m=4)
+    tanh = nn.Tanh()
+    problem = from_torch(nn.Sequential(a, tanh, b, tanh, c), m=4)
+    assert problem.network == mp.FeedForward(q=3, widths=(3, 3), d=3, m=4, activation="tanh")
 
 
 def test_more_refusals(nn):

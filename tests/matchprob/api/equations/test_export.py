@@ -111,17 +111,18 @@ def parsed(found):
         space = {}
         exec(text, space)
         return space["equations"], space["unknowns"]
-    body = re.search(r"(?:System\(\[|ideal\()\n(.*?)\n[\])]", text, re.DOTALL)[1]
+    begin = r"(?:System\(\[|ideal\(|ideal I =|ideal<R \||R\.ideal\(\[)"
+    body = re.search(begin + r"\n(.*?);?\n(?:[\])>]|ideal G)", text, re.DOTALL)[1].rstrip(";")
     names = sympy.symbols(list(found.names))
-    listed = re.search(r"@var (.+)|QQ\[(.+)\]", text)
-    assert re.split(r"[ ,]+", listed[1] or listed[2]) == list(found.names)
+    listed = re.search(r"@var (.+)|QQ\[(.+)\]|R = 0, \((.+)\), dp|R<(.+)>|^\[(.+)\] =", text, re.M)
+    assert re.split(r"[ ,]+", next(filter(None, listed.groups()))) == list(found.names)
     local = {str(n): n for n in names}
     lines = [line.strip().rstrip(",").replace("^", "**") for line in body.splitlines()]
     return [sympy.sympify(line, locals=local) for line in lines], names
 
 
 @PROBLEMS
-@pytest.mark.parametrize("to", ["julia", "macaulay2", "sympy"])
+@pytest.mark.parametrize("to", ["julia", "macaulay2", "singular", "magma", "sage", "sympy"])
 @pytest.mark.parametrize("form", ["core", "lifted"])
 def test_what_is_read_back_is_what_was_meant(problem, to, form):
     """Read by SymPy, each equation is a multiple of ours: exact, or to the last digits."""
@@ -139,6 +140,69 @@ def test_what_is_read_back_is_what_was_meant(problem, to, form):
             assert all(abs(r / ratios[0] - 1) < 1e-14 for r in ratios)
         else:
             assert set(ratios) == {ratios[0]}
+
+
+@pytest.mark.skipif(shutil.which("Singular") is None, reason="Singular is not installed")
+@PROBLEMS
+def test_singular_counts_the_same(problem):
+    """Singular reads the file; the dimension of the quotient is our number of solutions."""
+    text = mp.export(problem, to="singular").text
+    done = subprocess.run(
+        ["Singular", "-q"], input=text, capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.split() == ["0", str(counted(problem, 0)[1])]
+
+
+def own(instance):
+    """A random instance as one of one's own, its numbers exactly."""
+
+    def rows(matrix):
+        return [[str(Fraction(x)) for x in row] for row in matrix]
+
+    return {
+        "weights": {name: rows(value) for name, value in instance.weights.items()},
+        "teacher": {name: rows(value) for name, value in instance.teacher.items()},
+        "samples": {"X": rows(instance.X)},
+    }
+
+
+@pytest.mark.parametrize("to", LANGUAGES)
+def test_one_s_own_instance_is_what_is_written(to):
+    """The same numbers give the same equations, whichever way they came; trial 0 gives others."""
+    drawn = mp.draw_instance(DIAGONAL, 0, 5)
+    found = mp.export(DIAGONAL, to=to, instance=own(drawn))
+    random = mp.export(DIAGONAL, to=to, index=5)
+    assert found.text.replace("one's own instance", "seed 0, trial 5") == random.text
+    assert found.system.equations != mp.export(DIAGONAL, to=to).system.equations
+    assert found.to_dict()["instance"] == "own"
+    assert "seed" not in found.to_dict()
+
+
+def test_one_s_own_instance_of_a_normalization_net():
+    """What is solved as another network has its numbers put into that network."""
+    problem = mp.load_problem("examples/normnet_ordinary.toml")
+    drawn = mp.draw_instance(problem, 0, 3)
+    fixed = problem.with_allocation(drawn.allocation)
+    found = mp.export(fixed, "direct", to="sympy", instance=own(drawn))
+    assert (
+        found.system.equations == mp.export(problem, "direct", to="sympy", index=3).system.equations
+    )
+
+
+def test_the_command_line_exports_one_s_own_instance(tmp_path):
+    """`inspect --instance FILE --export FILE` writes that instance, and says so."""
+    (tmp_path / "own.toml").write_text(
+        '[weights]\nW = [["1/2", 0.25], [-1, 0]]\nB = [[1], [1]]\nD = [[1, "3/2"]]\n'
+        '[samples]\nX = [[1, 0], ["2/3", 1]]\n[labels]\nY = [[1, 2]]\n'
+    )
+    line = ["inspect", "examples/diagonal.toml", "--instance", str(tmp_path / "own.toml")]
+    line += ["--export", str(tmp_path / "e.ms")]
+    done = CliRunner().invoke(app, line)
+    assert done.exit_code == 0
+    assert (tmp_path / "e.ms").read_text().splitlines()[-1] == "40*x0^2-114*x0^1+97"
+    assert "core of one's own instance for msolve: 1 equation in 1 unknown" in done.stdout
+    refused = CliRunner().invoke(app, [*line, "--index", "3"])
+    assert isinstance(refused.exception, mp.InputError)
 
 
 def test_sympy_finds_the_real_solutions():
