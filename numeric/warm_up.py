@@ -1,9 +1,8 @@
 """Compile the kernels ahead of their first use: ``python -m numeric.warm_up``.
 
-numba compiles a kernel where it is first called and keeps the result beside the package, or
-where that cannot be written in the user's cache folder.  `make setup` calls this module, so that
-the first count does not wait.  Each group compiles in a process of its own, as many at a time as
-there are processors; a group that is kept already costs a second.
+A kernel is compiled where it is first called, and cached (`numeric.kernels`).  `make setup` calls
+this module, so that the first count does not wait.  Each group compiles in a process of its own,
+as many at a time as there are processors; a group that is cached already costs a second.
 """
 
 from __future__ import annotations

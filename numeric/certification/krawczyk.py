@@ -27,7 +27,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 
 from numeric.certification.krawczyk_kernel import (
@@ -40,7 +39,7 @@ from numeric.certification.krawczyk_kernel import (
     prove_all,
 )
 from numeric.chains.chain import Chain
-from numeric.chains.discs import OPTIONS, Discs, labels, make_discs, read_out, states
+from numeric.chains.discs import Discs, all_labels, make_discs
 from numeric.chains.table import chain_table
 from numeric.instances import Instance
 
@@ -84,13 +83,6 @@ class Certified:
     radii: np.ndarray
 
 
-@numba.njit(**OPTIONS)
-def _labels(t, p, S, Z, Y):
-    states(t, p, S)
-    read_out(t, p, S, Z)
-    labels(t, p, Z, Y)
-
-
 def make_target(chain: Chain, instance: Instance) -> Target:
     """The instance as discs: exact weights and samples, labels enclosed by disc arithmetic."""
     chosen = chain.independent_samples(instance.X)
@@ -102,7 +94,7 @@ def make_target(chain: Chain, instance: Instance) -> Target:
     t = chain_table(chain)
     Y = make_discs(t.labels * t.samples)
     p = Discs(teacher.astype(complex), np.zeros(chain.size))
-    _labels(t, p, make_discs(t.states), make_discs(t.z_size), Y)
+    all_labels(t, p, make_discs(t.states), make_discs(t.z_size), Y)
     middle = middle.astype(complex)
     radius = np.zeros(chain.size)
     middle[chain.y_at : chain.y_at + len(Y.mid)] = Y.mid

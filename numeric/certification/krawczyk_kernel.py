@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from numeric.chains.discs import (
@@ -34,6 +33,7 @@ from numeric.chains.discs import (
 )
 from numeric.chains.lifted_discs import lifted_jacobian, lifted_residual
 from numeric.chains.table import ChainTable
+from numeric.kernels import njit
 
 FAILED, REAL, NONREAL = 0, 1, 2
 
@@ -126,7 +126,7 @@ def make_room(n: int) -> Room:
     )  # fmt: skip
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def _evaluate(system, x, rho, derivative):
     """The residual over the polydisc about x of radii rho, and where asked for the Jacobian."""
     s, t, p, S, Z = system, system.chain, system.p, system.S, system.Z
@@ -153,7 +153,7 @@ def _evaluate(system, x, rho, derivative):
             jacobian(t, p, S, Z, s.adjoints, s.hidden, s.J)
 
 
-@numba.njit(inline="always", **OPTIONS)
+@njit(inline="always", **OPTIONS)
 def _begin(system, x, root):
     """Newton's start, the weights and the states that follow from them; False if not finite."""
     t = system.chain
@@ -170,7 +170,7 @@ def _begin(system, x, root):
     return True
 
 
-@numba.njit(inline="always", **OPTIONS)
+@njit(inline="always", **OPTIONS)
 def _newton(system, room):
     """Newton's method to the floor of double precision; False where it breaks down."""
     x, C, f = room.x, room.C, system.f.mid
@@ -200,7 +200,7 @@ def _newton(system, room):
     return True
 
 
-@numba.njit(inline="always", **OPTIONS)
+@njit(inline="always", **OPTIONS)
 def _holds_one_root(system, room):
     """Whether some polydisc about the centre, its radii in rho, holds exactly one root."""
     centre, rho, step = room.centre, room.rho, room.step
@@ -216,7 +216,7 @@ def _holds_one_root(system, room):
     return False
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def _looks_real(x, first):
     most = 0.0
     for v in range(first, len(x)):
@@ -224,7 +224,7 @@ def _looks_real(x, first):
     return most <= 1e-7
 
 
-@numba.njit(inline="always", **OPTIONS)
+@njit(inline="always", **OPTIONS)
 def _kind(system, room):
     """What the root near x is proved to be; its polydisc goes to centre and rho."""
     x, centre, rho, first = room.x, room.centre, room.rho, system.states
@@ -244,7 +244,7 @@ def _kind(system, room):
     return FAILED
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def prove_all(system, room, roots, kind, radii):
     """Test the roots whose kind is `FAILED`, by one system.
 
@@ -272,7 +272,7 @@ def prove_all(system, room, roots, kind, radii):
                 radii[number, v] = room.rho[system.states + v]
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def approximate_inverse(J, C, work):
     """Gauss-Jordan inverse of J into C; False where a pivot vanishes.  Not rigorous."""
     r = len(J)
@@ -311,7 +311,7 @@ def approximate_inverse(J, C, work):
     return True
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def newton_step(C, f, step):
     """Upper bounds of ``|C F|`` for F in the discs f, into step."""
     n = len(step)
@@ -333,7 +333,7 @@ def newton_step(C, f, step):
         step[v] = total * grow + TINY
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def contracts(room, J):
     """Whether ``step_i + Σ_j |I - C J|_ij ρ_j < ρ_i`` for every i and every J in its discs.
 
@@ -385,7 +385,7 @@ def contracts(room, J):
     return True
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def overlaps(roots, radii, more, more_radii):
     """Index in `more` whose polydisc may meet that of each root, or -1."""
     r = roots.shape[1]

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from flint import acb, acb_mat
 
-from numeric.chains.chain import IN_D, IN_M, IN_S0, Chain
+from numeric.chains.chain import Chain
+from numeric.chains.table import IN_D, IN_M, IN_S0
 
 
 class BallSystem:

@@ -38,10 +38,8 @@ from algebra.errors import InputError
 from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.allocation import Allocation
 from numeric.chains.arrays import labels
+from numeric.chains.table import IN_D, IN_M, IN_S0
 from numeric.instances import Instance
-
-# Kinds of learnable cells as the kernels number them.
-IN_M, IN_S0, IN_D = 0, 1, 2
 
 
 @dataclass(frozen=True)

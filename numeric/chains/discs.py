@@ -20,13 +20,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from numeric.chains.chain import IN_M, IN_S0
-from numeric.chains.table import ChainTable
+from numeric.chains.table import IN_M, IN_S0, ChainTable
+from numeric.kernels import njit
 
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 UNIT = 2.0**-53
 TINY = 1e-290
@@ -50,19 +49,19 @@ def make_discs(*shape: int) -> Discs:
     return Discs(np.zeros(shape, complex), np.zeros(shape))
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def since(x, at):
     """The discs from number `at` on, not copied."""
     return Discs(x.mid[at:], x.rad[at:])
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def size_up(z):
     """An upper bound of |z|."""
     return np.sqrt(z.real * z.real + z.imag * z.imag) * (1.0 + 8.0 * UNIT) + TINY
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def clear(x, count):
     """The first `count` discs become 0."""
     for i in range(count):
@@ -70,7 +69,7 @@ def clear(x, count):
         x.rad[i] = 0.0
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def matmul_add(a, b, c, n, k, m):
     """Discs ``C += A B`` of an n×k and a k×m matrix."""
     factor = (2.0 * k + 10.0) * UNIT
@@ -94,14 +93,14 @@ def matmul_add(a, b, c, n, k, m):
             c.rad[i * m + s] = (rad + factor * mass) * grow + TINY
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def matmul(a, b, c, n, k, m):
     """Discs ``C = A B``."""
     clear(c, n * m)
     matmul_add(a, b, c, n, k, m)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def fused(mid, rad, x, i, y, j):
     """Disc ``acc + x_i y_j`` for acc given by its midpoint and radius."""
     a, b = x.mid[i], y.mid[j]
@@ -113,7 +112,7 @@ def fused(mid, rad, x, i, y, j):
     return out, rad * (1.0 + 32.0 * UNIT) + TINY
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def minus(x, i, y, j, out, at):
     """Disc ``x_i - y_j``, into number `at` of `out`."""
     value = x.mid[i] - y.mid[j]
@@ -129,7 +128,7 @@ def room_of_jacobian(t: ChainTable) -> tuple[Discs, Discs]:
     )
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def states(t, p, S):
     """Discs of the states S_0, …, S_K that follow from the parameters."""
     c = t.columns
@@ -143,7 +142,7 @@ def states(t, p, S):
         )  # fmt: skip
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def read_out(t, p, S, Z):
     """Discs of Z, the last state or ``Σ_k S_k P_k``."""
     K = t.steps
@@ -158,13 +157,21 @@ def read_out(t, p, S, Z):
             Z.rad[i] = S.rad[t.s_at[K] + i]
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def labels(t, p, Z, Y):
     """Discs of ``D Z``, d×m."""
     matmul(since(p, t.d_at), Z, Y, t.labels, t.widths[t.steps], t.samples)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
+def all_labels(t, p, S, Z, Y):
+    """Discs of the labels Y, by way of the states S and of Z, which are room for them."""
+    states(t, p, S)
+    read_out(t, p, S, Z)
+    labels(t, p, Z, Y)
+
+
+@njit(**OPTIONS)
 def residual(t, p, Z, Y, f):
     """Discs of ``D Z - Y`` on the equations; Y is room for the d×m labels."""
     labels(t, p, Z, Y)
@@ -173,7 +180,7 @@ def residual(t, p, Z, Y, f):
         minus(Y, at, p, t.y_at + at, f, e)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def jacobian(t, p, S, Z, A, H, J):
     """Discs of the Jacobian, r×r; formulas as in `numeric.chains.lanes.condensed.jacobian`.
 

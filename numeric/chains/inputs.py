@@ -44,7 +44,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numeric.chains.chain import IN_M, Chain
+from numeric.chains.chain import Chain
+from numeric.chains.table import IN_M
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,12 @@ the labels.  Letters as in `numeric.chains.discs`, whose four functions these an
 
 from __future__ import annotations
 
-import numba
-
-from numeric.chains.chain import IN_D, IN_M, IN_S0
 from numeric.chains.discs import OPTIONS, fused, matmul, minus, residual, since
+from numeric.chains.table import IN_D, IN_M, IN_S0
+from numeric.kernels import njit
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def lifted_residual(t, p, S, Z, Y, T, f):
     """Discs of the lifted equations; Y is room for the labels, T for all states."""
     first = t.s_at[1]
@@ -32,13 +31,13 @@ def lifted_residual(t, p, S, Z, Y, T, f):
     residual(t, p, Z, Y, since(f, t.states - first))
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def _put(J, e, v, x, i):
     J.mid[e, v] = x.mid[i]
     J.rad[e, v] = x.rad[i]
 
 
-@numba.njit(inline="always", **OPTIONS)
+@njit(inline="always", **OPTIONS)
 def _state_rows(t, p, S, J):
     """Rows of ``M_k S_{k-1} - S_k``."""
     K, c = t.steps, t.columns
@@ -67,7 +66,7 @@ def _state_rows(t, p, S, J):
                 _put(J, i1 * c + j, states + v, p, t.m_at[1] + i1 * t.widths[0] + i)
 
 
-@numba.njit(inline="always", **OPTIONS)
+@njit(inline="always", **OPTIONS)
 def _label_rows(t, p, Z, J):
     """Rows of ``D Z - Y``."""
     K, c, m = t.steps, t.columns, t.samples
@@ -92,7 +91,7 @@ def _label_rows(t, p, Z, J):
                 _put(J, e, states + v, Z, t.cells[v, 3] * m + s)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def lifted_jacobian(t, p, S, Z, J):
     """Discs of the lifted Jacobian."""
     J.mid[:] = 0j

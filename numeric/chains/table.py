@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from numeric.chains.chain import Chain
+if TYPE_CHECKING:
+    from numeric.chains.chain import Chain
+
+# Kinds of learnable cells as the kernels number them.
+IN_M, IN_S0, IN_D = 0, 1, 2
 
 
 class ChainTable(NamedTuple):

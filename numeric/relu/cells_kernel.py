@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
-from numeric.relu import hull_simplex
+from numeric.kernels import njit
+from numeric.relu.hull_simplex import DOUBTFUL as _IN_DOUBT
 from numeric.relu.hull_simplex import (
     OPTIMAL,
     PIVOT,
@@ -39,13 +39,12 @@ from numeric.relu.simplex import (
 )
 
 REFUTED, DOUBTFUL, CELL = 0, 1, 2
-_IN_DOUBT = hull_simplex.DOUBTFUL
 STOP, KEEP, DIVIDE = 0, 1, 2
 
 # Pairs whose gains are estimated at a node.
 _CANDIDATES = 4
 # For a function that one place calls: part of its caller, not compiled by itself as well.
-_ONCE = {"cache": True, "inline": "always"}
+_ONCE = {"inline": "always"}
 
 
 class Path(NamedTuple):
@@ -111,7 +110,7 @@ def make_path(rows: int, columns: int, k: int, m: int) -> Path:
     )  # fmt: skip
 
 
-@numba.njit(cache=True)
+@njit()
 def _basis(path, depth):
     return Basis(
         path.inverse[depth], path.beta[depth], path.basic[depth], path.reduced[depth],
@@ -119,7 +118,7 @@ def _basis(path, depth):
     )  # fmt: skip
 
 
-@numba.njit(cache=True)
+@njit()
 def _gain(program, basis, r, room):
     """Dual step where basic column r goes to 0, times its value; inf where nothing can enter."""
     times_columns(program, basis.inverse[r], room)
@@ -131,7 +130,7 @@ def _gain(program, basis, r, room):
     return ratio * basis.beta[r]
 
 
-@numba.njit(cache=True)
+@njit()
 def _branch_pair(program, basis, sides, room):
     """The pair (unit, sample) to branch on.
 
@@ -193,7 +192,7 @@ def _branch_pair(program, basis, sides, room):
     return bi, bs, side
 
 
-@numba.njit(cache=True)
+@njit()
 def _open_pair(sides):
     """A pair (unit, sample) without a side, unit −1 where there is none."""
     for i in range(sides.shape[0]):
@@ -203,7 +202,7 @@ def _open_pair(sides):
     return -1, -1
 
 
-@numba.njit(cache=True)
+@njit()
 def _remove(program, gone, i, s, side):
     """Mark the columns that are not on a side (1 inactive: h > 0 goes; 2 active)."""
     wrong = 1 if side == 1 else -1
@@ -212,7 +211,7 @@ def _remove(program, gone, i, s, side):
             gone[t] = True
 
 
-@numba.njit(cache=True)
+@njit()
 def _solve(program, path, depth, costs, age, room, known):
     """Dual simplex steps at a node: whether it is feasible, whether rounding leaves a doubt."""
     limit = 50 * (len(program.b) + len(program.unit)) + 1000
@@ -223,7 +222,7 @@ def _solve(program, path, depth, costs, age, room, known):
     return state == OPTIMAL, state == _IN_DOUBT
 
 
-@numba.njit(**_ONCE)
+@njit(**_ONCE)
 def _solve_root(program, basic, start, path, room, known):
     """The root at its optimum: feasible, in doubt, and whether a basis was found singular."""
     copy_vector(basic, path.basic[0])
@@ -256,7 +255,7 @@ def _solve_root(program, basic, start, path, room, known):
     return feasible, doubt, lost
 
 
-@numba.njit(**_ONCE)
+@njit(**_ONCE)
 def _copy_down(program, path, source, i, s, side):
     """The child on a side, one deeper."""
     depth = source + 1
@@ -272,7 +271,7 @@ def _copy_down(program, path, source, i, s, side):
     _remove(program, path.gone[depth], i, s, side)
 
 
-@numba.njit(**_ONCE)
+@njit(**_ONCE)
 def _climb(path, depth):
     """The depth above where a child waits, -1 where none does."""
     depth -= 1
@@ -281,7 +280,7 @@ def _climb(path, depth):
     return depth
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def search(program, basic, path, start, wanted, leaves, room, known):
     """Depth-first search of the tree of sides.
 

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from numeric.kernels import njit
 from numeric.relu.simplex import FEASIBLE, NONE_YET, copy_matrix
 
 # Entries, as a share of the largest in their row, that may be pivots; after a fresh inverse.
@@ -44,7 +44,7 @@ NOISE = 1e-12
 
 INFEASIBLE, DOUBTFUL, OPTIMAL = 0, 1, 2
 
-_SUMS = {"cache": True, "fastmath": {"reassoc", "contract", "nsz"}}
+_SUMS = {"fastmath": {"reassoc", "contract", "nsz"}}
 
 
 class Program(NamedTuple):
@@ -125,7 +125,7 @@ def make_room(rows: int, every: int, columns: int) -> Room:
     return Room(np.zeros(columns), np.zeros(every), np.zeros(rows), np.zeros((rows, 2 * rows)))
 
 
-@numba.njit(**_SUMS)
+@njit(**_SUMS)
 def times_columns(program, y, room):
     """y·A of all columns, into `room.row`; the largest |y|."""
     wide, row = room.wide, room.row
@@ -151,7 +151,7 @@ def times_columns(program, y, room):
     return largest
 
 
-@numba.njit(**_SUMS)
+@njit(**_SUMS)
 def _times_inverse(inverse, vector, out):
     """The product of the inverse with a vector."""
     for i in range(len(out)):
@@ -161,7 +161,7 @@ def _times_inverse(inverse, vector, out):
         out[i] = total
 
 
-@numba.njit(cache=True)
+@njit()
 def invert(program, basis, costs, room):
     """Inverse, values and reduced costs afresh; False where the basis is singular."""
     basic, both = basis.basic, room.both
@@ -203,7 +203,7 @@ def invert(program, basis, costs, room):
     return True
 
 
-@numba.njit(cache=True)
+@njit()
 def _refutes(program, basis, y, sign, largest, room):
     """1 where the row y·A x = y·b has no solution beyond doubt, 0 where rounding decides, else -1.
 
@@ -235,7 +235,7 @@ def _refutes(program, basis, y, sign, largest, room):
     return 0 if gap > 0.0 else -1
 
 
-@numba.njit(cache=True)
+@njit()
 def _entering(basis, row, sign, share):
     """Column that enters for a row, -1 where none can.
 
@@ -261,7 +261,7 @@ def _entering(basis, row, sign, share):
     return best
 
 
-@numba.njit(**_SUMS)
+@njit(**_SUMS)
 def _exchange(basis, r, j, row, column):
     """Column j enters for the r-th basic one; `row` is the row's, `column` the column's."""
     inverse, beta, basic, reduced = basis.inverse, basis.beta, basis.basic, basis.reduced
@@ -289,7 +289,7 @@ def _exchange(basis, r, j, row, column):
     basic[r] = j
 
 
-@numba.njit(cache=True)
+@njit()
 def dual_simplex(program, basis, costs, age, limit, room):
     """Make a dual feasible basis primal feasible.
 
@@ -335,7 +335,7 @@ def dual_simplex(program, basis, costs, age, limit, room):
     return DOUBTFUL, age, -1
 
 
-@numba.njit(cache=True)
+@njit()
 def primal_simplex(program, basis, age, limit, room):
     """Lower the cost of a feasible basis; the pivots since its inverse was computed afresh."""
     for _ in range(limit):

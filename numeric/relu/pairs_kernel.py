@@ -8,9 +8,9 @@ and copied on the way down, which also keeps rounding from growing with the tree
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from numeric.kernels import njit
 from numeric.relu.simplex import (
     CANDIDATE,
     FEASIBLE,
@@ -27,7 +27,7 @@ PIVOT = 1e-7
 NOISE = 1e-10
 
 
-@numba.njit(cache=True)
+@njit()
 def start_tableau(A, b):
     """Condensed tableau of A z = b by Gauss–Jordan elimination with full pivoting.
 
@@ -85,7 +85,7 @@ def start_tableau(A, b):
     return T, beta, basic, other, rest
 
 
-@numba.njit(cache=True)
+@njit()
 def _noise(T, r):
     """Entries of row r up to this size may be rounding."""
     largest = 1.0
@@ -94,7 +94,7 @@ def _noise(T, r):
     return min(NOISE * largest, PIVOT)
 
 
-@numba.njit(cache=True)
+@njit()
 def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
     """0 feasible, 1 infeasible, 2 step limit; the row; 1 where the refutation is doubtful."""
     rows, columns = T.shape
@@ -141,7 +141,7 @@ def _dual_simplex(T, beta, cost, basic, other, fixed, limit):
     return 2, -1, 1
 
 
-@numba.njit(cache=True)
+@njit()
 def _increase(T, cost, other, fixed, r, value):
     """First dual step where basic unknown r goes to 0; inf where nothing can enter."""
     ratio = np.inf
@@ -154,7 +154,7 @@ def _increase(T, cost, other, fixed, r, value):
     return ratio * value
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def search(
     T0, beta0, basic0, other0, pairs, weights, most_nodes, every, keep, fixes, bases, rows_out
 ):

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
+from numeric.kernels import njit
 from numeric.relu.hull_simplex import FAR, GAP, NOISE, Program
 
 NOTHING, NODE, SIDE = 0, 1, 2
@@ -67,13 +67,13 @@ def no_rows(program: Program) -> Rows:
     )  # fmt: skip
 
 
-@numba.njit(cache=True)
+@njit()
 def _touch(known, t):
     known.clock[0] += 1
     known.used[t] = known.clock[0]
 
 
-@numba.njit(cache=True)
+@njit()
 def keep_row(program, basis, r, room, known):
     """Keep the r-th row of a basis, which has refuted; `room.row` holds it."""
     t = known.clock[1]
@@ -103,7 +103,7 @@ def keep_row(program, basis, r, room, known):
     known.values[t, 1] = GAP * largest + FAR * unclear
 
 
-@numba.njit(cache=True)
+@njit()
 def _one_side(program, known, gone, sides, most, i, threshold):
     """A side (sample, side) of unit i without offending columns that is not empty, or (−1, 0).
 
@@ -138,7 +138,7 @@ def _one_side(program, known, gone, sides, most, i, threshold):
     return -1, 0
 
 
-@numba.njit(cache=True)
+@njit()
 def look_up(program, known, gone, sides):
     """What some row refutes: (NODE, …), (SIDE, unit, sample, side), or (NOTHING, …).
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from numeric.kernels import njit
 
 # How a search over such programs ended.
 NO_MATCH, CANDIDATE, LIMIT = 0, 1, 2
@@ -19,7 +20,7 @@ FEASIBLE = 1e-9
 NONE_YET: Any = np.int64(-1)
 
 
-@numba.njit(cache=True)
+@njit()
 def copy_vector(source, target):
     """Entry by entry, as all kernels here do: an array assigned to a slice takes numba two seconds.
 
@@ -30,7 +31,7 @@ def copy_vector(source, target):
         target[k] = source[k]
 
 
-@numba.njit(cache=True)
+@njit()
 def copy_matrix(source, target):
     """The entries of a matrix into those of another."""
     for i in range(source.shape[0]):
@@ -38,7 +39,7 @@ def copy_matrix(source, target):
             target[i, k] = source[i, k]
 
 
-@numba.njit(cache=True)
+@njit()
 def pivot(T, beta, cost, basic, other, width, r, j):
     rows = T.shape[0]
     p = 1.0 / T[r, j]
@@ -60,7 +61,7 @@ def pivot(T, beta, cost, basic, other, width, r, j):
     basic[r], other[j] = other[j], basic[r]
 
 
-@numba.njit(cache=True)
+@njit()
 def primal_simplex(T, beta, cost, basic, other, width, limit):
     """Lower the cost of a feasible tableau."""
     rows = T.shape[0]

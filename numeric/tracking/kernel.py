@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from numeric.chains.lanes.condensed import (
@@ -33,6 +32,7 @@ from numeric.chains.lanes.lifted import (
     scatter,
 )
 from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS, copy, factor, solve
+from numeric.kernels import njit
 from numeric.tracking.pade import fit, predict, set_factors, take_units
 from numeric.tracking.steps import (
     FLOOR,
@@ -63,7 +63,7 @@ class Work(NamedTuple):
     pattern: np.ndarray
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def _make_work(o):
     size = o.chain.unknowns + o.chain.states
     return Work(
@@ -73,7 +73,7 @@ def _make_work(o):
     )
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def _load(ws, o, lanes, lines):
     """Fill the lanes just loaded: line, start, states and Z; learnable cells do not move."""
     chain, slot = o.chain, o.slot
@@ -101,7 +101,7 @@ def _load(ws, o, lanes, lines):
                 ws[slot.z + i, 1, lane] = ws[slot.new_z + i, 1, lane]
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def _scales(ws, o, scale):
     """Inverse squared sizes of each group of weights and each state, per lane."""
     G, K, w, s = o.group_count, o.chain.steps, o.slot.weights, o.slot.states
@@ -128,7 +128,7 @@ def _scales(ws, o, scale):
             scale[g, lane] = 1.0 / scale[g, lane]
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def _series(ws, o, work):
     """Taylor coefficients 1 … J of weights, states and Z where the lanes stand."""
     slot = o.slot
@@ -143,7 +143,7 @@ def _series(ws, o, work):
         taylor(ws, o, pivots, pattern)
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def _fit(ws, o, lanes, scale):
     """The common denominator of weights and states, each in units of its group's size."""
     chain, slot = o.chain, o.slot
@@ -160,7 +160,7 @@ def _fit(ws, o, lanes, scale):
     fit(ws, slot.units, slot.gram, size, lanes.poles, lanes.size, lanes.rate)
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def _predict(ws, o, lanes):
     """Weights and states at the t aimed at, by the fraction: new_weights and guess."""
     slot = o.slot
@@ -169,7 +169,7 @@ def _predict(ws, o, lanes):
     predict(ws, slot.phi, slot.states, o.chain.states, o.order, lanes.h, slot.guess)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def _add_step(ws, o):
     new, step = o.slot.new_weights, o.slot.step
     for v in range(o.chain.unknowns):
@@ -178,7 +178,7 @@ def _add_step(ws, o):
             ws[new + v, 1, lane] += ws[step + v, 1, lane]
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def _lifted_newton(ws, o, work, fresh):
     """`_newton` with the states as unknowns of the linear system."""
     slot, states = o.slot, o.chain.states
@@ -196,7 +196,7 @@ def _lifted_newton(ws, o, work, fresh):
             ws[slot.new_states + i, 1, lane] += ws[slot.guess + i, 1, lane]
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def _condensed_newton(ws, o, work, fresh):
     """`_newton` with the states' increments eliminated."""
     slot, r = o.slot, o.chain.unknowns
@@ -209,7 +209,7 @@ def _condensed_newton(ws, o, work, fresh):
     lifted_update(ws, o, slot.guess, slot.new_states)
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def _newton(ws, o, work, t, fresh, size):
     """One lifted Newton step from new_weights and guess; its relative size goes to `size`.
 
@@ -224,7 +224,7 @@ def _newton(ws, o, work, t, fresh, size):
     _size(ws, o, work.scale, size)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def _size(ws, o, scale, out):
     """Largest relative size per lane of the weights' step and of new_states less guess."""
     slot, s_at = o.slot, o.chain.s_at
@@ -247,7 +247,7 @@ def _size(ws, o, scale, out):
         out[lane] = np.sqrt(out[lane])
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def _correct(ws, o, lanes, work):
     """Two Newton steps with one factorisation at the prediction; Z of the end goes to new_z."""
     slot = o.slot
@@ -262,7 +262,7 @@ def _correct(ws, o, lanes, work):
         forward(ws, o, slot.new_states, slot.new_z)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def track_paths(ws, o, options, lines, roots, lifts, outcome):
     """Follow paths on straight lines of parameters.
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from numeric.chains.chain import IN_D, IN_S0, Chain
+from numeric.chains.chain import Chain
+from numeric.chains.table import IN_D, IN_S0
 
 
 def turned(chain: Chain, parameters: np.ndarray, rng: np.random.Generator) -> np.ndarray:

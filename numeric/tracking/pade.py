@@ -19,11 +19,11 @@ References
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS
 from numeric.chains.lanes.simd import conjugate_dot, horner, scale_slots
+from numeric.kernels import njit
 
 # Degree of the denominator.  Three poles follow the nearest branch points; more bring little.
 DEGREE = 3
@@ -32,7 +32,7 @@ WINDOW = DEGREE + 4
 _RIDGE = 1e-11
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def take_units(ws, units, size, at, base, stride, count, order, scale):
     """Copy the last `WINDOW` coefficients of some unknowns in units of their size.
 
@@ -54,7 +54,7 @@ def take_units(ws, units, size, at, base, stride, count, order, scale):
                 ws[to + i, 1, lane] = ws[source + i, 1, lane] * f
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def _solve_small(A, b, n):
     """Solve an n×n Hermitian positive definite system in place; the solution goes to b."""
     for k in range(n):
@@ -74,7 +74,7 @@ def _solve_small(A, b, n):
     return True
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def fit(ws, units, gram, size, c, error, rate):
     """Denominators, and the size and growth of what they leave of the series.
 
@@ -135,7 +135,7 @@ def fit(ws, units, gram, size, c, error, rate):
         error[lane] = left[0] * growth * growth
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def denominator(c, lane, h):
     """q(h) of one lane."""
     value = c[DEGREE, lane]
@@ -144,7 +144,7 @@ def denominator(c, lane, h):
     return value
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def set_factors(ws, phi, c, h):
     """The factors φ_j of the last DEGREE coefficients, into slots from phi."""
     for lane in range(LANES):
@@ -161,7 +161,7 @@ def set_factors(ws, phi, c, h):
             ws[at, 1, lane] = factor.imag
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def predict(ws, phi, base, count, order, h, to):
     """The fractions' values a step h on: `count` unknowns with coefficients from slot `base`.
 

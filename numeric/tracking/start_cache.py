@@ -18,17 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from algebra.problems.problem import Problem
+from numeric.caches import cache_folder
 from numeric.chains.chain import Chain
 from numeric.tracking.monodromy import GIVEN, StartSystem
 
 # Raise when start systems of older code must not be used again.
 VERSION = 1
-
-
-def cache_folder() -> Path:
-    """Where start systems are kept."""
-    folder = os.environ.get("MATCHPROB_CACHE")
-    return Path(folder) if folder else Path.home() / ".cache" / "matchprob"
 
 
 def cache_file(chain: Chain, seed: int) -> Path:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS
+from numeric.kernels import njit
 from numeric.tracking.pade import DEGREE, denominator
 
 # What became of a path.
@@ -97,7 +97,7 @@ class Lines(NamedTuple):
     starts: np.ndarray
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def make_lanes():
     """Idle lanes."""
     return Lanes(
@@ -119,7 +119,7 @@ def make_lanes():
     )
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def load(lanes, waiting, paths):
     """Give idle lanes the next paths; returns the first path still waiting.
 
@@ -138,7 +138,7 @@ def load(lanes, waiting, paths):
     return waiting
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def fill(ws, lanes, lines, base, slope, x):
     """Lines and start points of the lanes just loaded, into slots `base`, `slope` and `x`."""
     for lane in range(LANES):
@@ -158,7 +158,7 @@ def fill(ws, lanes, lines, base, slope, x):
             ws[x + i, 1, lane] = lines.starts[p, i].imag
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def choose_steps(lanes, order, options):
     """Step lengths from the size of what the denominator leaves."""
     for lane in range(LANES):
@@ -189,7 +189,7 @@ def choose_steps(lanes, order, options):
             lanes.aim[lane] = t + lanes.h[lane]
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def judge(lanes, order, options, outcome):
     """Accept or reject the round of each lane, and end paths; returns how many ended."""
     ended = 0
@@ -238,7 +238,7 @@ def judge(lanes, order, options, outcome):
     return ended
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def keep(ws, lanes, to, source, count):
     """Copy `count` slots in those lanes whose step was accepted."""
     for i in range(count):
@@ -248,7 +248,7 @@ def keep(ws, lanes, to, source, count):
                 ws[to + i, 1, lane] = ws[source + i, 1, lane]
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def hand_over(ws, lanes, source, out):
     """Write what stands from slot `source` on to the rows of `out` of the paths that are over.
 
@@ -260,7 +260,7 @@ def hand_over(ws, lanes, source, out):
                 out[lanes.path[lane], i] = complex(ws[source + i, 0, lane], ws[source + i, 1, lane])
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def release(lanes):
     """Make the lanes whose paths are over idle."""
     for lane in range(LANES):

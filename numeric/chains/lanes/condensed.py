@@ -19,15 +19,14 @@ References
 
 from __future__ import annotations
 
-import numba
-
-from numeric.chains.chain import IN_D, IN_M, IN_S0
 from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, copy, dots_add, matmul_add, solve
 from numeric.chains.lanes.simd import dot_add, row_add
 from numeric.chains.lanes.table import READ_EACH, READ_SUM
+from numeric.chains.table import IN_D, IN_M, IN_S0
+from numeric.kernels import njit
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def set_point(ws, o, t, w):
     """Parameters at t of every lane, learnable cells from slot w, into PC."""
     chain, slot = o.chain, o.slot
@@ -43,7 +42,7 @@ def set_point(ws, o, t, w):
         copy(ws, slot.now + cells[c, 4], w + c, 1)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def read_out(ws, o, s, z):
     """``Z`` of the states at slot s, into slot z."""
     chain, slot = o.chain, o.slot
@@ -66,7 +65,7 @@ def read_out(ws, o, s, z):
         copy(ws, z, s + s_at[K], chain.z_size)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def read_out_slope(ws, o, s, z):
     """Add to slot z the states at slot s times the slope of P."""
     chain, slot = o.chain, o.slot
@@ -82,7 +81,7 @@ def read_out_slope(ws, o, s, z):
                 )  # fmt: skip
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def forward(ws, o, s, z):
     """States of the point in PC, into slot s, and Z, into slot z."""
     chain, slot = o.chain, o.slot
@@ -97,7 +96,7 @@ def forward(ws, o, s, z):
     read_out(ws, o, s, z)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def residual(ws, o, z, rhs):
     """``Y - D Z`` on the equations, into slot rhs."""
     chain, slot = o.chain, o.slot
@@ -113,7 +112,7 @@ def residual(ws, o, z, rhs):
             ws[rhs + e, 1, lane] = ws[y, 1, lane] - ws[slot.labels + at, 1, lane]
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def jacobian(ws, o, s, z):
     """The condensed Jacobian at the point in PC with states at slot s, Z at slot z, into JAC."""
     chain, slot = o.chain, o.slot
@@ -171,7 +170,7 @@ def jacobian(ws, o, s, z):
                 copy(ws, to, z + j * m + x, 1)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def apply_cells(ws, o, kind, w, source, target):
     """Add the learnable cells of one kind, with values at slot w, times a source.
 
@@ -197,7 +196,7 @@ def apply_cells(ws, o, kind, w, source, target):
                 row_add(ws, target + s_at[k] + i * c, w + v, source + s_at[k - 1] + j * c, c)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def convolve(ws, o, order, target):
     """Add ``Σ_{q=1}^{order-1} w_q S_{k-1, order-q}`` of the learnable cells to each state."""
     chain, slot = o.chain, o.slot
@@ -217,7 +216,7 @@ def convolve(ws, o, order, target):
             )  # fmt: skip
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def lifted_update(ws, o, base, new):
     """New lifted states after a Newton step.
 
@@ -237,7 +236,7 @@ def lifted_update(ws, o, base, new):
         )
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def taylor(ws, o, pivots, pattern):
     """Taylor coefficients 1 … ORDER of w, S and Z in t, at the point in PC.
 

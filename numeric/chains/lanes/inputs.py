@@ -9,14 +9,16 @@ Slots hold complex numbers for `LANES` paths each; matrices stand row by row.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numba
 import numpy as np
 
-from numeric.chains.inputs import InputsForm
 from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS, clear, copy, dots_add, solve
 from numeric.chains.lanes.simd import dot_add, equilibrate, pair_dot_add, pair_line
+from numeric.kernels import njit
+
+if TYPE_CHECKING:
+    from numeric.chains.inputs import InputsForm
 
 
 class Table(NamedTuple):
@@ -137,7 +139,7 @@ def make_table(form: InputsForm, order: int) -> Table:
     )  # fmt: skip
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def set_parameters(ws, o, t, x):
     """Parameters at t of every lane, the weights among the unknowns at slot x in their places."""
     for i in range(o.parameters):
@@ -149,7 +151,7 @@ def set_parameters(ws, o, t, x):
         copy(ws, o.now + o.fixed + o.cells[v, 0] * o.n + o.cells[v, 1], x + v, 1)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def add_response(ws, o, beta, u, to):
     """``to_k += Σ_{l ≤ k} β_{k-l} u_l`` for k = 1 … T; β at slot beta, u_1 at slot u."""
     n, b, e = o.n, o.b, o.e
@@ -162,14 +164,14 @@ def add_response(ws, o, beta, u, to):
                 )  # fmt: skip
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def set_states(ws, o, x, to):
     """States of the point in `now` with unknowns at slot x, into slot to."""
     copy(ws, to, o.now + o.alpha, (o.T + 1) * o.n * o.b)
     add_response(ws, o, o.now + o.beta, x + o.weights, to)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def set_matrix(ws, o, s, scale):
     """The Jacobian at the point in `now` with states at slot s, into `matrix`.
 
@@ -214,7 +216,7 @@ def set_matrix(ws, o, s, scale):
         equilibrate(ws, o.matrix + i * q, q, o.column_scale, o.row_scale + i)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def solve_scaled(ws, o, pivots, pattern, x):
     """Solve with the factors of `matrix`; the scaled right-hand side at x becomes the solution."""
     solve(ws, o.matrix, o.unknowns, pivots, pattern, x)
@@ -225,7 +227,7 @@ def solve_scaled(ws, o, pivots, pattern, x):
             ws[x + v, 1, lane] *= f
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def taylor(ws, o, pivots, pattern):
     """Taylor coefficients 1 … order of x and the states in t, at the point in `now`.
 
@@ -261,7 +263,7 @@ def taylor(ws, o, pivots, pattern):
         add_response(ws, o, o.now + o.beta, to + o.weights, states)
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def _right_hand_side(ws, o, to):
     """``F_{k,i}`` of `rest` less what stands in `scratch`, scaled, into slots to."""
     n, b = o.n, o.b
@@ -278,7 +280,7 @@ def _right_hand_side(ws, o, to):
                         )
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def pair_parameters(ws, o, t):
     """`set_parameters` at `new_x` in pairs of doubles."""
     for i in range(o.parameters):
@@ -289,7 +291,7 @@ def pair_parameters(ws, o, t):
         copy(ws, at + o.low, o.new_x + v + o.low, 1)
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def pair_states(ws, o):
     """`set_states` at `new_x` into `new_states` in pairs of doubles."""
     n, b, e = o.n, o.b, o.e
@@ -307,7 +309,7 @@ def pair_states(ws, o):
                     )  # fmt: skip
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def pair_residual(ws, o, to):
     """`residual` at `new_states`, summed in pairs of doubles, rounded at the end."""
     n, b = o.n, o.b

@@ -10,24 +10,24 @@ and is used for the paths that need it.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from numeric.chains.chain import IN_D, IN_M, IN_S0
 from numeric.chains.lanes.condensed import convolve, read_out, read_out_slope
 from numeric.chains.lanes.linalg import LANES, OPTIONS, clear, copy, matmul_add, solve
 from numeric.chains.lanes.simd import dot_add, row_add
 from numeric.chains.lanes.table import READ_EACH, READ_SUM
+from numeric.chains.table import IN_D, IN_M, IN_S0
+from numeric.kernels import njit
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def _accumulate(ws, to, a, sign):
     for lane in range(LANES):
         ws[to, 0, lane] += sign * ws[a, 0, lane]
         ws[to, 1, lane] += sign * ws[a, 1, lane]
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def lifted_matrix(ws, o, sizes, s, z):
     """The lifted matrix at the point in PC with states at s, into slots from `at`.
 
@@ -122,7 +122,7 @@ def lifted_matrix(ws, o, sizes, s, z):
                 ws[q, 1, lane] *= ws[scale + i, 0, lane]
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def lifted_residual(ws, o, s, z):
     """Right-hand side ``M S - S``, ``Y - D Z`` (equilibrated); Z of s goes to slot z."""
     chain, slot = o.chain, o.slot
@@ -163,7 +163,7 @@ def lifted_residual(ws, o, s, z):
             ws[q, 1, lane] = g * (ws[y, 1, lane] - ws[slot.labels + at, 1, lane])
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def scatter(ws, o, x, w, s):
     """Solution x of the lifted system as weights (slot w) and states (slot s, S_0 included).
 
@@ -187,7 +187,7 @@ def scatter(ws, o, x, w, s):
         copy(ws, s + e, x + column[e], 1)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def lifted_taylor(ws, o, pivots, pattern):
     """Taylor coefficients 1 … ORDER of w, S and Z; slots from `at` hold the lifted factors."""
     chain, slot = o.chain, o.slot

@@ -10,7 +10,6 @@ The functions are numba kernels: plain loops, offsets instead of views.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from numeric.chains.lanes.simd import (
@@ -26,11 +25,12 @@ from numeric.chains.lanes.simd import (
     take_larger,
     tile_dot_add,
 )
+from numeric.kernels import njit
 
 # Contraction to fused multiply-add changes rounding, never the mathematics; no other
 # fast-math assumption is made (NaN and infinity must survive to be seen).
 OPTIONS = {
-    "cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"},
+    "nogil": True, "error_model": "numpy", "fastmath": {"contract"},
     "no_cfunc_wrapper": True,
 }  # fmt: skip
 # For a function that one place calls: it becomes part of its caller and is not compiled, with
@@ -43,7 +43,7 @@ PIVOT_THRESHOLD = 0.2
 _PIVOT_SQUARE = PIVOT_THRESHOLD * PIVOT_THRESHOLD
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def clear(ws, at, count):
     """``ws[at : at + count] = 0``."""
     for i in range(at, at + count):
@@ -52,7 +52,7 @@ def clear(ws, at, count):
             ws[i, 1, lane] = 0.0
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def copy(ws, to, at, count):
     """``ws[to : to + count] = ws[at : at + count]``."""
     for i in range(count):
@@ -61,7 +61,7 @@ def copy(ws, to, at, count):
             ws[to + i, 1, lane] = ws[at + i, 1, lane]
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def dots_add(ws, c, c_step, a, a_stride, b, b_step, b_stride, count, dots):
     """Dot products with a common factor, from slots b, b + b_step, … into c, c + c_step, …
 
@@ -79,7 +79,7 @@ def dots_add(ws, c, c_step, a, a_stride, b, b_step, b_stride, count, dots):
         t += 1
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def matmul_add(ws, c, a, b, n, k, m):
     """``C += A B`` with A n×k and B k×m, row by row at slots c, a, b."""
     if m == 1:
@@ -89,7 +89,7 @@ def matmul_add(ws, c, a, b, n, k, m):
         dots_add(ws, c + i * m, 1, a + i * k, 1, b, 1, m, k, m)
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def factor(ws, a, r, pivots, pattern, scratch):
     """LU factors of the r×r matrix at slot a, in place, rows pivoted lane by lane.
 
@@ -153,7 +153,7 @@ def factor(ws, a, r, pivots, pattern, scratch):
         pattern[i, 0] = left
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def solve(ws, a, r, pivots, pattern, x):
     """Solve with the factors of `factor`; the right-hand side at slot x becomes the solution."""
     for k in range(r):

@@ -6,12 +6,14 @@ matrices stand row by row.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from numeric.chains.chain import IN_M, Chain
-from numeric.chains.table import ChainTable, chain_table
+from numeric.chains.table import IN_M, ChainTable, chain_table
+
+if TYPE_CHECKING:
+    from numeric.chains.chain import Chain
 
 # How Z follows from the states: the last one, a sum of products with P, or (P the identity,
 # as many samples as inputs) each state's columns in their place.

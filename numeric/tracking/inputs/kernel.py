@@ -5,12 +5,12 @@ The equations are those of `numeric.chains.inputs`, the round that of `numeric.t
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from numeric.chains.lanes import inputs
 from numeric.chains.lanes.linalg import LANES, ONCE, OPTIONS, clear, factor
 from numeric.chains.lanes.simd import pair_add
+from numeric.kernels import njit
 from numeric.tracking.pade import fit, predict, set_factors, take_units
 from numeric.tracking.steps import (
     FLOOR,
@@ -25,7 +25,7 @@ from numeric.tracking.steps import (
 )
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def _scales(ws, o, scale):
     """Inverse squared sizes of each group of unknowns, per lane."""
     scale[:] = FLOOR * FLOOR
@@ -40,7 +40,7 @@ def _scales(ws, o, scale):
             scale[g, lane] = 1.0 / scale[g, lane]
 
 
-@numba.njit(**ONCE)
+@njit(**ONCE)
 def _newton(ws, o, scale, pivots, pattern, t, fresh, size):
     """One Newton step at `new_x`; its relative size goes to `size`.
 
@@ -69,7 +69,7 @@ def _newton(ws, o, scale, pivots, pattern, t, fresh, size):
         size[lane] = np.sqrt(size[lane])
 
 
-@numba.njit(**OPTIONS)
+@njit(**OPTIONS)
 def track_inputs(ws, o, options, lines, roots, outcome):
     """Follow paths on straight lines of parameters.
 

@@ -1,0 +1,16 @@
+"""The user's cache folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from numeric.caches import cache_folder
+
+
+def test_the_folder_is_the_users_unless_the_environment_says_otherwise(tmp_path, monkeypatch):
+    """``$MATCHPROB_CACHE``, else below the home folder."""
+    monkeypatch.setenv("MATCHPROB_CACHE", str(tmp_path))
+    assert cache_folder() == tmp_path
+    monkeypatch.delenv("MATCHPROB_CACHE")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache_folder() == Path(tmp_path) / ".cache" / "matchprob"

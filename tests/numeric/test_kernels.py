@@ -1,0 +1,179 @@
+"""The cache of compiled functions: its key, its folder, and what an edited constant does."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numba
+import pytest
+
+from numeric import kernels
+
+TOP = Path(__file__).parents[2]
+
+# Calls a kernel that uses `UNIT` by a function of another file, and says what it computed.
+ASK = """
+import numpy as np
+from numeric.chains.discs import Discs
+from numeric.chains.lifted_discs import lifted_residual
+from numeric.chains.chain import make_chain
+from numeric.chains.table import chain_table
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.allocation import Allocation
+
+net = LinearRNN(n=1, T=1, b=1, d=1, m=1)
+t = chain_table(make_chain(Allocation.from_cells(net, [("W", 0, 0)])))
+p, S, Z, Y, T, f = (Discs(np.ones(9, complex), np.zeros(9)) for _ in range(6))
+lifted_residual(t, p, S, Z, Y, T, f)
+hits = sum(lifted_residual.stats.cache_hits.values())
+print(f.rad.max() > 1e-3, "from the cache" if hits else "compiled")
+"""
+
+
+def copied(target: Path) -> Path:
+    """A copy of the packages that kernels need, without what was compiled."""
+    for name in ("algebra", "numeric"):
+        shutil.copytree(TOP / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return target
+
+
+def asked(tree: Path, **environment: str) -> str:
+    """What the kernel of a tree computes, in another process."""
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", ASK],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tree,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(tree), "HOME": str(tree), **environment},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_a_changed_constant_of_another_file_is_used(tmp_path):
+    """With another unit roundoff no machine code of the old one runs; the old key is kept."""
+    tree = copied(tmp_path)
+    assert asked(tree) == "False compiled"
+    assert asked(tree) == "False from the cache"
+    file = tree / "numeric" / "chains" / "discs.py"
+    text = file.read_text()
+    assert "UNIT = 2.0**-53\n" in text
+    file.write_text(text.replace("UNIT = 2.0**-53\n", "UNIT = 2.0**-6\n"))
+    assert asked(tree) == "True compiled"
+    file.write_text(text)
+    assert asked(tree) == "False from the cache"
+    assert len(list((tree / "numeric" / "__pycache__" / "kernels").iterdir())) == 2
+
+
+def test_every_source_of_machine_code_is_in_the_key(tmp_path):
+    """An edit of any file that kernels come from changes the key; an edit elsewhere does not."""
+    tree = copied(tmp_path)
+    before = kernels.kernel_key(tree)
+    assert before == kernels.kernel_key(TOP)
+    names = kernels.sources(tree)
+    for name in names:
+        (tree / name).write_bytes(names[name] + b"\n")
+        changed = kernels.kernel_key(tree)
+        assert changed != before, name
+        (tree / name).write_bytes(names[name])
+    other = tree / "numeric" / "chains" / "chain.py"
+    other.write_text(other.read_text() + "\n")
+    (tree / "algebra" / "errors.py").write_text("")
+    assert kernels.kernel_key(tree) == before
+
+
+def test_all_compiled_functions_are_made_by_this_module():
+    """Nobody calls numba's own decorators with a cache, and what kernels import is in the key."""
+    names = kernels.sources(TOP)
+    for package in ("algebra", "numeric", "matchprob"):
+        for path in (TOP / package).rglob("*.py"):
+            name = path.relative_to(TOP).as_posix()
+            tree = ast.parse(path.read_text())
+            if name not in names:
+                loaded = {
+                    a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names
+                }
+                loaded |= {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+                assert not any(m.split(".")[0] == "numba" for m in loaded), name
+                assert "numeric.kernels" not in loaded, name
+                continue
+            for node in tree.body:
+                modules = []
+                if isinstance(node, ast.ImportFrom):
+                    modules = [node.module or ""]
+                elif isinstance(node, ast.Import):
+                    modules = [alias.name for alias in node.names]
+                for module in modules:
+                    if module.split(".")[0] in ("algebra", "numeric", "matchprob"):
+                        place = TOP.joinpath(*module.split("."))
+                        files = place.glob("*.py") if place.is_dir() else [place.with_suffix(".py")]
+                        assert {f.relative_to(TOP).as_posix() for f in files} <= set(names), name
+
+
+@pytest.mark.parametrize(
+    ("module", "attribute", "value"),
+    [
+        (numba, "__version__", "0.0"),
+        (kernels.np, "__version__", "0.0"),
+        (kernels.llvmlite, "__version__", "0.0"),
+        (kernels.llvmlite.binding, "get_host_cpu_name", lambda: "another"),
+        (sys, "version", "3.0"),
+    ],
+)
+def test_the_key_names_the_compiler_and_the_processor(monkeypatch, module, attribute, value):
+    """Another version of what compiles, or another processor, is another key."""
+    before = kernels.kernel_key(TOP)
+    monkeypatch.setattr(module, attribute, value)
+    assert kernels.kernel_key(TOP) != before
+
+
+def test_the_key_takes_milliseconds():
+    """It is computed at each start that loads kernels."""
+    start = time.process_time()
+    for _ in range(5):
+        kernels.kernel_key(TOP)
+    assert time.process_time() - start < 5 * 0.1
+
+
+def test_folders_of_old_keys_are_bounded(tmp_path, monkeypatch):
+    """A new key's folder makes the oldest go; numba's own setting says where they lie."""
+    place = tmp_path / "matchprob-kernels"
+    for number in range(6):
+        (place / f"old{number}").mkdir(parents=True)
+        os.utime(place / f"old{number}", (number, number))
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    folder = kernels.kernel_folder.__wrapped__()
+    assert folder == place / kernels.kernel_key(TOP)
+    assert {path.name for path in place.iterdir()} == {folder.name, "old3", "old4", "old5"}
+
+
+def test_without_a_writable_package_the_users_folder_is_taken(tmp_path, monkeypatch):
+    """A package that cannot be written, then no folder at all."""
+    tree, cache = tmp_path / "tree", tmp_path / "cache"
+    monkeypatch.setattr(kernels, "_ROOT", copied(tree))
+    # A file in the way: the superuser writes into folders of any mode.
+    (tree / "numeric" / "__pycache__").write_text("")
+    monkeypatch.setenv("MATCHPROB_CACHE", str(cache))
+    assert kernels.kernel_folder.__wrapped__() == cache / "kernels" / kernels.kernel_key(tree)
+    cache.rename(tmp_path / "away")
+    cache.write_text("")
+    assert kernels.kernel_folder.__wrapped__() is None
+
+
+def test_kernels_run_without_any_cache(monkeypatch):
+    """Where nothing can be kept a function is compiled in each process."""
+    monkeypatch.setattr(kernels, "kernel_folder", lambda: None)
+
+    @kernels.njit()
+    def twice(x):
+        return 2 * x
+
+    assert twice(21) == 42
+    assert not twice.stats.cache_path
