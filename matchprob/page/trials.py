@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from matchprob.api.estimate import compare as compare_problems
 from numeric.counts import InstanceCount
@@ -28,8 +31,8 @@ _PULSE = 0.15
 # Seconds between two profiles of it, which cost more; and how much longer than its making a
 # picture stands.
 _REDRAW, _SHARE = 0.5, 5.0
-# So many sizes are found before an interrupt ends the work.
-_QUICK = 200
+# Seconds in which sizes are found for one picture: a job that is cancelled has little more.
+_SIZING = 0.2
 # Bounds at which the slider knows the match probability.
 _BOUNDS = 24
 
@@ -59,6 +62,12 @@ def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
         name=ask.get("study_name", ""),
     ) as study:
         sizes = Sizes(problem, ask["seed"], study.work.settings.engine)
+        if not ask["complete"]:
+            sizes.why = "not every solution of a trial was counted"
+
+        def picture(now: Estimate, **more: Any) -> dict[str, Any]:
+            data = {**estimate_data(now), "bounds": points, "bounds_why": sizes.why}
+            return {"event": "study", **data, **more}
 
         def advance(count: InstanceCount) -> None:
             nonlocal next_picture, next_profile, points
@@ -74,17 +83,22 @@ def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
             if ask["complete"] and began > next_profile:
                 points = sizes.points(now.counts)
                 ended = time.monotonic()
-                next_profile = ended + max(_REDRAW, _SHARE * (ended - began))
-            tell({"event": "study", **estimate_data(now), "bounds": points, "running": True})
+                # Without a match there is no profile yet: the next picture asks again.
+                next_profile = ended + max(_REDRAW if points else 0.0, _SHARE * (ended - began))
+            tell(picture(now, running=True))
             ended = time.monotonic()
             # Pictures of many trials take longer to make, and are made less often.
             next_picture = ended + max(_PULSE, _SHARE * (ended - began))
 
         found = study.run(ask["trials"], advance=advance)
-    # An interrupt must not wait for the sizes of very many.
-    if ask["complete"] and (not study.is_broken_off or sizes.missing(found.counts) < _QUICK):
-        points = sizes.points(found.counts)
-    tell({"event": "study", **estimate_data(found), "bounds": points, "running": False}, found)
+    # An interrupt of the study waits for one look at the sizes, one that comes now for none.
+    with suppress(KeyboardInterrupt):
+        while ask["complete"]:
+            points = sizes.points(found.counts)
+            if study.is_broken_off or not sizes.missing(found.counts):
+                break
+            tell(picture(found, running=True))
+    tell(picture(found, running=False), found)
 
 
 def compare(first: Problem, second: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
@@ -152,38 +166,73 @@ class Sizes:
         self.problem, self.seed, self.engine = problem, seed, engine
         self._of = Thresholds(problem, seed, find_measure("size")).of
         self._found: dict[int, Threshold] = {}
+        self.why = "the sizes of weights are not known yet"
 
     def missing(self, counts: Sequence[InstanceCount]) -> int:
-        """How many of them were not seen before."""
+        """How many of them were not seen before; none where sizes are not known at all."""
+        if not self._are_known(counts):
+            return 0
         return sum(count.index not in self._found for count in counts)
 
-    def points(self, counts: Sequence[InstanceCount]) -> list[dict[str, Any]]:
+    def points(
+        self, counts: Sequence[InstanceCount], seconds: float = _SIZING
+    ) -> list[dict[str, Any]]:
         """The profile at some bounds, equally far apart in ratio.
 
         Parameters
         ----------
         counts : sequence of InstanceCount
             With all their solutions; those seen before cost nothing.
+        seconds : float, optional
+            After so long the rest is left for the next call: the profile is of the first trials
+            then, as many as were seen, which favours none.
 
         Returns
         -------
         list of dict
-            Empty where sizes are not known: trials that a verdict settles hold no solutions.
+            Empty where there is none; `why` says why.
         """
-        if not is_listed(self.problem) or any(count.is_settled for count in counts):
+        if not self._are_known(counts):
             return []
+        end = time.monotonic() + seconds
+        seen: list[Threshold] = []
+        is_late = False
         for count in counts:
             if count.index not in self._found:
+                # One at least is found in each call.
+                if is_late:
+                    break
                 self._found[count.index] = self._of(count)
-        profile = Profile(
-            self.problem, "size", self.engine, self.seed,
-            tuple(self._found[count.index] for count in counts),
-        )  # fmt: skip
+                is_late = time.monotonic() >= end
+            seen.append(self._found[count.index])
+        profile = Profile(self.problem, "size", self.engine, self.seed, tuple(seen))
         if not profile.steps:
+            self.why = "no match was found so far: there is no size of weights to show"
             return []
+        self.why = ""
         first, last = max(profile.steps[0], 1e-12), max(profile.steps[-1], 1e-12)
         grid = [float(f"{bound:.3g}") for bound in np.geomspace(first, last, _BOUNDS)[1:-1]]
-        return [profile.at(bound).to_dict() for bound in dict.fromkeys([first, *grid, last])]
+        bounds = dict.fromkeys([first, *grid, last])
+        return [{**profile.at(bound).to_dict(), "trials": len(seen)} for bound in bounds]
+
+    def _are_known(self, counts: Sequence[InstanceCount]) -> bool:
+        """Whether the counts hold the solutions; else `why` says why not."""
+        trouble = self._trouble
+        if not trouble and any(count.is_settled for count in counts):
+            trouble = "a verdict settles the trials: their solutions are not counted"
+        self.why = trouble or self.why
+        return not trouble
+
+    @cached_property
+    def _trouble(self) -> str:
+        """Why no trial of this problem has a list of sizes; "" where each has."""
+        try:
+            is_known = is_listed(self.problem)
+        except InputError as error:
+            return str(error)
+        if is_known:
+            return ""
+        return "more weights learn than there are equations: matches form families"
 
 
 def comparison_data(found: Comparison) -> dict[str, Any]:

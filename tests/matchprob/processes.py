@@ -1,7 +1,9 @@
 """The command in a process of its own, to be interrupted."""
 
+import contextlib
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -32,3 +34,16 @@ def wait_until_it_listens(pid):
             return
         time.sleep(0.005)
     raise AssertionError("the process never came to its entry point")
+
+
+def wait_for_trials(store, process):
+    """Wait until a study keeps trials in its store."""
+    while process.poll() is None:
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as opened,
+        ):
+            if opened.execute("SELECT count(*) FROM trials").fetchone()[0]:
+                return
+        time.sleep(0.05)
+    raise AssertionError(f"the process ended before: {process.communicate()[1]}")

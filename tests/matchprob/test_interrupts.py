@@ -12,7 +12,7 @@ import pytest
 
 import matchprob as mp
 from matchprob.cli import app
-from tests.matchprob.processes import ROOT, start, wait_until_it_listens
+from tests.matchprob.processes import ROOT, start, wait_for_trials, wait_until_it_listens
 
 # A line of each verb that works for seconds, and what it may end with besides 3.
 LINES = {
@@ -154,11 +154,7 @@ def test_what_was_kept_is_told(number, tmp_path, folder):
     store = tmp_path / "kept.sqlite"
     words = ["estimate", str(folder / "diagonal.toml"), "--trials", "1000000", "--json"]
     process = start(*words, "--store", str(store), stdout=subprocess.PIPE)
-    for _ in range(2400):
-        time.sleep(0.05)
-        if store.with_name("kept.sqlite-wal").exists():
-            break
-    time.sleep(2)
+    wait_for_trials(store, process)
     process.send_signal(number)
     out, said = process.communicate(timeout=60)
     assert process.returncode == 3, said

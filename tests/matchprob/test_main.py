@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.matchprob.processes import ROOT, start, wait_until_it_listens
+from tests.matchprob.processes import ROOT, start, wait_for_trials, wait_until_it_listens
 
 DIAGONAL = str(ROOT / "examples" / "diagonal.toml")
 
@@ -34,11 +34,7 @@ def test_terminated_estimate_keeps_its_trials(tmp_path):
         "estimate", DIAGONAL, "--trials", "1000000", "--store", str(store), "--json",
         stdout=subprocess.PIPE,
     )  # fmt: skip
-    for _ in range(1200):
-        time.sleep(0.05)
-        if store.exists() and store.with_name("s.sqlite-wal").exists():
-            break
-    time.sleep(2)
+    wait_for_trials(store, process)
     process.send_signal(signal.SIGTERM)
     out, said = process.communicate(timeout=120)
     assert process.returncode == 3, said

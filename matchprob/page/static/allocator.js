@@ -266,6 +266,7 @@ class View {
     this.isStale = false;
     this.asking = asked;
     this.root.dataset.asked = String(++this.seq);
+    this.root.dataset.settled = "false";
     this.send({ verb: "look", seq: this.seq, state });
   }
 
@@ -659,6 +660,9 @@ class View {
     if (this.pointing) this.pointed(this.pointing.matrix, this.pointing.k);
     this.drawChance();
     this.drawPin();
+    // Whether an answer to what is shown is still on its way.
+    const isAnswered = !this.inFlight && (certified || unknown) && (structure || unknown || !looked.learnable);
+    this.root.dataset.settled = String(Boolean(isAnswered));
   }
 
   /**

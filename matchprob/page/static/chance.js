@@ -132,10 +132,12 @@ function histogram(study) {
 function slider(place, study, host) {
   const points = study?.bounds ?? [];
   if (!points.length) {
-    fill(place);
+    // Whoever has stopped early is told why there is no slider.
+    const why = study?.trials && study.status !== "running" ? study.bounds_why : "";
+    fill(place, why ? h("p", { class: "mp-soft mp-unbounded" }, `No match probability for bounded weights: ${why}.`) : null);
     return;
   }
-  if (!place.children.length) {
+  if (!place.querySelector("input")) {
     fill(place, h("div", { class: "mp-bound" },
       h("h4", {}, h("label", { for: "mp-bound" }, "Largest allowed |w|")),
       h("div", {}),
@@ -166,5 +168,6 @@ function slider(place, study, host) {
   input.setAttribute("aria-valuetext", `weights up to ${point.bound.toPrecision(3)}`);
   words.textContent =
     `|w| ≤ ${point.bound.toPrecision(3)}: MP ≈ ${point.estimate === null ? "undecided" : percent(point.estimate)}, ` +
-    `95 % interval [${percent(point.low)}, ${percent(point.high)}]`;
+    `95 % interval [${percent(point.low)}, ${percent(point.high)}]` +
+    (point.trials < study.trials ? `, of the first ${point.trials} trials` : "");
 }

@@ -1,16 +1,9 @@
 """The command line: verbs, JSON keys, exit statuses, and bad input in one line."""
 
-import contextlib
 import json
-import os
 import re
 import signal
-import sqlite3
 import subprocess
-import sys
-import time
-from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +11,7 @@ import pytest
 from matchprob.cli import run
 from numeric.tracking import root_count
 from tests.matchprob.calls import DIAGONAL, NETWORK, ROW, call
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.matchprob.processes import start, wait_for_trials
 
 
 @pytest.fixture
@@ -329,17 +321,9 @@ def test_interrupt_keeps_what_is_done(problem):
     """Ctrl-C in a long estimate: status 3, the trials done are reported on stdout."""
     path = problem(DIAGONAL)
     store = path.parent / "trials.sqlite"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "matchprob", "estimate", str(path), "--trials", "1000000",
-         "--engine", "exact", "--json", "--store", str(store)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    # On a busy machine the first trial may take its time.
-    for _ in range(300):
-        time.sleep(0.2)
-        if store.exists() and _trials(store):
-            break
+    words = ["--trials", "1000000", "--engine", "exact", "--json", "--store", str(store)]
+    process = start("estimate", str(path), *words, stdout=subprocess.PIPE)
+    wait_for_trials(store, process)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 3, err
@@ -347,12 +331,6 @@ def test_interrupt_keeps_what_is_done(problem):
     assert 0 < data["trials"] < 1000000
     assert "interrupted after" in err
     assert "Traceback" not in err
-
-
-def _trials(store):
-    with contextlib.suppress(sqlite3.Error), closing(sqlite3.connect(store)) as db:
-        return db.execute("SELECT count(*) FROM trials").fetchone()[0]
-    return 0
 
 
 def test_a_bug_is_told_in_one_line(capsys):

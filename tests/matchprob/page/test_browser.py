@@ -6,7 +6,6 @@ import itertools
 import json
 import os
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -46,11 +45,16 @@ def trials(page):
 
 def more_trials(page, than=0):
     """Wait for more trials than there were."""
-    end = time.monotonic() + 300
-    while trials(page) <= than and time.monotonic() < end:
-        page.wait_for_timeout(30)
-    assert trials(page) > than
+    page.wait_for_function(
+        "than => Number(document.querySelector('[data-trials]')?.dataset.trials ?? 0) > than",
+        arg=than,
+    )
     return trials(page)
+
+
+def settled(page):
+    """Wait until all that is shown is known: what comes later moves what is below it."""
+    page.wait_for_selector(".mp[data-settled=true]")
 
 
 def start_estimate(page, count):
@@ -138,7 +142,7 @@ def test_a_drag_paints_and_locks_hold(open_page):
     page = open_page()
     load(page, TOML.replace("n = 2", "n = 4"))
     page.wait_for_selector("[data-matrix=W] [data-k='15']")
-    # It waits until nothing moves any more: answers that come in move what is below them.
+    settled(page)
     cell(page, "W", 3).hover()
     boxes = [cell(page, "W", k).bounding_box() for k in (0, 3)]
     page.mouse.move(boxes[0]["x"] + 5, boxes[0]["y"] + 5)
@@ -164,21 +168,19 @@ def test_a_drag_paints_and_locks_hold(open_page):
 
 
 def test_an_estimate_streams_and_is_cancelled(open_page):
-    """The interval fills while trials come in; cancel stops it within a second."""
+    """The interval fills while trials come in; cancelled at once, it keeps the bound's slider."""
     page = open_page()
     cell(page, "W", 0).click()
     cell(page, "W", 3).click()
     shows(page, "intermediate")
     start_estimate(page, 400_000)
     more_trials(page, more_trials(page))
-    start = time.perf_counter()
     page.click(".mp-cancel")
     page.wait_for_selector(".mp-told-stopped")
-    waited = time.perf_counter() - start
-    print("seconds from cancel to stopped:", round(waited, 2))
     expect(page.locator("[data-trials]")).to_contain_text("(stopped)")
     expect(page.locator(".mp-histogram")).to_have_count(1)
-    expect(page.locator(".mp-bound input")).to_have_count(1)
+    # A machine so slow that the job had to be killed before it knew a size says so.
+    expect(page.locator(".mp-bound input, .mp-unbounded")).to_have_count(1)
 
 
 def test_a_reload_restores(open_page, served):
@@ -292,6 +294,7 @@ def test_sixty_four_by_sixty_four(open_page, record_property):
     page = open_page(height=1100)
     load(page, TOML.replace("n = 2", "n = 64").replace("d = 1", "d = 4").replace("m = 2", "m = 8"))
     page.wait_for_selector("[data-matrix=W] [data-k='4095']")
+    settled(page)
     session = page.context.new_cdp_session(page)
     # In processor time: other programs do not count.
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
@@ -337,6 +340,7 @@ def test_a_canvas_is_painted(open_page):
     load(page, TOML.replace("n = 2", "n = 70"))
     canvas = page.locator("[data-matrix=W] canvas")
     canvas.wait_for()
+    settled(page)
     box = canvas.bounding_box()
     page.mouse.move(box["x"] + 40, box["y"] + 40)
     page.mouse.down()

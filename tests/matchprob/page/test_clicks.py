@@ -113,16 +113,17 @@ def test_from_click_to_verdict(
             expected = certify(Problem(net, {"W": mask})).verdict
             box = page.locator(f"[data-matrix=W] [data-k='{k}']").bounding_box()
             page.mouse.move(box["x"] + 8, box["y"] + 8)
-            page.wait_for_timeout(100)
+            page.evaluate("() => new Promise((done) => requestAnimationFrame(done))")
             before = spent()
             page.mouse.down()
             page.mouse.up()
             page.wait_for_selector(f".mp-verdict[data-verdict={expected}]")
             # Structure follows, and is part of what is paid.
-            page.wait_for_timeout(300)
+            page.wait_for_selector(".mp[data-settled=true]")
             after = spent()
             if expected not in waits:
                 continue
+            page.wait_for_function("w => window.shown_.some(([word]) => word === w)", arg=expected)
             [waited] = [at for word, at in page.evaluate("window.shown_") if word == expected]
             waits[expected].append(waited)
             for name in ("server", "browser"):

@@ -87,7 +87,7 @@ def test_a_change_ends_what_runs(front):
     jobs = list(front.session._live)
     front.say("look", DIAGONAL, seq=2)
     for job in jobs:
-        assert job.wait(10)
+        assert job.wait(300)
     front.told("verdict", verdict="intermediate")
     front.say("look", Problem(NET, {"W": [[1, 1], [0, 0]]}), seq=3)
     front.told("verdict", verdict="maximal")
