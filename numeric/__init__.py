@@ -18,6 +18,7 @@ levenberg_marquardt  Damped Gauss–Newton from many real starts at once
 normalization/  Scales and shifts in doubles: construction, training, sparse masks
 phcpy/          PHCpack behind phcpy, in a worker process
 profiles/       Match probability as a function of what a match may cost
+programs/       Programs in machine numbers
 relu/           Shallow ReLU instances in floating point: trees that search, programs that bound
 solutions       What each match costs: sizes, changes, signs, what rounding leaves, condition
 statistics/     From trials to statements: intervals, confidence sequences, comparisons

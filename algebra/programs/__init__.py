@@ -2,6 +2,7 @@
 
 program      `Program`, `Node`, `Block`, and `Builder`, which makes programs and checks shapes
 evaluate     A program's values in an arithmetic; the protocol `Arithmetic`
+onnx/        Programs from ONNX files
 """
 
 from algebra.programs.evaluate import Arithmetic, evaluate

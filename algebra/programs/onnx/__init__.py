@@ -1,0 +1,15 @@
+"""Programs from ONNX files.
+
+values       A value of a graph as the value of one sample, with its batch axis; moves of entries
+model        A file opened: its size, version and inputs
+scope        One node: its inputs and attributes
+elementwise  Operators on each entry, and softmax
+layers       Products with weights, norms, sums and pools
+recurrent    GRU, LSTM and simple recurrent layers, unrolled
+shapes       Operators that move entries
+reader       The nodes read one after another: `read_onnx`
+"""
+
+from algebra.programs.onnx.reader import OPERATORS, Read, read_onnx
+
+__all__ = ["OPERATORS", "Read", "read_onnx"]

@@ -1,0 +1,177 @@
+"""An ONNX file opened: its size, its version, its inputs; what cannot be read is refused here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from algebra.errors import InputError, one_line, shown
+
+# Files beyond this cannot be asked anything on one machine.
+LARGEST_FILE = 1 << 30
+MOST_NODES = 50_000
+INSTALL = "pip install 'matchprob[onnx]'"
+
+
+def need_onnx() -> Any:
+    """The package onnx.
+
+    Raises
+    ------
+    InputError
+        Where it is not there, with the command that installs it.
+    """
+    try:
+        import onnx
+    except ImportError:
+        raise InputError(f"an ONNX file needs the package onnx: {INSTALL}") from None
+    return onnx
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input of a graph.
+
+    Attributes
+    ----------
+    name : str
+    sizes : tuple of int or str
+        A number, or the name of a size without one.
+    type : int
+        The number of its element type.
+    """
+
+    name: str
+    sizes: tuple[int | str, ...]
+    type: int
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A graph that can be read.
+
+    Attributes
+    ----------
+    graph : onnx.GraphProto
+    opset : int
+        Of the standard operators.
+    inputs : tuple of Input
+    """
+
+    graph: Any
+    opset: int
+    inputs: tuple[Input, ...]
+
+
+def open_model(path: Path, sizes: Mapping[str, int]) -> Opened:
+    """Open a file.
+
+    Parameters
+    ----------
+    path : Path
+    sizes : mapping of str to int
+        Numbers for sizes that the file gives a name only.
+
+    Raises
+    ------
+    InputError
+        Naming the file and what is wrong with it.
+    """
+    onnx = need_onnx()
+    try:
+        length = path.stat().st_size
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from None
+    if length > LARGEST_FILE:
+        raise InputError(f"{path}: {length >> 20} MiB; files of up to 1024 MiB are read")
+    try:
+        model = onnx.load(str(path))
+    except Exception as error:
+        # The decoder raises a class of its own for damaged data, others for missing parts.
+        reason = one_line(error) or type(error).__name__
+        raise InputError(
+            f"{path}: cannot be read as an ONNX model; is it whole? ({reason})"
+        ) from None
+    return _checked(model, path, sizes)
+
+
+def _checked(model: Any, path: Path, sizes: Mapping[str, int]) -> Opened:
+    onnx = need_onnx()
+    newest = onnx.defs.onnx_opset_version()
+    versions = {entry.domain: entry.version for entry in model.opset_import}
+    opset = versions.get("", versions.get("ai.onnx", 0))
+    if not opset or not model.graph.output:
+        raise InputError(f"{path}: it holds no graph of ONNX operators; is it an ONNX model?")
+    if opset > newest:
+        raise InputError(
+            f"{path}: operator set {opset}, and the installed onnx {onnx.__version__} knows up to "
+            f"{newest}: install a newer onnx, or export with opset_version={newest}"
+        )
+    if len(model.graph.node) > MOST_NODES:
+        raise InputError(
+            f"{path}: {len(model.graph.node)} nodes; graphs of up to {MOST_NODES} are read"
+        )
+    if model.functions:
+        from onnx.inliner import inline_local_functions
+
+        model = inline_local_functions(model)
+    given = {tensor.name for tensor in model.graph.initializer}
+    _check_sizes(sizes, model, path)
+    inputs = [_input(value, path, sizes) for value in model.graph.input if value.name not in given]
+    if not inputs:
+        raise InputError(f"{path}: the graph has no inputs, so there are no samples")
+    return Opened(model.graph, opset, tuple(inputs))
+
+
+def _input(value: Any, path: Path, sizes: Mapping[str, int]) -> Input:
+    kind = value.type.WhichOneof("value")
+    if kind != "tensor_type" or not value.type.tensor_type.HasField("shape"):
+        raise InputError(f"{path}: the input `{one_line(value.name)}` is no tensor of known shape")
+    found: list[int | str] = []
+    for k, dim in enumerate(value.type.tensor_type.shape.dim):
+        if dim.WhichOneof("value") == "dim_value" and dim.dim_value > 0:
+            found.append(dim.dim_value)
+        elif k == 0 and dim.dim_param not in sizes:
+            found.append(dim.dim_param or "batch")
+        elif dim.dim_param in sizes:
+            found.append(sizes[dim.dim_param])
+        else:
+            name = one_line(dim.dim_param) or "?"
+            raise InputError(
+                f"{path}: axis {k} of the input `{one_line(value.name)}` has no size "
+                f"(`{name}`): say one by `sizes = {{ {name} = 8 }}` (--size {name}=8), or export "
+                "with fixed sizes; only the first axis, that of the samples, may be without"
+            )
+    return Input(value.name, tuple(found), value.type.tensor_type.elem_type)
+
+
+def _check_sizes(sizes: Mapping[str, int], model: Any, path: Path) -> None:
+    known = {
+        dim.dim_param
+        for value in model.graph.input
+        for dim in value.type.tensor_type.shape.dim
+        if dim.dim_param
+    }
+    for name, size in sizes.items():
+        if name not in known:
+            has = ", ".join(sorted(known)) or "none"
+            raise InputError(
+                f"{path}: `sizes` names {shown(name)}; the file's sizes by name: {has}"
+            )
+        if type(size) is not int or size < 1:
+            raise InputError(
+                f"{path}: `sizes.{one_line(name)}` ({shown(size)}) must be a whole number"
+            )
+
+
+def attributes(node: Any) -> dict[str, Any]:
+    """The attributes of a node as Python values."""
+    onnx = need_onnx()
+    return {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+
+
+def names_of(nodes: Sequence[Any]) -> set[str]:
+    """Names of the values that nodes take."""
+    return {name for node in nodes for name in node.input}

@@ -1,0 +1,315 @@
+"""A program from an ONNX file: its nodes read one after another.
+
+Floating-point tensors of the file that operators take as factors or summands are *weights*, by
+their names; statistics of batch normalization are weights that never learn.  What is computed from
+numbers of the file alone (shapes, masks, 1/√d) is computed as ONNX's own reference implementation
+does, in the file's types, and its result is taken exactly.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError, one_line
+from algebra.programs.onnx.elementwise import ELEMENTWISE
+from algebra.programs.onnx.layers import LAYERS
+from algebra.programs.onnx.model import Input, Opened, attributes, need_onnx, open_model
+from algebra.programs.onnx.recurrent import RECURRENT
+from algebra.programs.onnx.scope import Call, Known, Operator, Parameter
+from algebra.programs.onnx.shapes import SHAPES
+from algebra.programs.onnx.values import BATCH, Item, Moves, Tokens, rationals
+from algebra.programs.program import Builder, Program, Shape
+from algebra.time_limits import check_time
+
+OPERATORS: dict[str, Operator] = {**ELEMENTWISE, **LAYERS, **RECURRENT, **SHAPES}
+STANDARD = ("", "ai.onnx")
+# Constants beyond this many entries are not computed.
+_LARGEST_CONSTANT = 1 << 26
+_BINARY32, _BINARY64 = 1, 11
+_WHOLE = (2, 3, 4, 5, 6, 7, 12, 13)
+_TYPES = {10: "float16", 16: "bfloat16"}
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """What a file says.
+
+    Attributes
+    ----------
+    program : Program
+        Labels of one sample, in one row.
+    values : mapping of str to (ndarray of int, int)
+        The weights' values in the file, exactly: integers over a denominator.  A variance v of
+        batch normalization stands for 1/√(v + ε), rounded to binary64.
+    buffers : frozenset of str
+        Weights that never learn: statistics of batch normalization.
+    tokens : mapping of str to int
+        Samples that choose rows of a table, as 0 and 1: the size of the table.
+    """
+
+    program: Program
+    values: Mapping[str, tuple[np.ndarray, int]]
+    buffers: frozenset[str]
+    tokens: Mapping[str, int]
+
+    @property
+    def parameters(self) -> dict[str, Shape]:
+        """Shapes of the weights that may learn."""
+        return {n: s for n, s in self.program.weights.items() if n not in self.buffers}
+
+
+def read_onnx(
+    path: str | Path,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    constants: Sequence[str] = (),
+    output: str = "",
+) -> Read:
+    """Read an ONNX file.
+
+    Parameters
+    ----------
+    path : str or Path
+    sizes : mapping of str to int, optional
+        Numbers for sizes of inputs that the file gives a name only.
+    constants : sequence of str, optional
+        Names, or patterns of names, of tensors that are numbers and no weights.
+    output : str, optional
+        The output that is the labels; the first by default.
+
+    Returns
+    -------
+    Read
+
+    Raises
+    ------
+    InputError
+        In one line, for every file that cannot be read.
+    """
+    path = Path(path)
+    opened = open_model(path, dict(sizes or {}))
+    try:
+        return _Reader(opened, path, constants).run(output)
+    except MemoryError:
+        raise InputError(f"{path}: it is too large for the memory of this machine") from None
+
+
+@dataclass(eq=False)
+class _Reader:
+    opened: Opened
+    path: Path
+    constants: Sequence[str]
+    build: Builder = field(default_factory=Builder)
+    known: dict[str, Known | Parameter] = field(default_factory=dict)
+    values: dict[str, tuple[np.ndarray, int]] = field(default_factory=dict)
+    buffers: set[str] = field(default_factory=set)
+    token_sizes: dict[str, int] = field(default_factory=dict)
+
+    def run(self, output: str) -> Read:
+        graph = self.opened.graph
+        self.moves = Moves(self.build, self._batch())
+        for given in self.opened.inputs:
+            self.known[given.name] = self._input(given)
+        self._tensors(graph)
+        self._nodes(graph.node)
+        names = [value.name for value in graph.output]
+        if output and output not in names:
+            raise InputError(
+                f"{self.path}: there is no output `{one_line(output)}`; it has " + ", ".join(names)
+            )
+        labels = self._labels(output or names[0])
+        program = self.build.program(labels)
+        return Read(program, self.values, frozenset(self.buffers), self.token_sizes)
+
+    def _labels(self, name: str) -> Any:
+        found = self.known.get(name)
+        if not isinstance(found, Item) or not found.value.batched:
+            raise InputError(f"{self.path}: the output `{one_line(name)}` depends on no sample")
+        if found.batch is None and self.moves.batch > 1:
+            raise InputError(f"{self.path}: the output `{one_line(name)}` has no batch axis")
+        value = self.moves.plain(found).value
+        return self.build.reshaped(value, (value_size(value.shape),))
+
+    def _batch(self) -> int:
+        firsts = {given.sizes[0] for given in self.opened.inputs if given.sizes}
+        bare = [given.name for given in self.opened.inputs if not given.sizes]
+        if bare or len(firsts) > 1:
+            told = ", ".join(
+                f"{one_line(given.name)} ({', '.join(map(str, given.sizes)) or 'a number'})"
+                for given in self.opened.inputs
+            )
+            raise InputError(
+                f"{self.path}: the first axis of every input must be that of the samples, with one "
+                f"size; the inputs are {told}"
+            )
+        [first] = firsts
+        return BATCH if isinstance(first, str) else first
+
+    def _input(self, given: Input) -> Item | Tokens:
+        own = tuple(size for size in given.sizes[1:] if isinstance(size, int))
+        if given.type in _WHOLE:
+            return Tokens(given.name, (1, *own))
+        if given.type not in (_BINARY32, _BINARY64):
+            what = _TYPES.get(given.type, f"type {given.type}")
+            raise InputError(
+                f"{self.path}: the input `{one_line(given.name)}` holds {what} numbers; float32 "
+                "and float64 are read, and whole numbers that choose rows of a table"
+            )
+        block = self.build.sample(given.name, own)
+        batch = 0 if self.moves.batch > 1 else None
+        return Item(self.build.reshaped(block, (1, *own)), batch)
+
+    def _tensors(self, graph: Any) -> None:
+        onnx = need_onnx()
+        for tensor in graph.initializer:
+            name = tensor.name
+            if tensor.data_type in _TYPES:
+                raise InputError(
+                    f"{self.path}: `{one_line(name)}` holds {_TYPES[tensor.data_type]} numbers, "
+                    "rounded to few digits: export the model in float32"
+                )
+            try:
+                array = onnx.numpy_helper.to_array(tensor, str(self.path.parent))
+            except Exception as error:
+                raise InputError(
+                    f"{self.path}: the tensor `{one_line(name)}` cannot be read ({one_line(error)})"
+                ) from None
+            real = tensor.data_type in (_BINARY32, _BINARY64) and array.ndim
+            fixed = any(fnmatch.fnmatchcase(name, pattern) for pattern in self.constants)
+            usable = real and array.size and not fixed and bool(np.isfinite(array).all())
+            self.known[name] = Parameter(name, array) if usable else array
+        for tensor in graph.sparse_initializer:
+            raise InputError(f"{self.path}: `{one_line(tensor.values.name)}` is a sparse tensor")
+
+    # -- nodes -----------------------------------------------------------------------------
+
+    def _nodes(self, nodes: Any) -> None:
+        for number, node in enumerate(nodes):
+            check_time()
+            where = f"{self.path}: node {number} `{one_line(node.name)}` ({node.op_type})"
+            try:
+                found = self._node(node)
+            except InputError as error:
+                if str(error).startswith(str(self.path)):
+                    raise
+                raise InputError(f"{where}: {error}") from None
+            except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
+                text = one_line(error)
+                raise InputError(f"{where}: cannot be read; is the model valid? ({text})") from None
+            self.known.update(
+                {name: value for name, value in zip(node.output, found, strict=False) if name}
+            )
+
+    def _node(self, node: Any) -> Sequence[Any]:
+        inputs: list[Known | Parameter | None] = []
+        for name in node.input:
+            if name and name not in self.known:
+                raise InputError(f"its input `{one_line(name)}` is not there")
+            inputs.append(self.known[name] if name else None)
+        standard = node.domain in STANDARD
+        if node.op_type == "If" and standard:
+            return self._branch(node, inputs)
+        present = [value for value in inputs if value is not None]
+        plain = all(isinstance(value, np.ndarray) for value in present)
+        if standard and plain and node.op_type != "ConstantOfShape":
+            return self._computed(node, list(present))
+        operator = OPERATORS.get(node.op_type) if standard else None
+        if operator is None:
+            name = node.op_type if standard else f"{node.domain}.{node.op_type}"
+            known = ", ".join(sorted(OPERATORS))
+            raise InputError(f"the operator {one_line(name)} is not known; known are {known}")
+        call = Call(
+            self.moves, node.op_type, self.opened.opset, inputs, attributes(node), self._weight,
+            self._rows, len(node.output),
+        )  # fmt: skip
+        found = operator(call)
+        return found if isinstance(found, tuple) else (found,)
+
+    def _computed(self, node: Any, inputs: list[Any]) -> Sequence[np.ndarray]:
+        """Numbers computed from numbers of the file, by ONNX's reference implementation."""
+        onnx = need_onnx()
+        from onnx.reference import ReferenceEvaluator
+
+        if node.op_type == "Constant":
+            [(name, value)] = attributes(node).items()
+            if name == "value":
+                return [onnx.numpy_helper.to_array(value)]
+        if node.op_type in ("Expand", "Tile", "Range") and max(
+            (abs(int(v)) for array in inputs[1:] for v in array.ravel()), default=0
+        ) >= max(self.moves.batch, 2):
+            if node.op_type != "Expand":
+                raise InputError("it makes an axis of the size of the batch")
+            shape = [int(v) for v in inputs[1]]
+            return [self.moves.expanded(self.moves.constant(inputs[0]), shape)]  # type: ignore[list-item]
+        opset = onnx.helper.make_opsetid("", self.opened.opset)
+        given = dict(zip([name for name in node.input if name], inputs, strict=True))
+        graph = onnx.helper.make_graph(
+            [node], "one",
+            [onnx.helper.make_tensor_value_info(
+                name, onnx.helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+             for name, value in given.items()],
+            [onnx.ValueInfoProto(name=name) for name in node.output if name],
+        )  # fmt: skip
+        model = onnx.helper.make_model(graph, opset_imports=[opset])
+        try:
+            found = ReferenceEvaluator(model).run(None, given)
+        except Exception as error:
+            raise InputError(f"its constant cannot be computed ({one_line(error)})") from None
+        if sum(np.size(value) for value in found) > _LARGEST_CONSTANT:
+            raise InputError("it makes a constant that is too large")
+        values = iter(found)
+        return [np.asarray(next(values)) if name else np.zeros(0) for name in node.output]
+
+    def _branch(self, node: Any, inputs: list[Any]) -> Sequence[Any]:
+        if not isinstance(inputs[0], np.ndarray):
+            raise InputError("its condition depends on samples or weights")
+        options = attributes(node)
+        chosen = options["then_branch" if bool(inputs[0].item()) else "else_branch"]
+        self._tensors(chosen)
+        self._nodes(chosen.node)
+        return [self.known[value.name] for value in chosen.output]
+
+    def _weight(self, parameter: Parameter, epsilon: float | None = None) -> Item:
+        """The weight of a parameter.
+
+        With ε it is a statistic of batch normalization: a mean (ε = 0), or 1/√(v + ε) of a
+        variance v.
+        """
+        array = parameter.array
+        if epsilon is not None:
+            if parameter.name in self.values and parameter.name not in self.buffers:
+                raise InputError(f"`{one_line(parameter.name)}` is a statistic and a weight")
+            if epsilon:
+                array = 1 / np.sqrt(array.astype(np.float64) + epsilon)
+            self.buffers.add(parameter.name)
+        if parameter.name not in self.values:
+            self.values[parameter.name] = rationals(array, f"`{one_line(parameter.name)}`")
+        return Item(self.build.weight(parameter.name, array.shape))
+
+    def _rows(self, tokens: Tokens, table: Item) -> Item:
+        """Rows of a table: the product with a matrix of 0 and 1, one 1 in each row."""
+        size, *rest = table.shape
+        if self.token_sizes.setdefault(tokens.name, size) != size:
+            raise InputError(f"`{one_line(tokens.name)}` chooses rows of tables of different sizes")
+        own = tokens.shape[1:]
+        block = self.build.sample(tokens.name, (*own, size))
+        count = value_size(own)
+        rows = self.build.reshaped(block, (count, size))
+        flat = self.build.reshaped(table.value, (size, value_size(rest)))
+        made = self.build.contract("sv,vd->sd", rows, flat)
+        shaped = self.build.reshaped(made, (1, *own, *rest))
+        return Item(shaped, 0 if self.moves.batch > 1 else None)
+
+
+def value_size(shape: Sequence[int]) -> int:
+    """The number of entries."""
+    size = 1
+    for each in shape:
+        size *= each
+    return size

@@ -1,0 +1,118 @@
+"""The node of a graph that is being read: what its operator takes, by position and by attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.programs.onnx.values import Item, Moves, Tokens
+
+# What a name of the graph stands for.
+Known = np.ndarray | Item | Tokens
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A floating-point tensor of the file, as long as it is not known how it is used.
+
+    Attributes
+    ----------
+    name : str
+    array : ndarray
+    """
+
+    name: str
+    array: np.ndarray
+
+
+class Call(Moves):
+    """One node: its operator's inputs and attributes, and what makes values of the program.
+
+    Parameters
+    ----------
+    moves : Moves
+    op : str
+    opset : int
+    inputs : list
+        Values of the names that the node takes; None for those left out.
+    attributes : mapping
+    weight : callable
+        The weight of a parameter.
+    tokens : callable
+        Rows of a table chosen by an input of whole numbers.
+    outputs : int
+        How many values are asked for.
+    """
+
+    def __init__(
+        self, moves: Moves, op: str, opset: int, inputs: list[Known | Parameter | None],
+        attributes: Mapping[str, Any], weight: Callable[..., Item],
+        tokens: Callable[[Tokens, Item], Item], outputs: int,
+    ) -> None:  # fmt: skip
+        super().__init__(moves.build, moves.batch)
+        self.op, self.opset, self.inputs = op, opset, inputs
+        self.attributes, self.weight, self.tokens = attributes, weight, tokens
+        self.outputs = outputs
+
+    def has(self, k: int) -> bool:
+        """Whether input k is there."""
+        return k < len(self.inputs) and self.inputs[k] is not None
+
+    def is_constant(self, k: int) -> bool:
+        """Whether input k does not depend on samples or weights."""
+        return self.has(k) and isinstance(self.inputs[k], np.ndarray)
+
+    def item(self, k: int) -> Item:
+        """Input k as a value of the program; a parameter becomes a weight."""
+        found = self.inputs[k] if self.has(k) else None
+        if isinstance(found, Parameter):
+            return self.weight(found)
+        if isinstance(found, np.ndarray):
+            return self.constant(found, f"input {k}")
+        if found is None:
+            raise InputError(f"its input {k} is missing")
+        if isinstance(found, Tokens):
+            raise InputError(
+                f"it computes with the input `{found.name}` of whole numbers, which may only "
+                "choose rows of a table (Gather)"
+            )
+        return found
+
+    def items(self) -> list[Item]:
+        """All inputs."""
+        return [self.item(k) for k in range(len(self.inputs)) if self.has(k)]
+
+    def array(self, k: int, what: str) -> np.ndarray:
+        """Input k as numbers of the file."""
+        found = self.inputs[k] if self.has(k) else None
+        if isinstance(found, Parameter):
+            return found.array
+        if isinstance(found, np.ndarray):
+            return found
+        if found is None:
+            raise InputError(f"{what} (input {k}) is missing")
+        raise InputError(f"{what} (input {k}) depends on samples or weights")
+
+    def whole(self, k: int, what: str) -> list[int]:
+        """Input k as whole numbers."""
+        return [int(v) for v in self.array(k, what).ravel()]
+
+    def option(self, name: str, default: Any) -> Any:
+        """An attribute."""
+        value = self.attributes.get(name, default)
+        return value.decode() if isinstance(value, bytes) else value
+
+    def axes(self, k: int, ndim: int, name: str = "axes") -> list[int] | None:
+        """Axes, an attribute before and input k after some operator set; None where not said."""
+        if name in self.attributes:
+            return [int(v) % ndim for v in self.attributes[name]]
+        if self.has(k):
+            return [v % ndim for v in self.whole(k, name)]
+        return None
+
+
+Operator = Callable[[Call], Any]

@@ -1,0 +1,324 @@
+r"""What the operators of a graph work on: constants, and values of a program with their batch axis.
+
+**One sample at a time.**  A program computes one sample; a graph computes a batch.  A value of the
+graph whose shape has a batch axis is kept as the value of one sample, with the place of that axis.
+The axis may be merged with others by a reshape, (N, S, D) to (N·S, D): then it has, in the value of
+one sample, the size S.  In other words: a shape of the graph is the shape of one sample, times the
+size N at the batch axis, along which the entries of a sample are neighbours.  Every operator says
+where the batch axis of its result is, and refuses where it would combine entries of two samples.
+
+N is a prime that is no size in any graph, so that shapes that a graph computes show where it went.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.programs.program import Builder, Shape, Value
+
+# The size of a batch axis without a number.
+BATCH = 1_000_003
+# Added to something, these constants and those below it mean "leave out" (masks of attention).
+MASKED = -10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """A value of a program, and where the batch axis of the graph's value is.
+
+    Attributes
+    ----------
+    value : Value
+        Of one sample.
+    batch : int or None
+        The axis.
+    absent : ndarray of bool, or None
+        Entries that are −∞, of the shape of one sample: what a mask leaves out of a softmax.
+    """
+
+    value: Value
+    batch: int | None = None
+    absent: np.ndarray | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """That of one sample."""
+        return self.value.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes, of one sample as of the batch."""
+        return len(self.value.shape)
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """An input of whole numbers that choose rows of a table: of tokens, for example.
+
+    Attributes
+    ----------
+    name : str
+    shape : tuple of int
+        Of one sample.
+    """
+
+    name: str
+    shape: Shape
+
+
+def rationals(array: np.ndarray, what: str) -> tuple[np.ndarray, int]:
+    """Integers and their common denominator, exactly.
+
+    Raises
+    ------
+    InputError
+        Where an entry is no number.
+    """
+    if array.dtype.kind in "biu":
+        return array.astype(np.int64), 1
+    if array.dtype.kind != "f":
+        raise InputError(f"{what} holds entries of type {array.dtype}, which are no real numbers")
+    if not np.isfinite(array).all():
+        raise InputError(f"{what} holds entries that are infinite or no numbers")
+    mantissas, exponents = np.frexp(array.astype(np.longdouble))
+    exponents = np.where(array == 0, 0, exponents)
+    # Doubles have 53 bits.
+    whole = np.ldexp(mantissas, 53).astype(np.int64).ravel().tolist()
+    shifts = (exponents - 53).ravel().tolist()
+    least = min(shifts, default=0)
+    table = np.empty(len(whole), dtype=object)
+    table[:] = [v << (s - least) for v, s in zip(whole, shifts, strict=True)]
+    if least >= 0:
+        table *= 1 << least
+        return _narrow(table.reshape(array.shape)), 1
+    common = math.gcd(1 << -least, *table.tolist())
+    return _narrow((table // common).reshape(array.shape)), (1 << -least) // common
+
+
+def _narrow(table: np.ndarray) -> np.ndarray:
+    """As integers of 64 bits, where these hold it."""
+    if all(abs(v) < 1 << 62 for v in table.ravel().tolist()):
+        return table.astype(np.int64)
+    return table
+
+
+def fraction(number: float | int) -> Fraction:
+    """The number exactly."""
+    return Fraction(number)
+
+
+class Moves:
+    """Values of graphs made from values of graphs; `build` holds the program.
+
+    Parameters
+    ----------
+    build : Builder
+    batch : int
+        The size of the batch axis: `BATCH`, or a number that the graph gives it.
+    """
+
+    def __init__(self, build: Builder, batch: int) -> None:
+        self.build = build
+        self.batch = batch
+
+    def shape(self, item: Item) -> Shape:
+        """The shape in the graph."""
+        return tuple(
+            size * (self.batch if axis == item.batch else 1) for axis, size in enumerate(item.shape)
+        )
+
+    def constant(self, array: np.ndarray, what: str = "a constant") -> Item:
+        """Numbers of the graph; −∞ and what stands for it are absent."""
+        absent = None
+        if array.dtype.kind == "f" and array.size:
+            absent = array <= MASKED
+            array = np.where(absent, 0, array).astype(array.dtype)
+        table, denominator = rationals(array, what)
+        made = self.build.constant(table, denominator)
+        return Item(made, None, absent if absent is not None and absent.any() else None)
+
+    def move(self, item: Item, places: np.ndarray, batch: int | None) -> Item:
+        """Entries in another arrangement, −1 for 0."""
+        absent = None
+        if item.absent is not None:
+            absent = np.append(item.absent.ravel(), False)[places]
+        return Item(self.build.index(places, item.value), batch, absent)
+
+    def places(self, item: Item) -> np.ndarray:
+        """The numbers of the entries, to be rearranged."""
+        return self.build.places(item.value)
+
+    def plain(self, item: Item) -> Item:
+        """A value without entries that are −∞."""
+        if item.absent is not None:
+            raise InputError(
+                f"entries that are −∞ (or {MASKED} and less) stand where no softmax takes them out"
+            )
+        return item
+
+    def elementwise(self, item: Item, apply: Callable[[Value], Value]) -> Item:
+        """A function of each entry."""
+        return Item(apply(self.plain(item).value), item.batch)
+
+    def broadcast(self, *items: Item) -> list[Item]:
+        """The values repeated to one shape, by the rules of NumPy."""
+        ndim = max(item.ndim for item in items)
+        lifted = [self.lifted(item, ndim) for item in items]
+        axes = {item.batch for item in lifted if item.batch is not None}
+        if len(axes) > 1:
+            raise InputError("it combines samples of a batch with each other")
+        batch = axes.pop() if axes else None
+        for item in lifted:
+            if batch is not None and item.batch is None and item.shape[batch] != 1:
+                raise InputError(
+                    f"it combines a batch axis with an axis of fixed size {item.shape[batch]}"
+                )
+        try:
+            shape = np.broadcast_shapes(*(item.shape for item in lifted))
+        except ValueError:
+            told = " and ".join(str(self.shape(item)) for item in items)
+            raise InputError(f"the shapes {told} do not fit") from None
+        if batch is not None and any(
+            item.batch == batch and item.shape[batch] != shape[batch] for item in lifted
+        ):
+            raise InputError("it combines samples of a batch with each other")
+        return [
+            item
+            if item.shape == shape and item.batch == batch
+            else self.move(item, np.broadcast_to(self.places(item), shape), batch)
+            for item in lifted
+        ]
+
+    def lifted(self, item: Item, ndim: int) -> Item:
+        """The value with axes of size 1 before its own."""
+        more = ndim - item.ndim
+        if not more:
+            return item
+        batch = None if item.batch is None else item.batch + more
+        return self.move(item, self.places(item).reshape((1,) * more + item.shape), batch)
+
+    def reshaped(self, item: Item, shape: Sequence[int]) -> Item:
+        """Another shape of the graph; one size may be −1."""
+        old, wanted = self.shape(item), list(shape)
+        if -1 in wanted:
+            rest = math.prod(size for size in wanted if size != -1)
+            wanted[wanted.index(-1)] = math.prod(old) // rest if rest else 0
+        if math.prod(wanted) != math.prod(old):
+            raise InputError(f"the shape {old} cannot become {tuple(shape)}")
+        if item.batch is None:
+            return self.move(item, self.places(item).reshape(wanted), None)
+        before = math.prod(item.shape[: item.batch])
+        for axis, size in enumerate(wanted):
+            if math.prod(wanted[:axis]) == before and size % self.batch == 0:
+                own = [*wanted[:axis], size // self.batch, *wanted[axis + 1 :]]
+                return self.move(item, self.places(item).reshape(own), axis)
+        raise InputError(f"the shape {old} becomes {tuple(wanted)}, which splits the batch axis")
+
+    def transposed(self, item: Item, axes: Sequence[int]) -> Item:
+        """The axes in another order."""
+        batch = None if item.batch is None else list(axes).index(item.batch)
+        return self.move(item, self.places(item).transpose(axes), batch)
+
+    def expanded(self, item: Item, shape: Sequence[int]) -> Item:
+        """Repeated to a shape of the graph, whose batch axis the value may lack."""
+        ndim = max(item.ndim, len(shape))
+        wanted = [1] * (ndim - len(shape)) + list(shape)
+        lifted = self.lifted(item, ndim)
+        batch = lifted.batch
+        if batch is None and self.batch > 1:
+            batch = next((k for k, size in enumerate(wanted) if size % self.batch == 0), None)
+        own = [
+            size // self.batch if k == batch and size % self.batch == 0 else size
+            for k, size in enumerate(wanted)
+        ]
+        if (
+            batch is not None
+            and lifted.batch is None
+            and lifted.shape[batch] not in (1, own[batch])
+        ):
+            raise InputError(f"the shape {self.shape(item)} cannot become {tuple(shape)}")
+        try:
+            full = np.broadcast_shapes(lifted.shape, tuple(own))
+            return self.move(lifted, np.broadcast_to(self.places(lifted), full), batch)
+        except ValueError:
+            told = f"the shape {self.shape(item)} cannot become {tuple(shape)}"
+            raise InputError(told) from None
+
+    def without_axes(self, item: Item, axes: Sequence[int]) -> Item:
+        """Axes of size 1 taken away; the batch axis stays."""
+        kept = [k for k in range(item.ndim) if k not in axes]
+        if item.batch in axes and self.batch > 1:
+            raise InputError("it takes the batch axis away")
+        batch = kept.index(item.batch) if item.batch in kept else None
+        return self.move(item, self.places(item).reshape([item.shape[k] for k in kept]), batch)
+
+    def along(self, item: Item, axis: int, what: str) -> int:
+        """An axis counted from 0, which is not that of the batch."""
+        if not -item.ndim <= axis < max(item.ndim, 1):
+            raise InputError(f"it has no axis {axis}: its shape is {self.shape(item)}")
+        axis %= max(item.ndim, 1)
+        if axis == item.batch:
+            raise InputError(f"it {what} the batch axis, so that a label depends on other samples")
+        return axis
+
+    def summed(self, item: Item, axes: Sequence[int], keep: bool) -> Item:
+        """Sums along axes."""
+        axes = sorted({self.along(item, axis, "adds along") for axis in axes})
+        letters = letters_of(item.ndim)
+        kept = "".join(c for k, c in enumerate(letters) if k not in axes)
+        total = self.build.contract(f"{letters}->{kept}", self.plain(item).value)
+        left = [k for k in range(item.ndim) if k not in axes]
+        batch = left.index(item.batch) if item.batch in left else None
+        found = Item(total, batch)
+        if not keep:
+            return found
+        shape = [1 if k in axes else size for k, size in enumerate(item.shape)]
+        return self.move(found, self.places(found).reshape(shape), item.batch)
+
+    def mean(self, item: Item, axes: Sequence[int], keep: bool) -> Item:
+        """Means along axes."""
+        total = self.summed(item, axes, keep)
+        count = math.prod(item.shape[axis] for axis in {axis % item.ndim for axis in axes})
+        return Item(self.build.scale(total.value, Fraction(1, count)), total.batch)
+
+    def largest(self, parts: Sequence[Item]) -> Item:
+        """The entrywise maximum of values of one shape, by comparisons two at a time."""
+        left = [self.plain(part) for part in parts]
+        while len(left) > 1:
+            paired = [self._larger(a, b) for a, b in zip(left[::2], left[1::2], strict=False)]
+            left = paired + ([left[-1]] if len(left) % 2 else [])
+        return left[0]
+
+    def _larger(self, a: Item, b: Item) -> Item:
+        return Item(
+            self.build.choose(self.build.subtract(a.value, b.value), a.value, b.value), a.batch
+        )
+
+    def product(self, a: Item, b: Item) -> Item:
+        """The entrywise product, broadcast."""
+        left, right = self.broadcast(self.plain(a), self.plain(b))
+        return Item(self.build.multiply(left.value, right.value), left.batch)
+
+    def total(self, *items: Item) -> Item:
+        """The sum, broadcast; what is absent in one is absent in it."""
+        parts = self.broadcast(*items)
+        absent = None
+        for part in parts:
+            if part.absent is not None:
+                absent = part.absent if absent is None else absent | part.absent
+        return Item(self.build.add(*(part.value for part in parts)), parts[0].batch, absent)
+
+    def scaled(self, item: Item, factor: Fraction) -> Item:
+        """Times a rational number."""
+        return Item(self.build.scale(self.plain(item).value, factor), item.batch)
+
+
+def letters_of(count: int, start: int = 0) -> str:
+    """So many letters for the axes of a contraction."""
+    return "".join(chr(ord("a") + k) for k in range(start, start + count))

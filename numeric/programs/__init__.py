@@ -1,0 +1,4 @@
+"""Programs in floating point.
+
+doubles    Values in machine numbers, real or complex
+"""

@@ -1,0 +1,134 @@
+"""ONNX files read: values are those of ONNX's reference implementation, bad files one line."""
+
+from __future__ import annotations
+
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.programs.onnx import read_onnx
+from numeric.programs.doubles import labels
+from tests.onnx_models import MODELS, Net, TensorProto, onnx, save
+
+
+def values(found):
+    """The weights in the file as doubles."""
+    return {
+        name: np.array([v / denominator for v in table.ravel().tolist()]).reshape(table.shape)
+        for name, (table, denominator) in found.values.items()
+    }
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_labels_are_those_of_the_reference(name, tmp_path):
+    """Labels of five samples with the file's weights equal those of onnx.reference."""
+    path = save(name, tmp_path)
+    found = read_onnx(path)
+    rng = np.random.default_rng(1)
+    fed, samples = {}, {}
+    for value in onnx.load(str(path)).graph.input:
+        own = [d.dim_value for d in value.type.tensor_type.shape.dim][1:]
+        if value.type.tensor_type.elem_type == TensorProto.INT64:
+            size = found.tokens[value.name]
+            fed[value.name] = rng.integers(0, size, (5, *own))
+            samples[value.name] = np.moveaxis(np.eye(size)[fed[value.name]], 0, -1)
+        else:
+            fed[value.name] = rng.standard_normal((5, *own))
+            samples[value.name] = np.moveaxis(fed[value.name], 0, -1)
+    [expected] = onnx.reference.ReferenceEvaluator(str(path)).run(None, fed)
+    ours = labels(found.program, values(found), samples)
+    assert ours.shape == (expected[0].size, 5)
+    assert np.allclose(ours.T, expected.reshape(5, -1), rtol=1e-6, atol=1e-6)
+
+
+def refused(path, **options):
+    """The one line that refuses a file."""
+    with pytest.raises(InputError) as met:
+        read_onnx(path, **options)
+    text = str(met.value)
+    assert "\n" not in text
+    assert path.name in text
+    return text
+
+
+def written(net, tmp_path, *outputs):
+    """The file of a graph."""
+    path = tmp_path / "net.onnx"
+    onnx.save(net.model(*outputs), str(path))
+    return path
+
+
+def test_weights_are_exact(tmp_path):
+    """A weight of binary32 is read as the rational number that it is."""
+    net = Net()
+    x = net.input("x", 2, type=TensorProto.FLOAT)
+    w = net.tensor(np.array([[0.1], [3.0]], np.float32), "w")
+    table, denominator = read_onnx(written(net, tmp_path, net("MatMul", x, w))).values["w"]
+    tenth = Fraction(13421773, 1 << 27)
+    assert [Fraction(int(v), denominator) for v in table.ravel()] == [tenth, 3]
+
+
+def test_what_is_refused_in_one_line(tmp_path):
+    """Damaged files, unknown operators, shapes without sizes, mixed samples, rounded weights."""
+    whole = save("convnet", tmp_path)
+    short = tmp_path / "short.onnx"
+    short.write_bytes(whole.read_bytes()[:999])
+    assert "is it whole?" in refused(short)
+    assert "No such file" in refused(tmp_path / "none.onnx")
+    empty = tmp_path / "empty.onnx"
+    empty.write_bytes(b"")
+    assert "holds no graph" in refused(empty)
+
+    net = Net(opset=999)
+    assert "operator set 999" in refused(written(net, tmp_path, net("Tanh", net.input("x", 2))))
+    net = Net()
+    found = refused(written(net, tmp_path, net("Sin", net.input("x", 2))))
+    assert "node 0 `n0` (Sin): the operator Sin is not known; known are Abs, Add," in found
+    net = Net()
+    path = written(net, tmp_path, net("Tanh", net.input("x", "steps", 2)))
+    assert "--size steps=8" in refused(path)
+    assert read_onnx(path, sizes={"steps": 3}).program.samples == {"x": (3, 2)}
+    assert "the file's sizes by name: N, steps" in refused(path, sizes={"step": 3})
+    net = Net()
+    half = net.tensor(np.ones((2, 2), np.float16), "w")
+    path = written(net, tmp_path, net("MatMul", net.input("x", 2), half))
+    assert "`w` holds float16 numbers" in refused(path)
+    net = Net()
+    net.input("x", 2)
+    assert "depends on no sample" in refused(written(net, tmp_path, net.weight("w", 2)))
+
+
+@pytest.mark.parametrize(
+    "mix",
+    [
+        lambda net, x: net("ReduceMean", x, net.tensor(np.array([0]))),
+        lambda net, x: net("Softmax", x, axis=0),
+        lambda net, x: net("MatMul", x, net("Transpose", x, perm=[1, 0])),
+        lambda net, x: net("MatMul", net("Transpose", x, perm=[1, 0]), x),
+        lambda net, x: net("Gather", x, net.tensor(np.array([0])), axis=0),
+        lambda net, x: net("Concat", x, x, axis=0),
+        lambda net, x: net("Add", x, net.tensor(np.ones((3, 2)))),
+        lambda net, x: net("Reshape", x, net.tensor(np.array([2, -1]))),
+        lambda net, x: net("Add", x, net("Transpose", x, perm=[1, 0])),
+    ],
+)
+def test_mixed_samples_are_refused(mix, tmp_path):
+    """A graph in which a label depends on two samples is refused, with the node that mixes them."""
+    net = Net()
+    assert "node " in refused(written(net, tmp_path, mix(net, net.input("x", 2))))
+
+
+def test_many_nodes_are_refused(tmp_path, monkeypatch):
+    """A graph beyond the limit is refused before its nodes are read."""
+    monkeypatch.setattr("algebra.programs.onnx.model.MOST_NODES", 3)
+    assert "graphs of up to 3 are read" in refused(save("mlp_tanh", tmp_path))
+
+
+def test_without_the_package(monkeypatch, tmp_path):
+    """Without onnx the message has the command that installs it."""
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(InputError, match=r"pip install 'matchprob\[onnx\]'"):
+        read_onnx(tmp_path / "x.onnx")

@@ -1,0 +1,41 @@
+"""Values of graphs: exact numbers, and where the batch axis goes."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.programs import Builder
+from algebra.programs.onnx.values import BATCH, Item, Moves, rationals
+
+
+@pytest.mark.parametrize("number", [0.0, 1.0, -0.1, 1e-300, 1e300, 2.0**-1074, 3.0])
+def test_doubles_are_exact(number):
+    """A double is read as the rational number that it is, beside one of another size."""
+    table, denominator = rationals(np.array([number, 0.75]), "x")
+    assert [Fraction(int(v), denominator) for v in table] == [Fraction(number), Fraction(3, 4)]
+
+
+def test_numbers_that_are_none_are_refused():
+    """Infinity and NaN are no rational numbers."""
+    for number in (np.inf, np.nan):
+        with pytest.raises(InputError, match="x holds entries that are infinite"):
+            rationals(np.array([number]), "x")
+
+
+def test_the_batch_axis_is_followed_through_reshapes():
+    """Merged with the next axis and taken out again it is where it was; it is never split."""
+    build = Builder()
+    moves = Moves(build, BATCH)
+    item = Item(build.reshaped(build.sample("x", (3, 4)), (1, 3, 4)), 0)
+    merged = moves.reshaped(item, (-1, 4))
+    assert (merged.batch, merged.shape, moves.shape(merged)) == (0, (3, 4), (3 * BATCH, 4))
+    again = moves.reshaped(merged, (BATCH, 2, 6))
+    assert (again.batch, again.shape) == (0, (1, 2, 6))
+    moved = moves.transposed(again, [2, 0, 1])
+    assert moves.shape(moved) == (6, BATCH, 2)
+    with pytest.raises(InputError, match="splits the batch axis"):
+        moves.reshaped(moved, (2, -1))
