@@ -97,11 +97,9 @@ from __future__ import annotations
 
 from algebra.networks.activation import Activation
 
-AX = "Ax–Schanuel: values at different sums are algebraically independent"
-
 
 def why_exact(activation: Activation) -> str:
     """Why ranks found modulo primes are the generic ranks; "" where they are upper bounds only."""
     if activation.is_polynomial:
         return "the labels are polynomials"
-    return AX if activation.formal_is_exact else ""
+    return activation.independence

@@ -15,13 +15,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from algebra.activations.formal import AX, why_exact
+from algebra.activations.formal import why_exact
 from algebra.activations.minors import LARGEST, Minor, is_regular
-from algebra.activations.reach import everything_learns, has_full_support, is_one_sided, is_stuck
+from algebra.activations.reach import (
+    everything_learns,
+    has_full_support,
+    is_one_sided,
+    is_stuck,
+    stuck_output,
+)
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
+    UNCHECKED,
     CheckFailed,
     Checklist,
     Say,
@@ -33,6 +40,7 @@ from algebra.certificates.fields import Fields, cells
 from algebra.linear.evidence import LinearEvidence, read_evidence
 from algebra.linear.verify import Checker, check_claim
 from algebra.networks.activated import ActivatedNetwork
+from algebra.networks.activation import AX
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
@@ -63,6 +71,7 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
     fields, problem = claim.evidence, claim.problem
     network = problem.network
     assert isinstance(network, ActivatedNetwork)
+    refute_maximal(claim, problem.allocation, effort.seed)
     if fields.has("labels_vanish"):
         _check_silence(claim, network, checklist.say)
         return
@@ -84,6 +93,29 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
             return
     evidence = read_evidence(fields, problem)
     _Checker(claim, evidence, checklist, effort, minor, everything, row).run()
+
+
+def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
+    """Refuse "maximal" where some output cannot follow: MP < 1, whatever was counted.
+
+    Parameters
+    ----------
+    claim : Claim
+    moving : Allocation
+        The weights that move.
+    seed : int
+
+    Raises
+    ------
+    CheckFailed
+    """
+    network, support = claim.problem.network, claim.problem.support
+    if claim.verdict != MAXIMAL or not isinstance(network, ActivatedNetwork):
+        return
+    row = stuck_output(network, moving, support, seed)
+    if row is not None:
+        text = f"output {row} does not learn, and {network.activation} is bounded on a side: MP < 1"
+        raise CheckFailed("verdict", text)
 
 
 def _check_silence(claim: Claim, network: ActivatedNetwork, say: Say) -> None:
@@ -162,12 +194,8 @@ class _Checker(Checker):
         self.minor, self.everything, self.row = minor, everything, row
 
     def run(self) -> str:
-        claim, evidence = self.claim, self.evidence
-        for name in ("root_count", "sub_allocation", "no_real_root", "teacher_reached"):
-            if getattr(evidence, name) is not None and claim.verdict != UNDECIDED:
-                raise CheckFailed(f"evidence.{name}", "has no place beside the other evidence")
-        if claim.generic_root_count is not None and evidence.root_count is None:
-            raise CheckFailed("generic_root_count", "no evidence gives it")
+        claim = self.claim
+        self._only_what_belongs()
         if self.everything:
             return self._everything()
         known, attained = self._ranks()
@@ -175,13 +203,19 @@ class _Checker(Checker):
             self._nothing_else(("regular_minor",))
             return self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
         if claim.verdict == UNDECIDED:
+            self._nothing_else(("regular_minor",))
             self._error_bound(True)
-            return self._undecided()
+            return self._undecided(self.evidence.root_count)
         self._full_rank(known)
         if claim.verdict == MAXIMAL:
             return self._readout(known)
         self._nothing_else(("regular_minor", "stuck_output"))
         return check_stuck(self, self.problem.allocation, self.row, known)
+
+    def _allowed(self) -> tuple[str, ...]:
+        """A number of solutions only where there is one: the labels are polynomials."""
+        counted = self.claim.verdict == UNDECIDED and self.network.activation.is_polynomial
+        return ("root_count",) if counted else ()
 
     def _nothing_else(self, allowed: tuple[str, ...]) -> None:
         given = {"regular_minor": self.minor, "stuck_output": self.row}
@@ -202,6 +236,9 @@ class _Checker(Checker):
             if not exact and claim.verdict != UNDECIDED:
                 text = f"is missing: with {activation} formal ranks are upper bounds only"
                 raise CheckFailed("evidence.regular_minor", text)
+            if not exact:
+                text = f"with {activation} these are ranks with formal values: upper bounds only"
+                self.say("rank", UNCHECKED, text)
             return known, attained
         place, minor = "evidence.regular_minor", self.minor
         if len(minor.rows) != claim.equations:

@@ -1,8 +1,9 @@
 """What verification finds: one result for each statement of a certificate.
 
-Each check ends as *proved*, *probable* (with its error bound, where there is one), *trusted* (with
-what is taken on trust), *unchecked* (words and other fields that nothing rests on) or *failed*
-(with the place in the certificate).  *Unfinished* says which limit ended the work.
+Each check ends as *proved*, *probable* (with its error bound, where there is one), *unchecked*
+(words and other fields that nothing rests on), *unfinished* (nothing is known of the statement,
+and why) or *failed* (with the place in the certificate).  A proof holds where nothing failed and
+nothing is unfinished: nothing is ever taken from the file on trust.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from typing import Any
 from algebra.errors import Unfinished
 from algebra.results import Result, columns_of, named
 
-PROVED, PROBABLE, TRUSTED, FAILED = "proved", "probable", "trusted", "failed"
+PROVED, PROBABLE, FAILED = "proved", "probable", "failed"
 UNCHECKED = "unchecked"
-# A limit was met: nothing is said of the statement.
+# It could not be found again: nothing is known of the statement, nor of the proof.
 UNFINISHED = "unfinished"
 
 # Takes place, status and text of what was found.
 Say = Callable[[str, str, str], None]
 
-_STRENGTH = (PROVED, PROBABLE, TRUSTED, FAILED)
+_STRENGTH = (PROVED, PROBABLE, UNCHECKED, UNFINISHED, FAILED)
 
 
 def weakest(*statuses: str) -> str:
@@ -30,8 +31,8 @@ def weakest(*statuses: str) -> str:
 
     Examples
     --------
-    >>> weakest("proved", "trusted", "probable")
-    'trusted'
+    >>> weakest("proved", "unfinished", "probable")
+    'unfinished'
     """
     return max(statuses, key=_STRENGTH.index)
 
@@ -45,7 +46,7 @@ class Check:
     place : str
         Where in the certificate it stands.
     status : str
-        "proved", "probable", "trusted", "unchecked" or "failed".
+        "proved", "probable", "unchecked", "unfinished" or "failed".
     text : str
     """
 
@@ -75,7 +76,7 @@ class Verification(Result):
         statuses = [check.status for check in self.checks]
         return {
             "verdict": self.verdict,
-            "outcome": self._outcome,
+            "outcome": self.outcome,
             **{status: statuses.count(status) for status in dict.fromkeys(statuses)},
         }
 
@@ -90,7 +91,7 @@ class Verification(Result):
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether a limit was met before anything failed: then nothing is known."""
+        """Whether something could not be checked and nothing failed: then nothing is known."""
         statuses = {check.status for check in self.checks}
         return UNFINISHED in statuses and FAILED not in statuses
 
@@ -100,13 +101,14 @@ class Verification(Result):
         return {**named(self, "holds", "verdict"), "checks": checks}
 
     @property
-    def _outcome(self) -> str:
+    def outcome(self) -> str:
+        """In words: whether it holds, or that nothing is known."""
         if self.is_unfinished:
             return "not finished: nothing is known"
-        return "holds" if self.holds else "DOES NOT HOLD"
+        return "holds" if self.holds else "does not hold"
 
     def __str__(self) -> str:
-        lines = [f"{self.verdict}: " + self._outcome]
+        lines = [f"{self.verdict}: " + self.outcome]
         lines += [f"  {c.status:9s} {c.place}: {c.text}" for c in self.checks]
         return "\n".join(lines)
 

@@ -17,6 +17,8 @@ from algebra.certificates.checks import CheckFailed
 from algebra.errors import one_line, shown
 from algebra.networks.base import Cell
 
+# Primes of the points at which ranks are found.
+PRIMES = 2**20, 2**31
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 _RATIONAL = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")
 
@@ -155,6 +157,17 @@ def cells(value: Any, place: str) -> tuple[Cell, ...]:
     if len(set(found)) < len(found):
         raise CheckFailed(place, "names a weight twice")
     return tuple(found)
+
+
+def prime_and_point(fields: Fields, key: str = "witness") -> tuple[int, int]:
+    """The prime and the number of a random point, as ranks are given."""
+    pair, place = fields.wholes(key, 0), fields.at(key)
+    if len(pair) != 2:
+        raise CheckFailed(place, "must be a prime and the number of a point")
+    p, number = pair
+    if not (PRIMES[0] < p < PRIMES[1] and fmpz(p).is_prime()):
+        raise CheckFailed(place, f"{one_line(p)} is not a prime between 2^20 and 2^31")
+    return p, number
 
 
 def whole_text(value: Any, place: str) -> fmpz:

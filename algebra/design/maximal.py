@@ -80,8 +80,8 @@ class _Best:
     cost: Fraction | None = None
     allocation: Allocation | None = None
     known: Parity | None = None
-    # Even root counts of designs met on the way.
-    even: dict[tuple[Cell, ...], CountedRoots] = field(default_factory=dict)
+    # Even root counts of designs met on the way, and what the cheapest of the orbit costs.
+    even: dict[tuple[Cell, ...], tuple[Fraction, CountedRoots]] = field(default_factory=dict)
 
     def keep(self, cost: Fraction, allocation: Allocation, known: Parity) -> None:
         """Keep what is cheaper than the best so far."""
@@ -184,7 +184,8 @@ def cheapest_maximal(
     bound = min(bound, best.cost)
     evidence = None
     if bound == best.cost:
-        evidence = MaximalEvidence(best.known.roots, tuple(best.even.values()))
+        cheaper = tuple(roots for cost, roots in best.even.values() if cost < best.cost)
+        evidence = MaximalEvidence(best.known.roots, cheaper)
     with unlimited():
         return design_of(
             asked, best.allocation, "maximal", error, points, bound=bound, cost_bound=bound,
@@ -255,7 +256,7 @@ def _in_order(
                 best.keep(cost, allocation, known)
                 break
             if known.odd is False:
-                best.even[known.roots.cells] = known.roots
+                best.even.setdefault(known.roots.cells, (cost, known.roots))
             else:
                 unknown += 1
                 first_unknown = cost if first_unknown is None else first_unknown

@@ -10,6 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 
 from algebra.design.demand import Demand
 from algebra.design.evidence import CountedRoots
@@ -17,10 +19,13 @@ from algebra.errors import InputError
 from algebra.polynomials.msolve.process import MsolveMissing, find_msolve
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.symmetry import SymmetryGroup
+from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.matroid import candidate_bases
 from algebra.systems.root_count import RootCounter, RootCountError, generic_root_count
 
 _LARGEST_GROUP, _PARTS = 2_000, 12
+# Parts of an over-complete allocation that are all counted: that none is odd is known then.
+_ALL_PARTS = 500
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,8 @@ class Parity:
     Attributes
     ----------
     odd : bool or None
-        Whether an odd root count certifies it as maximal; None where counting failed.
+        Whether an odd root count certifies it as maximal; None where counting failed, or not all
+        parts of more weights than equations were counted.
     text : str
         In words.
     roots : CountedRoots
@@ -87,13 +93,28 @@ class ParityCounter:
             self.slowest = max(self.slowest, time.monotonic() - began)
         return self.known[allocation.cells]
 
+    def _parts(self, allocation: Allocation) -> Iterator[tuple[Cell, ...]]:
+        """As many weights as equations, of full rank: likely ones first, then all, where few."""
+        asked = self.asked
+        equations, support = asked.equations, asked.support
+        if allocation.size == equations:
+            yield allocation.cells
+            return
+        yield from candidate_bases(allocation, equations, support, asked.seed, _PARTS)
+        if comb(allocation.size, equations) > _ALL_PARTS:
+            return
+        for cells in combinations(allocation.cells, equations):
+            part = Allocation.from_cells(asked.network, cells)
+            if allocation_rank(part, support, equations, asked.seed).rank == equations:
+                yield part.cells
+
     def _count(self, allocation: Allocation) -> Parity:
         asked = self.asked
-        parts: Iterator[tuple[Cell, ...]] = iter([allocation.cells])
-        if allocation.size > asked.equations:
-            parts = candidate_bases(allocation, asked.equations, asked.support, asked.seed, _PARTS)
-        failed, even = "", []
-        for cells in parts:
+        failed, even, seen = "", [], set()
+        for cells in self._parts(allocation):
+            if cells in seen:
+                continue
+            seen.add(cells)
             part = Allocation.from_cells(asked.network, cells)
             try:
                 roots = generic_root_count(
@@ -109,6 +130,8 @@ class ParityCounter:
                 return Parity(True, f"{where}N = {roots.value}, {roots.how}", counted)
             even.append((cells, roots.value))
         counted = CountedRoots(allocation.cells, tuple(even))
+        if comb(allocation.size, asked.equations) > _ALL_PARTS:
+            failed = failed or f"{len(even)} of its many parts have even root counts"
         if failed or not even:
             return Parity(None, failed or "no part of it was found", counted)
         return Parity(False, "N = " + ", ".join(str(n) for _, n in even), counted)

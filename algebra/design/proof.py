@@ -161,6 +161,8 @@ def read_proof(data: object) -> DesignProof:
     fields = proof_fields(data)
     problem = plain_problem(fields.raw("problem"))
     must = cells(fields.raw("must"), "must")
+    if outside := set(must) - set(problem.allocation.cells):
+        raise CheckFailed("must", f"{min(outside)} may not learn")
     prices = read_prices(fields)
     if len(prices) != problem.allocation.size:
         raise CheckFailed(

@@ -22,8 +22,9 @@ What each goal claims stands in `algebra.design.proof`.  Checked are, in this or
     The design, or a part of it that is no larger than the number of equations, has an odd root
     count N: non-real solutions pair up, so that a real one is left.  All designs that cost less
     are listed anew, at points of the check's own, and each one is, up to renaming of units, in
-    the file with an even N.  Each N is counted again modulo a new prime: *probable*; where the
-    time does not suffice, the file's number is *trusted*, and the check says how many.
+    the file with an even N; nothing else is.  Each N is counted again modulo a new prime:
+    *probable*; where a count does not come to an end, the check is *unfinished*.  Of a design of
+    more weights than equations every part that has as many and full rank is counted.
     An even N does not show that MP < 1: the claim is of odd root counts alone.
 """
 
@@ -32,15 +33,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
-    TRUSTED,
+    UNFINISHED,
     CheckFailed,
     Checklist,
     Verification,
+    weakest,
 )
 from algebra.certificates.duals import over_points, refused_at
 from algebra.design.demand import Demand, SearchUnfinished
@@ -57,13 +60,13 @@ from algebra.design.proof import DesignProof, read_proof
 from algebra.design.ranked import ranked_bases
 from algebra.design.result import allocation_of, float_text, fullest
 from algebra.design.spread import least_cap
-from algebra.linear.recount import recount_again
+from algebra.linear.recount import Recount, recount_again
 from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import TARGET, optimum
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.root_count import RootCounter
-from algebra.time_limits import end_of_part, seconds_until, time_left
+from algebra.time_limits import check_time, time_left
 
 
 def verify_design(
@@ -82,7 +85,8 @@ def verify_design(
     seed : int, optional
         The points follow from it.
     timeout : float, optional
-        Seconds; root counts, and a search that version 1 leaves to the check, may take half.
+        Seconds; a root count, and a search that version 1 leaves to the check, may take half of
+        what is left.
     fallback : callable, optional
         Counts roots where msolve is missing or too slow.
 
@@ -119,8 +123,8 @@ class _Checker:
         checklist: Checklist,
     ) -> None:  # fmt: skip
         self.proof, self.seed, self.fallback, self.say = proof, seed, fallback, checklist.say
-        # Half of the time: what cannot be counted again by then is trusted, and told.
-        self.ends = end_of_part(time_left(timeout) / 2)
+        self.timeout = timeout
+        self.counted: dict[tuple[Cell, ...], Recount] = {}
 
     def run(self) -> None:
         """All checks of the goal, one after another."""
@@ -226,7 +230,7 @@ class _Checker:
         def check(p: int, at: int) -> Fraction:
             problem = less.problem(p, at)
             if refutation is None:
-                found = optimum(problem, seconds=max(0.1, seconds_until(self.ends)))
+                found = optimum(problem, seconds=max(0.1, time_left(self.timeout) / 2))
                 if found.elements is None and not found.is_infeasible:
                     raise SearchUnfinished("nothing more spread was found, nor was it excluded")
                 none = found.is_infeasible
@@ -300,23 +304,40 @@ class _Checker:
             return asked.point_error
 
         error, count = self.over_points(asked, check)
-        trusted = 0
-        for k in sorted(met):
-            status, _ = self.count_again(asked, evidence.cheaper[k], f"{place}[{k}]")
-            trusted += status == TRUSTED
-        text = f"{len(met)} allocations, up to renaming of units, cost less: "
-        if not met:
-            text = "nothing that is not minimal costs less"
-        elif asked.extra:
-            text += "of none was a part with an odd root count found"
-        else:
-            text += "each has an even root count"
-        if trusted:
-            text += f", of {trusted} as the file says, the others counted again"
-        text += f"; {count} new points, error at most {error}"
-        # Parts of an over-complete allocation are a choice: others may have odd counts.
-        weak = trusted or (asked.extra and met)
-        self.say(place, TRUSTED if weak else PROBABLE, text)
+        if unmet := sorted(set(range(len(evidence.cheaper))) - met):
+            text = "is no design that costs less and is not minimal, or is there twice"
+            raise CheckFailed(f"{place}[{unmet[0]}]", text)
+        status = PROBABLE
+        for k, roots in enumerate(evidence.cheaper):
+            here = f"{place}[{k}]"
+            found, text = self.count_again(asked, roots, here)
+            if asked.extra:
+                found = weakest(found, self.no_odd_part(asked, roots, here))
+            if found == UNFINISHED:
+                self.say(here, UNFINISHED, f"not all of its root counts were found again: {text}")
+            status = weakest(status, found)
+        text = "nothing that is not minimal costs less"
+        if met:
+            text = f"{len(met)} allocations, up to renaming of units, cost less: "
+            text += "no part of one has" if asked.extra else "none has"
+            text += " an odd root count"
+        self.say(place, status, f"{text}; {count} new points, error at most {error}")
+
+    def no_odd_part(self, asked: Demand, roots: CountedRoots, place: str) -> str:
+        """No part of an allocation with more weights than equations has an odd root count."""
+        status = PROBABLE
+        for cells in combinations(roots.cells, asked.equations):
+            check_time()
+            part = Allocation.from_cells(asked.network, cells)
+            if allocation_rank(part, asked.support, asked.equations, self.seed).rank < part.size:
+                continue
+            again = self.recount(asked, part)
+            if again.value is None:
+                status = UNFINISHED
+            elif again.value % 2:
+                text = f"is maximal: {_named(part.cells)} have N = {again.value}, {again.how}"
+                raise CheckFailed(place, text)
+        return status
 
     def canonical(self, asked: Demand, cells: tuple[Cell, ...]) -> tuple[Cell, ...]:
         """The same for all allocations of an orbit."""
@@ -341,24 +362,27 @@ class _Checker:
             rank = allocation_rank(part, asked.support, asked.equations, self.seed)
             if not part.size == rank.rank == asked.equations:
                 raise CheckFailed(place, f"has a part of rank {rank.rank}, not {asked.equations}")
-            left = seconds_until(self.ends)
-            if left <= 0:
-                status = TRUSTED
-                texts.append(f"N = {value} as the file says; no time was left to count again")
-                continue
-            again = recount_again(
-                part, asked.support, (), seed=self.seed, timeout=left, fallback=self.fallback
-            )
+            again = self.recount(asked, part)
             how = again.how
             if again.value is None:
                 if again.at_least is not None and again.at_least > value:
                     raise CheckFailed(place, f"says N = {value}; {again.at_least} were found")
-                status = TRUSTED
-                how = f"as the file says; {how}"
+                status = UNFINISHED
+                how = f"not counted again: {how}"
             elif again.value != value:
                 raise CheckFailed(place, f"says N = {value}; counted again, {how}: {again.value}")
             texts.append(f"N = {value}, {how}")
         return status, "; ".join(texts)
+
+    def recount(self, asked: Demand, part: Allocation) -> Recount:
+        """N of weights of full rank, once for all that differ by a renaming of units."""
+        cells = self.canonical(asked, part.cells)
+        if cells not in self.counted:
+            self.counted[cells] = recount_again(
+                Allocation.from_cells(asked.network, cells), asked.support, (), seed=self.seed,
+                timeout=time_left(self.timeout) / 2, fallback=self.fallback,
+            )  # fmt: skip
+        return self.counted[cells]
 
 
 def _named(cells: tuple[Cell, ...]) -> str:

@@ -14,10 +14,12 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.family import Effort
 from algebra.certificates.fields import (
+    PRIMES,
     Fields,
     cells,
     items,
     matrix,
+    prime_and_point,
     rational_text,
     whole,
     whole_text,
@@ -38,7 +40,6 @@ from algebra.systems.root_count import DEGREE, LINEAR, TRACE, RootCount
 _LARGEST_POINT = 20_000
 # Characters of a weight or sample of a witness; those that are written have at most four.
 _ENTRY = 64
-_PRIMES = 2**20, 2**31
 
 Matrices = Mapping[str, np.ndarray]
 Blocks = tuple[tuple[tuple[int, ...], ...], ...]
@@ -252,13 +253,7 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
 def _read_rank(data: Any, place: str, problem: Problem) -> RankEvidence:
     fields = Fields(data, place)
     network = problem.network
-    pair = fields.wholes("witness", 0)
-    if len(pair) != 2:
-        raise CheckFailed(fields.at("witness"), "must be a prime and the number of a point")
-    p, number = pair
-    if not (_PRIMES[0] < p < _PRIMES[1] and fmpz(p).is_prime()):
-        text = f"{one_line(p)} is not a prime between 2^20 and 2^31"
-        raise CheckFailed(fields.at("witness"), text)
+    p, number = prime_and_point(fields)
     points = fields.items("points")
     for k, tried in enumerate(points):
         for value in items(tried, f"{place}.points[{k}]"):
@@ -309,7 +304,7 @@ def _read_roots(data: Any, place: str, problem: Problem) -> RootEvidence:
     if rule != DEGREE and blocks:
         raise CheckFailed(fields.at("blocks"), f"by {rule} there are none")
     for k, p in enumerate(primes):
-        if rule == TRACE or not (_PRIMES[0] < p < _PRIMES[1] and fmpz(p).is_prime()):
+        if rule == TRACE or not (PRIMES[0] < p < PRIMES[1] and fmpz(p).is_prime()):
             raise CheckFailed(f"{fields.at('primes')}[{k}]", f"by {rule}: no prime {one_line(p)}")
     if rule == LINEAR and value != 1:
         raise CheckFailed(fields.at("value"), f"a linear system has one solution, not {value}")

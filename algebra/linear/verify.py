@@ -24,7 +24,8 @@ intermediate  (a), (b) as before, so MP > 0; r = ρ; (c) N is the generic root c
               instance with N simple solutions, none real, persists: MP < 1.
 undecided     nothing; what the file says of ranks and of N is checked all the same.
 
-The verdict's status is that of the weakest statement that it follows from.
+The verdict's status is that of the weakest statement that it follows from.  N comes last, after
+everything that is quick to refute; where it is not counted to the end, the check is unfinished.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UND
 from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
-    TRUSTED,
+    UNCHECKED,
+    UNFINISHED,
     CheckFailed,
     Checklist,
     Verification,
@@ -50,17 +52,26 @@ from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import check_vanishing
 from algebra.linalg.modular import batched_rank, matmul, random_residues, rank
 from algebra.linear.derivatives import dual_derivative
-from algebra.linear.evidence import LinearEvidence, RankEvidence, RootEvidence, read_evidence
+from algebra.linear.evidence import (
+    LinearEvidence,
+    RankEvidence,
+    RootEvidence,
+    read_evidence,
+    read_witness,
+)
 from algebra.linear.recount import recount_again
 from algebra.linear.verify_reachable import check_reached
 from algebra.linear.verify_witness import check_no_real_root
+from algebra.linear.witness import find_witness
+from algebra.phases import phase
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells, jacobian, tangent_factors
 from algebra.systems.forms import forms
-from algebra.systems.root_count import TRACE
+from algebra.systems.root_count import TRACE, RootCount
 from algebra.theorems.statements import what_theorems_say
+from algebra.time_limits import time_left
 
 # Matrices up to this many label entries are ranked by our own elimination.
 _OWN_RANK = 128
@@ -134,13 +145,14 @@ class Checker:
             return self._maximal(known)
         if claim.verdict == INTERMEDIATE:
             return self._intermediate(known)
-        if evidence.root_count is not None:
-            self._root_count(self.problem.allocation, evidence.root_count)
-        return self._undecided()
+        return self._undecided(evidence.root_count)
 
-    def _undecided(self) -> str:
-        self.say("verdict", TRUSTED, "undecided: nothing more is claimed")
-        return TRUSTED
+    def _undecided(self, roots: RootEvidence | None) -> str:
+        """Nothing is claimed but ranks and, where it was counted, N."""
+        if roots is not None:
+            self._root_count(self.problem.allocation, roots)
+        self.say("verdict", UNCHECKED, "undecided: nothing is claimed but the numbers above")
+        return UNCHECKED
 
     def _full_rank(self, known: str, what: str = "the allocation's rank") -> None:
         """The ranks are equal, as for every verdict but "minimal"."""
@@ -154,18 +166,13 @@ class Checker:
     def _only_what_belongs(self) -> None:
         """No evidence that the verdict does not use, no count that no evidence gives."""
         claim, evidence = self.claim, self.evidence
-        allowed = {
-            MINIMAL: (),
-            MAXIMAL: ("root_count", "sub_allocation", "teacher_reached"),
-            INTERMEDIATE: ("root_count", "no_real_root"),
-            UNDECIDED: ("root_count",),
-        }[claim.verdict]
+        allowed = () if evidence.labels_vanish else self._allowed()
         for name in ("root_count", "sub_allocation", "no_real_root", "teacher_reached"):
-            if getattr(evidence, name) is None:
-                continue
-            if name not in allowed or evidence.labels_vanish:
+            if getattr(evidence, name) is not None and name not in allowed:
                 text = f"has no place in the certificate of a {claim.verdict} allocation"
                 raise CheckFailed(f"evidence.{name}", text)
+        if evidence.sub_allocation is not None and evidence.teacher_reached is not None:
+            raise CheckFailed("evidence.sub_allocation", "has no place beside teacher_reached")
         roots, count = evidence.root_count, claim.generic_root_count
         if roots is None and (
             evidence.sub_allocation is not None or evidence.no_real_root is not None
@@ -181,6 +188,15 @@ class Checker:
         if claim.prime != (0 if point is None else point.point.p):
             raise CheckFailed("prime", f"{claim.prime} is not the prime of allocation_rank")
 
+    def _allowed(self) -> tuple[str, ...]:
+        """Evidence that a certificate of this verdict may hold, besides the ranks."""
+        return {
+            MINIMAL: (),
+            MAXIMAL: ("root_count", "sub_allocation", "teacher_reached"),
+            INTERMEDIATE: ("root_count", "no_real_root"),
+            UNDECIDED: ("root_count",),
+        }[self.claim.verdict]
+
     def _error_bound(self, certain: bool) -> None:
         """A bound of 0 is claimed only where the verdict rests on no random point."""
         if self.claim.error_bound == 0 and not certain:
@@ -188,7 +204,7 @@ class Checker:
             raise CheckFailed("error_bound", text)
         if self.claim.error_bound != 0:
             text = "of the points that the certifying program drew; not used here"
-            self.say("error_bound", TRUSTED, text)
+            self.say("error_bound", UNCHECKED, text)
 
     # -- ranks ---------------------------------------------------------------------
 
@@ -315,13 +331,13 @@ class Checker:
         """From one of the three arguments of the module's docstring follows MP = 1."""
         evidence = self.evidence
         if evidence.teacher_reached is not None:
-            if evidence.root_count is not None and evidence.sub_allocation is None:
-                self._root_count(self.problem.allocation, evidence.root_count)
             if not self.peers:
                 text = "the teacher is no network of this kind: its being reached proves nothing"
                 raise CheckFailed("evidence.teacher_reached", text)
             check_reached(self.problem, evidence.teacher_reached, self.seed, self.say)
             self.say("verdict", PROVED, "the teacher itself is a student: MP = 1")
+            if evidence.root_count is not None:
+                self._root_count(self.problem.allocation, evidence.root_count)
             return PROVED
         if evidence.root_count is None:
             raise CheckFailed("evidence.root_count", "is missing")
@@ -351,14 +367,39 @@ class Checker:
                 raise CheckFailed(f"evidence.{name}", "is missing")
         assert roots is not None
         assert witness is not None
-        status = weakest(known, self._root_count(self.problem.allocation, roots))
         found = check_no_real_root(
             self.problem, witness, roots.value, claim.equations, self.seed, self.say
         )
-        status = weakest(status, found)
+        if found == UNFINISHED:
+            found = self._own_witness(roots)
+        status = weakest(known, found, self._root_count(self.problem.allocation, roots))
         text = "not minimal, so MP > 0; instances near the witness have no real solution: MP < 1"
         self.say("verdict", status, text + self._given(roots, status))
         return status
+
+    def _own_witness(self, roots: RootEvidence) -> str:
+        """A witness at an instance of the check's own, where that of the file may be singular.
+
+        The singular points of the variety of instances are a smaller variety, and an instance that
+        nobody chose is on none of them but by bad luck.
+        """
+        place, limits = "evidence.no_real_root", self.effort.limits
+        seconds = min(limits.basis / 2, time_left() / 2)
+        count = RootCount(roots.value, roots.rule, roots.form, (), (), self.seed)
+        text = "that all solutions persist near the witness is not known"
+        with phase("another instance without real solutions"):
+            data, tried = find_witness(
+                self.problem, count, self.seed + 7_777_777, seconds, timeout=seconds
+            )
+        if data is None:
+            self.say(place, UNFINISHED, f"{text}, and no other was found: {tried}")
+            return UNFINISHED
+        own = read_witness(data, place, self.problem)
+        check_no_real_root(
+            self.problem, own, roots.value, self.claim.equations, self.seed, lambda *said: None
+        )
+        self.say(place, PROBABLE, f"{text}; another one, drawn anew, has no real solution either")
+        return PROBABLE
 
     def _given(self, roots: RootEvidence, status: str) -> str:
         if status == PROVED:
@@ -406,8 +447,9 @@ class Checker:
             text = f"at least {found.at_least} solutions were found ({found.how}), not {value}"
             raise CheckFailed(place, text)
         if found.value is None:
-            self.say(place, TRUSTED, f"N = {value} by {claimed.source}; not counted: {found.how}")
-            return TRUSTED
+            text = f"N = {value} by {claimed.source}; not counted again: {found.how}"
+            self.say(place, UNFINISHED, text)
+            return UNFINISHED
         if found.value != value:
             raise CheckFailed(place, f"counted again, {found.how}: {found.value}, not {value}")
         status = PROVED if found.is_proved else PROBABLE

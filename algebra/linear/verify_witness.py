@@ -46,7 +46,8 @@ x = N(t) / (c q(t)), w(t) = 0:
 5. (d) holds where ρ is the number of labels (I is an affine space), and where ρ is the dimension
    of *all* matrices A U of rank at most the narrowest layer, U of full rank and the labels of
    full rank w: the variety of matrices of rank at most w is smooth at those of rank w, and I is a
-   bundle of such over the U of full rank.  Elsewhere it is taken on trust, and the verdict too.
+   bundle of such over the U of full rank.  Elsewhere it is not known for an instance that somebody
+   chose: the check then looks for a witness at an instance of its own (`algebra.linear.verify`).
 
 2 and 3 are found modulo a prime, where "yes" is a proof (`algebra.polynomials.quotient`).  The
 weights that follow from the points are put through the network modulo that prime as well: a check
@@ -62,7 +63,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz, fmpz_poly, nmod_poly
 
-from algebra.certificates.checks import PROVED, TRUSTED, CheckFailed, Say
+from algebra.certificates.checks import PROVED, UNFINISHED, CheckFailed, Say
 from algebra.linalg.modular import random_prime
 from algebra.linalg.rational import rank
 from algebra.linear.evidence import Witness
@@ -103,7 +104,7 @@ def check_no_real_root(
     Returns
     -------
     str
-        "proved", or "trusted" where (d) is taken on trust.
+        "proved", or "unfinished" where (d) is not known.
 
     Raises
     ------
@@ -138,9 +139,7 @@ def check_no_real_root(
     if _is_smooth(problem, witness, Y, equations):
         say(PLACE, PROVED, "instances near it have as many solutions near these")
         return PROVED
-    text = "not checked: that the variety of labels is smooth at this instance, so that all "
-    say(PLACE, TRUSTED, text + "solutions persist")
-    return TRUSTED
+    return UNFINISHED
 
 
 def _points(core: CoreSystem, witness: Witness) -> Parametrization:

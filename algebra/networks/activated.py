@@ -180,7 +180,7 @@ class ActivatedNetwork(Network):
 
     @property
     def ranks_are_exact(self) -> bool:
-        return self.activation.is_polynomial or self.activation.formal_is_exact
+        return self.activation.is_polynomial or bool(self.activation.independence)
 
     @property
     def rank_decides(self) -> bool:

@@ -12,16 +12,19 @@ softplus   log(1 + e^a)                 log 2    s, a second value
 erf        erf a                        0        s, a second value
 ========== ============================ ======== =================
 
+Each is a record (`Analytic`), in which nothing has a default.
+
 **Formal values.** `Activation.modular` replaces z (and s) by residues modulo p that depend on a
 and the unit in no way one could guess: equal pre-activations of a unit have equal values, all
-others are independent.  `algebra.activations.formal` proves that ranks found with them are the
-generic ranks.
+others are independent.  That ranks found with them are the generic ranks is proved by the theorem
+that the record names (`Analytic.independence`; the proof is in `algebra.activations.formal`); where
+it names none they are upper bounds.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -29,21 +32,52 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, shown
+from algebra.linalg.rational import exact_number
 
 LINEAR = "linear"
 POLYNOMIAL = "polynomial"
-ANALYTIC = ("tanh", "sigmoid", "softplus", "erf")
-# Those whose slope is a polynomial in their value: its coefficients.
-_SLOPES = {"tanh": (1, 0, -1), "sigmoid": (0, 1, -1)}
-# Values at 0, numerator and denominator, where they are rational.
-_AT_ZERO = {"tanh": (0, 1), "sigmoid": (1, 2), "erf": (0, 1)}
-_SLOPE_AT_ZERO = {"softplus": (1, 2)}
+# The theorem by which formal values are exact for tanh, the sigmoid and softplus.
+AX = "Ax–Schanuel: values at different sums are algebraically independent"
 # A polynomial of higher degree is a slip of the pen.
 _LARGEST_DEGREE = 32
 _LARGEST_COEFFICIENT = 10**12
 
 # Values are told apart by odd constants of 64 bits (those of splitmix64).
 _STEPS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+
+
+@dataclass(frozen=True)
+class Analytic:
+    """What is known of an analytic function φ; no field has a default.
+
+    Attributes
+    ----------
+    name : str
+    independence : str
+        The theorem by which values (and slopes) at different sums are algebraically independent, so
+        that ranks with formal values are the generic ranks; "" where none is known.
+    at_zero : Fraction or None
+        φ(0), where it is rational.
+    slope : tuple of int or None
+        Coefficients of the slope as a polynomial in the value, where it is one.
+    slope_at_zero : Fraction or None
+        φ'(0), where the slope is a second value and this is known.
+    bounds : (int or None, int or None)
+        Infimum and supremum of φ, None where it has none.
+    values : callable
+        φ(a) of an array, in the arithmetic of its entries.
+    slopes : callable
+        φ'(a) from a and the values z.
+    """
+
+    name: str
+    independence: str
+    at_zero: Fraction | None
+    slope: tuple[int, ...] | None
+    slope_at_zero: Fraction | None
+    bounds: tuple[int | None, int | None]
+    values: Callable[[Any], Any]
+    slopes: Callable[[Any, Any], Any]
 
 
 @dataclass(frozen=True)
@@ -129,22 +163,17 @@ class Activation:
         """Whether φ(0) = 0."""
         if self.is_polynomial:
             return self.coefficients[0] == 0
-        return _AT_ZERO.get(self.name, (1, 1))[0] == 0
+        return FUNCTIONS[self.name].at_zero == 0
 
     @property
-    def formal_is_exact(self) -> bool:
-        """Whether ranks with formal values are proved to be the generic ranks."""
-        return self.name != "erf"
+    def independence(self) -> str:
+        """The theorem by which ranks with formal values are the generic ranks; "" for none."""
+        return "" if self.is_polynomial else FUNCTIONS[self.name].independence
 
     @property
     def bounds(self) -> tuple[int | None, int | None]:
         """Infimum and supremum of its values, None where it has none; of the analytic ones."""
-        return {
-            "tanh": (-1, 1),
-            "sigmoid": (0, 1),
-            "erf": (-1, 1),
-            "softplus": (0, None),
-        }.get(self.name, (None, None))
+        return (None, None) if self.is_polynomial else FUNCTIONS[self.name].bounds
 
     # -- values ----------------------------------------------------------------------
 
@@ -159,23 +188,13 @@ class Activation:
         """
         if self.is_polynomial:
             return _polynomial(self.coefficients, a)
-        if self.name == "tanh":
-            return np.tanh(a)
-        if self.name == "sigmoid":
-            return _sigmoid(a)
-        if self.name == "softplus":
-            return a / 2 + np.log(2 * np.cosh(a / 2))
-        return _erf(a)
+        return FUNCTIONS[self.name].values(a)
 
     def slopes(self, a: Any, z: Any) -> Any:
         """Derivatives at `a`, where the values are `z`; arguments as for `values`."""
         if self.is_polynomial:
             return _polynomial(self._derived, a)
-        if self.name in _SLOPES:
-            return _horner(_SLOPES[self.name], z)
-        if self.name == "softplus":
-            return _sigmoid(a)
-        return 2 * np.exp(-a * a) / _root_of_pi(a)
+        return FUNCTIONS[self.name].slopes(a, z)
 
     @property
     def _derived(self) -> tuple[Fraction, ...]:
@@ -203,13 +222,14 @@ class Activation:
         # A sum that is 0 for every choice of weights and samples has the same value everywhere.
         units = np.where(a == 0, np.uint64(0), units + np.uint64(1))
         z = _scrambled(a, units, 2 * seed, p)
-        if self.name in _AT_ZERO:
-            z = np.where(a == 0, _residue(Fraction(*_AT_ZERO[self.name]), p), z)
-        if self.name in _SLOPES:
-            return z, _horner([c % p for c in _SLOPES[self.name]], z, p)
+        known = FUNCTIONS[self.name]
+        if known.at_zero is not None:
+            z = np.where(a == 0, _residue(known.at_zero, p), z)
+        if known.slope is not None:
+            return z, _horner([c % p for c in known.slope], z, p)
         slope = _scrambled(a, units, 2 * seed + 1, p)
-        if self.name in _SLOPE_AT_ZERO:
-            slope = np.where(a == 0, _residue(Fraction(*_SLOPE_AT_ZERO[self.name]), p), slope)
+        if known.slope_at_zero is not None:
+            slope = np.where(a == 0, _residue(known.slope_at_zero, p), slope)
         return z, slope
 
     def __str__(self) -> str:
@@ -230,12 +250,11 @@ def _coefficients(value: Any) -> tuple[Fraction, ...]:
         )
     found = []
     for k, c in enumerate(value):
+        # A decimal is the number its digits say: a double, the number that it is shown as.
+        told = c if isinstance(c, bool | int | str | Fraction) else str(c)
         try:
-            if isinstance(c, bool):
-                raise ValueError
-            # A decimal is the number its digits say.
-            read = Fraction(c if isinstance(c, (int, Fraction)) else str(c)[:64])
-        except (ValueError, ZeroDivisionError):
+            read = exact_number(told, "coefficient")
+        except InputError:
             raise InputError(
                 f"`activation.polynomial[{k}]` ({shown(c)}) must be a rational number"
             ) from None
@@ -318,3 +337,31 @@ def _scrambled(a: np.ndarray, units: np.ndarray, seed: int, p: int) -> np.ndarra
             mixed = (mixed ^ (mixed >> np.uint64(27))) * third
             mixed = mixed ^ (mixed >> np.uint64(31))
     return (mixed % np.uint64(p)).astype(np.int64)
+
+
+FUNCTIONS: Mapping[str, Analytic] = {
+    record.name: record
+    for record in (
+        Analytic(
+            name="tanh", independence=AX, at_zero=Fraction(0), slope=(1, 0, -1),
+            slope_at_zero=None, bounds=(-1, 1), values=np.tanh,
+            slopes=lambda a, z: _horner((1, 0, -1), z),
+        ),
+        Analytic(
+            name="sigmoid", independence=AX, at_zero=Fraction(1, 2), slope=(0, 1, -1),
+            slope_at_zero=None, bounds=(0, 1), values=_sigmoid,
+            slopes=lambda a, z: _horner((0, 1, -1), z),
+        ),
+        Analytic(
+            name="softplus", independence=AX, at_zero=None, slope=None,
+            slope_at_zero=Fraction(1, 2), bounds=(0, None),
+            values=lambda a: a / 2 + np.log(2 * np.cosh(a / 2)), slopes=lambda a, z: _sigmoid(a),
+        ),
+        Analytic(
+            name="erf", independence="", at_zero=Fraction(0), slope=None, slope_at_zero=None,
+            bounds=(-1, 1), values=_erf,
+            slopes=lambda a, z: 2 * np.exp(-a * a) / _root_of_pi(a),
+        ),
+    )
+}  # fmt: skip
+ANALYTIC = tuple(FUNCTIONS)

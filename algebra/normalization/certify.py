@@ -38,12 +38,13 @@ from algebra.certificates.certificate import (
     Certificate,
 )
 from algebra.certificates.family import Effort
+from algebra.certificates.points import rank_data
 from algebra.linear.certify import certify_linear
 from algebra.networks.normalization import NormNet
 from algebra.normalization.blocks import realizes_all
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
-from algebra.ranks.generic_rank import GenericRank, network_rank
+from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 
 NARROW = "the frozen net's labels have dimension {0}, the target's {1}"
 
@@ -102,7 +103,7 @@ def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
     def conclude(verdict: str, rule: str, rank: int, **more: Any) -> Certificate:
         values: dict[str, Any] = {"prime": 0, "error_bound": Fraction(0), "evidence": {}}
         values |= more
-        values["evidence"] = {**values["evidence"], "target_rank": _rank_data(target)}
+        values["evidence"] = {**values["evidence"], "target_rank": rank_data(target)}
         return Certificate(
             problem=problem, verdict=verdict, rule=rule, equations=target.rank, rank=rank,
             theorems=theorems, seed=seed, seconds=time.monotonic() - start,
@@ -121,9 +122,11 @@ def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
         inner = reduction.problem
         whole = network_rank(inner.network, inner.support, seed)
         if whole.rank < target.rank:
+            own = allocation_rank(inner.allocation, inner.support, whole.rank, seed)
+            evidence = {"student_rank": rank_data(whole), "allocation_rank": rank_data(own)}
             return conclude(
-                MINIMAL, NARROW.format(whole.rank, target.rank), whole.rank, prime=whole.p,
-                error_bound=whole.error, evidence={"student_rank": _rank_data(whole)},
+                MINIMAL, NARROW.format(whole.rank, target.rank), own.rank, prime=own.p,
+                error_bound=whole.error, evidence=evidence,
             )  # fmt: skip
         found = certify_linear(inner, effort, peers=False)
         return replace(
@@ -146,7 +149,3 @@ def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
         tried += (f"counting: {r} learnable weights in effect, {target.rank} equations",)
     rule = "decided per instance, not in general, where units may switch between samples"
     return conclude(UNDECIDED, rule, rank, tried=tried)
-
-
-def _rank_data(found: GenericRank) -> dict[str, Any]:
-    return {"rank": found.rank, "upper": found.upper, "witness": [found.p, found.seed]}

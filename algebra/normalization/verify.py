@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from flint import fmpz
-
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
-    TRUSTED,
+    UNCHECKED,
     CheckFailed,
     Checklist,
     Verification,
@@ -23,14 +21,16 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, read_claim, verified
 from algebra.certificates.family import Effort
-from algebra.certificates.fields import Fields
+from algebra.certificates.fields import Fields, prime_and_point
+from algebra.certificates.points import check_rank_data
 from algebra.linear.verify import check_claim
 from algebra.networks.normalization import NormNet
 from algebra.normalization.blocks import block_solvable, shifts_fit
 from algebra.normalization.certify import NARROW, effective_learnable, target_rank, theorem_1
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
-from algebra.ranks.generic_rank import GenericRank, network_rank
+from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells
 from algebra.theorems.statements import what_theorems_say
 
 
@@ -60,25 +60,37 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
         return
     if claim.generic_root_count is not None:
         raise CheckFailed("generic_root_count", "nothing here gives it")
-    _check_target_rank(evidence.table("target_rank"), claim, again)
+    target, support = network.target()
+    check_rank_data(
+        evidence.table("target_rank"), target, support, all_cells(target, support), again
+    )
     r = effective_learnable(problem)
     certain, prime, rank = True, 0, min(r, again.rank)
     if verdict == MAXIMAL:
         prime, rank = _check_construction(claim, checklist), again.rank
     elif verdict == MINIMAL and reduction is not None:
         inner = reduction.problem
-        whole = network_rank(inner.network, inner.support, effort.seed)
-        fields = evidence.table("student_rank")
-        claimed, prime = _read_rank(fields)
-        if whole.rank != claimed or whole.rank >= again.rank:
-            raise CheckFailed(fields.at("rank"), f"a new point shows rank {whole.rank}")
-        certain, rank = whole.is_proved, whole.rank
+        net, support = inner.network, inner.support
+        whole = network_rank(net, support, effort.seed)
+        own = allocation_rank(inner.allocation, support, whole.rank, effort.seed)
+        check_rank_data(
+            evidence.table("student_rank"), net, support, all_cells(net, support), whole
+        )
+        prime = check_rank_data(
+            evidence.table("allocation_rank"), net, support, inner.allocation.cells, own
+        )
+        if whole.rank >= again.rank:
+            text = f"the frozen net's labels have dimension {whole.rank}: not below the target's"
+            raise CheckFailed("verdict", text)
+        certain, rank = whole.is_proved, own.rank
+        say("rank", PROVED if own.is_proved else PROBABLE, f"rank {rank} of what learns")
         status = PROVED if certain else PROBABLE
         text = NARROW.format(whole.rank, again.rank)
         say("verdict", status, f"{text}: MP = 0")
     elif verdict == UNDECIDED:
-        say("verdict", TRUSTED, "undecided: nothing more is claimed")
-        rank = claim.rank if network.is_linear else rank
+        if reduction is not None:
+            raise CheckFailed("evidence.lowered", "is missing")
+        say("verdict", UNCHECKED, "undecided: nothing is claimed but the numbers above")
     else:
         _check_counting(claim, r, again, checklist)
     evidence.finish()
@@ -87,21 +99,6 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
             raise CheckFailed(name, f"says {getattr(claim, name)}; it is {right}")
     if (claim.error_bound == 0) != certain:
         raise CheckFailed("error_bound", "does not fit what the verdict rests on")
-
-
-def _check_target_rank(fields: Fields, claim: Claim, again: GenericRank) -> None:
-    rank, _ = _read_rank(fields)
-    if rank != claim.equations:
-        raise CheckFailed(fields.at("rank"), f"{rank} does not fit {claim.equations}")
-
-
-def _read_rank(fields: Fields) -> tuple[int, int]:
-    rank, upper = fields.whole("rank", 0), fields.whole("upper", 0)
-    pair = fields.wholes("witness", 0)
-    fields.finish()
-    if len(pair) != 2 or rank > upper:
-        raise CheckFailed(fields.place, "is no rank with its upper bound, prime and point")
-    return rank, pair[0]
 
 
 def _check_counting(claim: Claim, r: int, target: GenericRank, checklist: Checklist) -> None:
@@ -169,11 +166,8 @@ def _check_construction(claim: Claim, checklist: Checklist) -> int:
         fields = Fields(block, f"evidence.construction[{k - 1}]")
         fields.whole("layer", k, k)
         claimed, unknowns = fields.whole("equations", 0), fields.whole("unknowns", 0)
-        pair = fields.wholes("witness", 0)
+        pair = prime_and_point(fields)
         fields.finish()
-        if len(pair) != 2 or not (2**20 < pair[0] < 2**31 and fmpz(pair[0]).is_prime()):
-            text = "is not a prime between 2^20 and 2^31 and the number of a point"
-            raise CheckFailed(fields.at("witness"), text)
         good, equations, own = block_solvable(problem, k, *pair)
         if not good or (equations, own) != (claimed, unknowns):
             raise CheckFailed(fields.place, "the point does not show it")

@@ -14,8 +14,8 @@ fixed weights, samples X and labels Y.
 * With a box in the file (version 2), one interval for each learnable cell, both are statements on
   matches inside it, ends included: a witness must lie in it, and leaves may be refuted by means of
   it.
-* With a teacher in the file, (c) its labels of X, computed over Q, are Y.  Without one the labels
-  are taken as they stand, and that is said.
+* With a teacher in the file, (c) its labels of X, computed over Q, are Y.  Without one the
+  statement is about the labels as they stand, and that is said.
 
 Entries of learnable cells in ``weights`` carry no meaning.  The file does not say of which problem,
 seed or trial the instance is, and no field for it is accepted: nothing would check it.
@@ -32,7 +32,7 @@ import numpy as np
 from algebra.certificates.checks import (
     FAILED,
     PROVED,
-    TRUSTED,
+    UNCHECKED,
     Check,
     CheckFailed,
     Verification,
@@ -298,14 +298,14 @@ def verify_decision(data: Any) -> Verification:
     same = decision.labels_are_the_teachers
     if same is None:
         text = "as they stand in the file, which has no teacher"
-        checks = [Check("Y", TRUSTED, f"the labels are taken {text}")]
+        checks = [Check("Y", UNCHECKED, f"the question is about these labels, {text}")]
     else:
         text = "the labels are the teacher's" if same else "the labels are not the teacher's"
         checks = [Check("Y", PROVED if same else FAILED, text)]
     if system.box:
         bounded = sum(interval.is_bounded for interval in system.box.values())
         text = f"the question is about matches with {bounded} of {len(system.box)} weights bounded"
-        checks.append(Check("box", TRUSTED, text))
+        checks.append(Check("box", UNCHECKED, text))
     if decision.witness is not None:
         passed = system.is_witness(decision.witness)
         text = f"the witness, put through the whole network, {'gives' if passed else 'misses'} Y"

@@ -9,8 +9,9 @@ import numpy as np
 
 from algebra.certificates.certificate import INTERMEDIATE
 from algebra.certificates.checks import (
+    PROBABLE,
     PROVED,
-    TRUSTED,
+    UNCHECKED,
     CheckFailed,
     Checklist,
     Say,
@@ -18,12 +19,14 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
+from algebra.certificates.points import check_rank_data
 from algebra.certificates.vanishing import check_vanishing
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.generic_rank import network_rank
+from algebra.ranks.jacobian import all_cells
 from algebra.relu.arrangement import Refuter
 from algebra.relu.decision import NO_MATCH, Decision, read_decision
 from algebra.theorems.statements import what_theorems_say
@@ -42,15 +45,10 @@ def verify_relu(data: object, effort: Effort) -> Verification:
             )
             _check_numbers(claim, claim.rank, 0)
         else:
-            fields = claim.evidence.table("active_rank")
-            rank, pair = fields.whole("rank", 0), fields.wholes("witness", 0)
-            fields.finish()
-            if rank != claim.equations or len(pair) != 2:
-                text = f"rank {rank} does not fit {claim.equations}"
-                raise CheckFailed("evidence.active_rank", text)
-            check_relu(claim.problem, data, effort.seed, checklist.say)
+            prime = _check_active_rank(claim, effort.seed, checklist.say)
             bound = min(rank_bound(claim.problem.allocation), claim.problem.allocation.size)
-            _check_numbers(claim, bound, pair[0])
+            _check_numbers(claim, bound, prime)
+            check_relu(claim.problem, data, bound, checklist.say)
             if claim.verdict == INTERMEDIATE and claim.evidence.has("no_match"):
                 # `check_relu` has read it.
                 claim.evidence.raw("no_match")
@@ -69,16 +67,31 @@ def _check_numbers(claim: Claim, rank: int, prime: int) -> None:
         raise CheckFailed("generic_root_count", "a ReLU net has none")
 
 
-def check_relu(problem: Problem, data: Mapping[str, Any], seed: int, say: Say) -> None:
-    """Check a verdict on a ReLU net.
+def _check_active_rank(claim: Claim, seed: int, say: Say) -> int:
+    """The rank with all units active is the claimed one; the prime of its witness."""
+    network, support = claim.problem.network, claim.problem.support
+    assert isinstance(network, ShallowReLU)
+    active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
+    again = network_rank(active, support, seed)
+    if again.rank != claim.equations:
+        raise CheckFailed("equations", f"the all-active rank is {again.rank}")
+    fields = claim.evidence.table("active_rank")
+    prime = check_rank_data(fields, active, support, all_cells(active, support), again)
+    status = PROVED if again.is_proved else PROBABLE
+    say("equations", status, f"rank {again.rank} with all units active")
+    return prime
+
+
+def check_relu(problem: Problem, data: Mapping[str, Any], bound: int, say: Say) -> None:
+    """Check a verdict on a ReLU net, its ranks being checked.
 
     Parameters
     ----------
     problem : Problem
     data : mapping
         The certificate.
-    seed : int
-        Of the point of the rank test.
+    bound : int
+        What the rank is at most, for all patterns.
     say : callable
         Takes place, status and text of each result.
 
@@ -86,16 +99,9 @@ def check_relu(problem: Problem, data: Mapping[str, Any], seed: int, say: Say) -
     ------
     CheckFailed
     """
-    network = problem.network
-    assert isinstance(network, ShallowReLU)
-    active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
-    found = network_rank(active, problem.support, seed)
-    if found.rank != data["equations"]:
-        raise CheckFailed("equations", f"the all-active rank is {found.rank}")
-    bound = min(rank_bound(problem.allocation), problem.allocation.size)
-    verdict = data["verdict"]
+    verdict, equations = data["verdict"], data["equations"]
     if verdict == "undecided":
-        say("verdict", TRUSTED, "undecided: nothing more is claimed")
+        say("verdict", UNCHECKED, "undecided: nothing is claimed but the numbers above")
     elif verdict != "intermediate":
         raise CheckFailed("verdict", "a ReLU allocation is neither minimal nor proved maximal")
     elif "no_match" in data["evidence"]:
@@ -106,13 +112,13 @@ def check_relu(problem: Problem, data: Mapping[str, Any], seed: int, say: Say) -
             f"an instance without a match, nor any near it; leaves refuted with slack: {leaves}",
         )
         say("verdict", PROVED, "MP < 1; both nets are silent with positive probability, so MP > 0")
-    elif bound >= found.rank:
-        raise CheckFailed("verdict", f"rank {bound} is not below {found.rank}")
+    elif bound >= equations:
+        raise CheckFailed("verdict", f"rank {bound} is not below {equations}")
     else:
         say(
             "verdict",
             PROVED,
-            f"every pattern leaves rank at most {bound} < {found.rank}; both nets are "
+            f"every pattern leaves rank at most {bound} < {equations}; both nets are "
             "silent with positive probability",
         )
 

@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from algebra.activations.formal import AX, why_exact
-from algebra.activations.verify import check_stuck
+from algebra.activations.formal import why_exact
+from algebra.activations.verify import check_stuck, refute_maximal
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
     FAILED,
     PROBABLE,
     PROVED,
-    TRUSTED,
     UNCHECKED,
+    UNFINISHED,
     CheckFailed,
     Checklist,
     Verification,
@@ -41,6 +41,7 @@ from algebra.linear.derivatives import Dual, dual_point
 from algebra.linear.evidence import RankEvidence, RootEvidence, read_evidence
 from algebra.linear.verify import Checker, own_rank
 from algebra.networks.activated import ActivatedNetwork
+from algebra.networks.activation import AX
 from algebra.networks.base import Point
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Learning, LowRank, Update
@@ -98,7 +99,7 @@ def nested(
 ) -> str:
     """The checks of another certificate, under its place; the status of its verdict."""
     found = verify_cells(data, effort)
-    status = TRUSTED
+    status = UNFINISHED
     for check in found.checks:
         at = f"{place}.{check.place}" if place else check.place
         if check.status == FAILED:
@@ -210,13 +211,12 @@ class _Checker(Checker):
     def run(self) -> str:
         claim = self.claim
         self._only_what_belongs()
+        refute_maximal(claim, self.learning.moving, self.seed)
         known, attained = self._network_rank(), self._learning_rank()
         exact = self._exact()
         if claim.verdict == UNDECIDED:
             self._error_bound(known == PROVED)
-            if self.evidence.root_count is not None:
-                self._recount(self.evidence.root_count)
-            return self._undecided()
+            return self._undecided(self.evidence.root_count)
         if not exact:
             text = "formal ranks are upper bounds only, with this activation"
             raise CheckFailed("evidence.allocation_rank", text)
@@ -316,6 +316,12 @@ class _Checker(Checker):
         self.say("verdict", status, "cells within reach have MP = 1, and more can do no less")
         return weakest(status)
 
+    def _undecided(self, roots: RootEvidence | None) -> str:
+        """Nothing is claimed but ranks and, where it was counted, N."""
+        if roots is not None:
+            self._recount(roots)
+        return super()._undecided(None)
+
     def _recount(self, claimed: RootEvidence) -> str:
         """N again: another prime, another instance, and the other chart of low ranks."""
         place, size = "evidence.root_count", self.learning.dimension
@@ -331,10 +337,9 @@ class _Checker(Checker):
         try:
             found = count_at(self.problem, p, rng, LAST, self.effort.limits.basis)
         except RootCountError as error:
-            self.say(
-                place, TRUSTED, f"N = {claimed.value} by {claimed.source}; not counted: {error}"
-            )
-            return TRUSTED
+            text = f"N = {claimed.value} by {claimed.source}; not counted again: {error}"
+            self.say(place, UNFINISHED, text)
+            return UNFINISHED
         if found != claimed.value:
             raise CheckFailed(place, f"counted again modulo {p}: {found}, not {claimed.value}")
         self.say(place, PROBABLE, f"N = {found} again, modulo {p} in another chart")

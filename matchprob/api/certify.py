@@ -199,8 +199,8 @@ def verify(
     Returns
     -------
     Verification
-        Where a limit was met it does not hold, and `Verification.is_unfinished` says that
-        nothing is known of it.
+        Where something could not be found again it does not hold, and
+        `Verification.is_unfinished` says that nothing is known of it.
 
     Raises
     ------

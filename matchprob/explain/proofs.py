@@ -1,11 +1,11 @@
-"""A proof that was checked: what may be believed now, and what is taken on trust."""
+"""A proof that was checked: what may be believed now."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 from algebra.certificates.certificate import VERDICTS
-from algebra.certificates.checks import FAILED, PROBABLE, TRUSTED, UNFINISHED, Verification
+from algebra.certificates.checks import FAILED, PROBABLE, UNFINISHED, Verification
 from algebra.networks.limits import plural
 from algebra.results import Explanation
 
@@ -23,9 +23,10 @@ def explain_verification(found: Verification, file: str = "cert.json") -> Explan
     if found.is_unfinished:
         done = sum(n for status, n in tally.items() if status != UNFINISHED)
         known = (f"{plural(done, f'{done} check')} ended, none of them with a fault.",)
+        open_ = "; ".join(c.text for c in found.checks if c.status == UNFINISHED)
         return Explanation(
             known,
-            f"whether the file proves {found.verdict!r}: a limit was met, so nothing follows",
+            f"whether the file proves {found.verdict!r}: nothing follows ({open_})",
             "the remaining checks, with more time",
             ((f"matchprob verify {file} --timeout 3600", "more time"),),
         )
@@ -46,7 +47,6 @@ def explain_verification(found: Verification, file: str = "cert.json") -> Explan
     # Bounds of designs and recordings are evaluated by code that their searches use too.
     how = ", and not by the code that found it" if found.verdict in VERDICTS else ""
     known_ = [f"Everything that {found.verdict!r} rests on was checked anew{how}."]
-    words = decided = ""
     commands: tuple[tuple[str, str], ...] = ()
     if tally[PROBABLE]:
         known_.append(
@@ -55,8 +55,4 @@ def explain_verification(found: Verification, file: str = "cert.json") -> Explan
             "point, at new primes and points of its own."
         )
         commands = ((f"matchprob verify {file} --seed 2", "other primes and points"),)
-    if tally[TRUSTED]:
-        trusted = [check for check in found.checks if check.status == TRUSTED]
-        words = "what is taken on trust: " + "; ".join(check.text for check in trusted)
-        decided = "a proof that does without it"
-    return Explanation(tuple(known_), words, decided, commands)
+    return Explanation(tuple(known_), "", "", commands)

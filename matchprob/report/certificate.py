@@ -60,7 +60,8 @@ def certainty(found: Certificate) -> str:
 def print_verification(out: Console, found: Verification) -> None:
     """Every check with its status."""
     style = STYLES.get(found.verdict, "") if found.holds else "bold red"
-    out.print(Text(f"{found.verdict}: {'holds' if found.holds else 'does not hold'}", style=style))
+    style = "yellow" if found.is_unfinished else style
+    out.print(Text(f"{found.verdict}: {found.outcome}", style=style))
     grid = table("status", "place", "what")
     for check in found.checks:
         colour = {"proved": "green", "failed": "bold red"}.get(check.status, "yellow")

@@ -37,7 +37,6 @@ from matchprob.report.drawing.palette import (
     BLUE,
     INK,
     ORANGE,
-    OUTCOMES,
     ROSE,
     SKY,
     VERDICTS,
@@ -258,11 +257,11 @@ def _checks(axes: Axes, found: Verification) -> None:
     axes.invert_yaxis()
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     tidy(axes, "checks")
-    heading(axes, f"{found.verdict}: {'holds' if found.holds else 'does not hold'}")
+    heading(axes, f"{found.verdict}: {found.outcome}")
 
 
 _CHECKS = {
-    "proved": BLUE, "probable": SKY, "trusted": OUTCOMES["undetermined"], "unchecked": ABSENT,
+    "proved": BLUE, "probable": SKY, "unchecked": ABSENT,
     "unfinished": INK, "failed": VERMILION,
 }  # fmt: skip
 

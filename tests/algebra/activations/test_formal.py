@@ -11,10 +11,10 @@ import pytest
 import sympy
 from flint import arb, ctx
 
-from algebra.activations.formal import AX, why_exact
+from algebra.activations.formal import why_exact
 from algebra.linalg.modular import matmul
 from algebra.networks.activated import ActivatedNetwork
-from algebra.networks.activation import ANALYTIC, Activation
+from algebra.networks.activation import ANALYTIC, AX, Activation
 from algebra.networks.ffn import FeedForward
 from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation

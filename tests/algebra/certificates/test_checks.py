@@ -8,7 +8,8 @@ from algebra.certificates.checks import (
     FAILED,
     PROBABLE,
     PROVED,
-    TRUSTED,
+    UNCHECKED,
+    UNFINISHED,
     Check,
     CheckFailed,
     Checklist,
@@ -19,14 +20,21 @@ from algebra.certificates.checks import (
 GOOD = (
     Check("equations", PROVED, "generic rank 4"),
     Check("evidence.root_count", PROBABLE, "N = 3 again"),
-    Check("verdict", TRUSTED, "undecided"),
+    Check("verdict", UNCHECKED, "undecided"),
 )
 
 
 def test_it_holds_unless_something_failed():
-    """Proved, probable and trusted statements hold; one failure is enough against."""
+    """Proved and probable statements hold; one failure is enough against, one that is unfinished
+    too, of which nothing is known.
+    """
     assert Verification("maximal", GOOD).holds
     assert not Verification("maximal", (*GOOD, Check("rank", FAILED, "5, not 4"))).holds
+    open_ = Verification("maximal", (*GOOD, Check("N", UNFINISHED, "not counted again")))
+    assert not open_.holds
+    assert open_.is_unfinished
+    assert str(open_).startswith("maximal: not finished: nothing is known")
+    assert not Verification("maximal", (*open_.checks, Check("rank", FAILED, "5"))).is_unfinished
 
 
 def test_data_and_text_name_every_place():
@@ -39,7 +47,7 @@ def test_data_and_text_name_every_place():
     assert lines[0] == "maximal: holds"
     assert len(lines) == 1 + len(GOOD)
     assert "probable" in lines[2]
-    assert "DOES NOT HOLD" in str(Verification("minimal", (Check("rank", FAILED, "no"),)))
+    assert "does not hold" in str(Verification("minimal", (Check("rank", FAILED, "no"),)))
 
 
 def test_a_failure_knows_its_place():
@@ -50,10 +58,11 @@ def test_a_failure_knows_its_place():
 
 
 def test_the_weakest_statement_counts():
-    """Proved and probable give probable; trusted is weaker than both."""
+    """Proved and probable give probable; unfinished is weaker than both, failed the weakest."""
     assert weakest(PROVED) == PROVED
     assert weakest(PROVED, PROBABLE, PROVED) == PROBABLE
-    assert weakest(TRUSTED, PROBABLE) == TRUSTED
+    assert weakest(UNFINISHED, PROBABLE) == UNFINISHED
+    assert weakest(FAILED, UNFINISHED) == FAILED
 
 
 def test_a_bug_in_a_checker_is_no_refusal():

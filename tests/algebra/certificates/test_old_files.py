@@ -17,7 +17,7 @@ def test_there_are_files_of_every_kind():
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
 def test_genuine_old_files_hold(file, msolve):
-    """The format is the same, so they verify, with a verdict that is not trusted."""
+    """The format is the same, so they verify, with a verdict that is proved or probable."""
     data = json.loads(file.read_text(encoding="utf-8"))
     result = verify(data)
     assert result.holds, str(result)

@@ -176,7 +176,7 @@ CYCLE = Problem.of(
 
 @pytest.mark.usefixtures("no_msolve")
 def test_a_false_root_count_against_what_was_found():
-    """Forgery 6: N = 1 is refused where 24 solutions were seen; unknown N is only trusted."""
+    """Forgery 6: N = 1 is refused where 24 solutions were seen; with N unknown nothing is."""
 
     def unfinished(allocation, support, seed):
         raise RootCountError("trace test unfinished: 24 solutions", at_least=24)
@@ -189,7 +189,9 @@ def test_a_false_root_count_against_what_was_found():
     data = data_of(CYCLE, fallback=by_trace(37))
     assert data["verdict"] == "maximal"
     alone = verify(data, fallback=silent)
-    assert [c.status for c in alone.checks if c.place == "verdict"] == ["trusted"]
+    assert [c.status for c in alone.checks if c.place == "verdict"] == ["unfinished"]
+    assert alone.is_unfinished
+    assert not alone.holds
     data["generic_root_count"] = data["evidence"]["root_count"]["value"] = 1
     failure = refused(data, "evidence.root_count", fallback=unfinished)
     assert "at least 24" in failure.text

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from algebra.certificates.checks import FAILED, PROVED, TRUSTED
+from algebra.certificates.checks import FAILED, PROVED, UNCHECKED
 from algebra.certificates.reading import TooLarge
 from algebra.errors import InputError
 from algebra.problems.constraints import Constraints
@@ -90,7 +90,7 @@ def test_boxes_are_part_of_the_question(name):
     assert data["version"] == 2
     found = verify_decision(data)
     assert found.holds
-    assert [c.status for c in found.checks if c.place == "box"] == [TRUSTED]
+    assert [c.status for c in found.checks if c.place == "box"] == [UNCHECKED]
     # The same evidence without the box: a match stays one, a refutation rests on it.
     free = {k: v for k, v in data.items() if k != "box"} | {"version": 1}
     assert verify_decision(free).holds == (name == MATCH)
@@ -199,11 +199,11 @@ def test_overlapping_leaves_fail(name):
 
 
 def test_teachers_labels_are_computed_again():
-    """A teacher with other labels fails; without one the labels are trusted, and it says so."""
+    """A teacher with other labels fails; without one the statement is about the labels."""
     data = FILES[MATCH]
     assert {c.status for c in verify_decision(data).checks} == {PROVED}
     alone = {key: value for key, value in data.items() if key != "teacher"}
-    assert verify_decision(alone).checks[0].status == TRUSTED
+    assert verify_decision(alone).checks[0].status == UNCHECKED
     student = {name: [list(row) for row in rows] for name, rows in data["weights"].items()}
     for (name, i, j), value in zip(data["cells"], data["witness"], strict=True):
         student[name][i][j] = value

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+from algebra import families
 from algebra.certificates.checks import CheckFailed
 from algebra.problems.problem import Problem
 from algebra.relu.decision import read_decision
@@ -22,7 +23,7 @@ CASE = problem(3, 4, 2, 3, W1=[[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]])
 
 def _checked(case: Problem, data) -> list[tuple[str, str, str]]:
     said: list[tuple[str, str, str]] = []
-    check_relu(case, data, 1, lambda *words: said.append(words))
+    check_relu(case, data, data["rank"], lambda *words: said.append(words))
     return said
 
 
@@ -67,11 +68,7 @@ def test_instances_near_have_no_match_either(seed):
 
 def _data():
     certificate = certify(CASE)
-    return {
-        "verdict": certificate.verdict,
-        "equations": certificate.equations,
-        "evidence": dict(certificate.evidence),
-    }
+    return json.loads(certificate.to_json())
 
 
 DATA = _data()
@@ -89,7 +86,6 @@ OTHER = [["W1", i, j] for i, j in ((0, 0), (0, 1), (1, 1), (1, 2), (2, 0), (2, 1
     ("path", "value", "words"),
     [
         (("verdict",), "maximal", "neither minimal nor proved maximal"),
-        (("equations",), 5, "all-active rank"),
         (("evidence", "no_match", "Y"), [["1"] * 3] * 2, "labels"),
         (("evidence", "no_match", "leaves"), [], "near"),
         (("evidence", "no_match", "version"), 1.0, "whole number"),
@@ -107,6 +103,25 @@ def test_tampering_is_found(path, value, words):
     place[path[-1]] = value
     with pytest.raises(CheckFailed, match=words):
         _checked(CASE, data)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "place"),
+    [
+        (("equations",), 5, "equations"),
+        (("prime",), 4, "prime"),
+        (("rank",), 1, "rank"),
+        (("evidence", "active_rank", "rank"), 1, "evidence.active_rank"),
+        (("evidence", "active_rank", "witness"), [4, 0], "evidence.active_rank"),
+    ],
+)
+def test_ranks_are_found_again(path, value, place):
+    """A rank, its prime or its point that is not right fails there."""
+    data = copy.deepcopy(DATA)
+    (data if len(path) == 1 else data["evidence"]["active_rank"])[path[-1]] = value
+    failed = [check.place for check in families.verify(data).checks if check.status == "failed"]
+    assert len(failed) == 1
+    assert failed[0].startswith(place)
 
 
 def test_support_is_respected():
