@@ -1,8 +1,19 @@
-"""Vectorized linear algebra modulo a prime p < 2^31, on int64 arrays.
+"""Vectorized linear algebra modulo a prime p < 2^61, on int64 arrays.
 
-A product of two residues fits in 62 bits; sums of many products do not, so matrix
-products split one factor into halves of 16 bits.  Ranks of single matrices go to FLINT;
-ranks of many small ones are found side by side by elimination over the whole batch.
+A product of two residues below 2^31 fits in 62 bits; sums of many products do not, and neither do
+products of larger residues.  `times` and `matmul` take care of both.  Ranks of single matrices go
+to FLINT; ranks of many small ones are found side by side by elimination over the whole batch.
+
+Exactness
+---------
+Processors multiply doubles faster than integers, so doubles are used where they hold integers:
+
+- `matmul` cuts residues into *limbs*, integers of at most 21 bits with their sign, and multiplies
+  matrices of limbs.  All partial sums are integers below 2^53 (the bounds stand beside
+  `_INNER`), which doubles hold without rounding, in whatever order they are added.
+- `_remainder` estimates a quotient in doubles and forms the remainder x − q p in integers modulo
+  2^64.  An estimate that is wrong by 1 gives a remainder that is wrong by p, which the last
+  reduction removes; the remainder itself is an integer below 2^63 and is never rounded.
 """
 
 from __future__ import annotations
@@ -16,18 +27,129 @@ from flint import fmpz, nmod_mat
 
 Residues = np.ndarray
 
-# Inner dimension up to which the split product cannot overflow: 2^16 · 2^31 · 2^15 < 2^63.
-_CHUNK = 1 << 15
+# Doubles that hold integers: see the module's text.
+_INTEGERS = np.float64
+# Residues below this have products of 62 bits.
+SMALL = 1 << 31
+# Bits of a limb and number of limbs, of primes below 2^31 and of larger ones.
+_LIMBS = {True: (16, 2), False: (21, 3)}
+# Inner dimensions up to which sums of products are exact.  Limbs lie in [−2^(k−1), 2^(k−1)], sums
+# of two of them in [−2^k, 2^k]; so partial sums are below K·2^(2k), and below 2^52 for K = 2^20
+# with k = 16 and for K = 2^10 with k = 21.
+_INNER = {True: 1 << 20, False: 1 << 10}
+# Inner dimension up to which the split product in integers cannot overflow:
+# 2^16 · 2^31 · 2^15 < 2^63; inner dimension and multiplications from which limbs are faster
+# (measured).
+_CHUNK, _SHORT, _FEW = 1 << 15, 24, 30_000
+# Entries treated at a time, so that intermediate arrays stay in the processor's cache.
+_BLOCK = 1 << 15
+
+
+def times(a: Residues, b: Residues, p: int) -> Residues:
+    """Entrywise product modulo p, of residues; shapes are broadcast."""
+    if p <= SMALL:
+        return a * b % p
+    a, b = np.broadcast_arrays(a, b)
+    if not a.ndim:
+        return times(a.reshape(1), b.reshape(1), p).reshape(())
+    if a.size <= _BLOCK:
+        return _long_times(a, b, p)
+    out = np.empty(a.shape, np.int64)
+    if a.ndim > 1 and a[0].size > _BLOCK // 4:
+        for k in range(len(a)):
+            out[k] = times(a[k], b[k], p)
+        return out
+    step = max(1, _BLOCK // a[0].size)
+    for start in range(0, len(a), step):
+        part = slice(start, start + step)
+        out[part] = _long_times(a[part], b[part], p)
+    return out
+
+
+def _long_times(a: Residues, b: Residues, p: int) -> Residues:
+    """a (b_1 2^31 + b_0): each of the three products leaves a remainder of at most p (1 + 2^-20).
+
+    Quotients are below 2^31 and estimated to 2^-20 or better.  The first remainder lies in
+    [−2^-20 p, (1 + 2^-20) p], the second (of that times 2^31, rounded) in ±(1/2 + 2^-20) p, the
+    third where the first does; the sum of the last two is below 2 p < 2^62.
+    """
+    inverse = 1.0 / p
+    share = a * inverse
+    high, low = b >> 31, b & (SMALL - 1)
+    rest = a * high - (share * high).astype(np.int64) * p
+    return (_shifted(rest, 31, p) + a * low - (share * low).astype(np.int64) * p) % p
+
+
+def _shifted(values: Residues, bits: int, p: int) -> Residues:
+    """Times 2^bits modulo p, in ±(1/2 + 2^-20) p; values below 2^62, at most 31 bits."""
+    quotient = np.rint(values * ((1 << bits) / p)).astype(np.int64)
+    return values * np.int64(1 << bits) - quotient * p
+
+
+def added(a: Residues, axis: int | tuple[int, ...], p: int) -> Residues:
+    """Sums along axes modulo p, of residues; at most 2^31 of them each."""
+    if p <= SMALL:
+        return np.asarray(a.sum(axis=axis) % p)
+    high, low = (np.asarray(part.sum(axis=axis)) for part in (a >> 31, a & (SMALL - 1)))
+    rest = _shifted(high.reshape(-1) % p, 31, p) + low.reshape(-1)
+    return (rest % p).reshape(high.shape)
 
 
 def matmul(a: Residues, b: Residues, p: int) -> Residues:
     """Product of (stacks of) matrices of residues, modulo p."""
-    inner = a.shape[-1]
-    if inner > _CHUNK:
-        total = matmul(a[..., :_CHUNK], b[..., :_CHUNK, :], p)
-        return (total + matmul(a[..., _CHUNK:], b[..., _CHUNK:, :], p)) % p
-    high, low = a >> 16, a & 0xFFFF
-    return (((np.matmul(high, b) % p) << 16) + np.matmul(low, b)) % p
+    inner, small = a.shape[-1], p <= SMALL
+    limit = _INNER[small]
+    few = inner <= _SHORT or a.size * b.shape[-1] < _FEW
+    if small and few:
+        limit = _CHUNK
+    if inner > limit:
+        total = matmul(a[..., :limit], b[..., :limit, :], p)
+        return (total + matmul(a[..., limit:], b[..., limit:, :], p)) % p
+    if not small:
+        return _long_matmul(a, b, p)
+    if few:
+        high, low = a >> 16, a & 0xFFFF
+        return (((np.matmul(high, b) % p) << 16) + np.matmul(low, b)) % p
+    a0, a1 = _limbs(a, p)
+    b0, b1 = _limbs(b, p)
+    low, high = a0 @ b0, a1 @ b1
+    a0 += a1
+    b0 += b1
+    mixed = a0 @ b0
+    mixed -= low
+    mixed -= high
+    total = high.astype(np.int64) % p
+    for part in (mixed, low):
+        total <<= 16
+        total += part.astype(np.int64)
+        total %= p
+    return total
+
+
+def _limbs(a: Residues, p: int) -> list[np.ndarray]:
+    """Integers of few bits, the lowest first, whose sum in that base is congruent to a."""
+    bits, count = _LIMBS[p <= SMALL]
+    rest, half = np.where(a > p >> 1, a - p, a), 1 << (bits - 1)
+    found = []
+    for _ in range(count - 1):
+        limb = ((rest + half) & ((1 << bits) - 1)) - half
+        found.append(limb.astype(_INTEGERS))
+        rest = (rest - limb) >> bits
+    return [*found, rest.astype(_INTEGERS)]
+
+
+def _long_matmul(a: Residues, b: Residues, p: int) -> Residues:
+    """By six products of matrices of limbs (Karatsuba's), put together by Horner's scheme."""
+    a0, a1, a2 = _limbs(a, p)
+    b0, b1, b2 = _limbs(b, p)
+    low, middle, high = a0 @ b0, a1 @ b1, a2 @ b2
+    first = (a0 + a1) @ (b0 + b1) - low - middle
+    second = (a0 + a2) @ (b0 + b2) - low - high + middle
+    third = (a1 + a2) @ (b1 + b2) - middle - high
+    total = high.astype(np.int64)
+    for part in (third, second, first, low):
+        total = _shifted(total, 21, p) + part.astype(np.int64)
+    return total % p
 
 
 def rank(matrix: Residues, p: int) -> int:
@@ -65,8 +187,8 @@ def inverses(values: Residues, p: int) -> Residues:
     result = np.minimum(power, 1)
     while exponent:
         if exponent & 1:
-            result = result * power % p
-        power = power * power % p
+            result = times(result, power, p)
+        power = times(power, power, p)
         exponent >>= 1
     return result
 
@@ -79,7 +201,7 @@ def batched_rank(matrices: Residues, p: int) -> np.ndarray:
     matrices : ndarray of int64, shape (N, rows, columns)
         Residues modulo p.
     p : int
-        A prime below 2^31.
+        A prime below 2^61.
 
     Returns
     -------
@@ -107,11 +229,11 @@ def batched_rank(matrices: Residues, p: int) -> np.ndarray:
         pivot, target = candidates[index].argmax(axis=1), ranks[index]
         swap = work[index, pivot].copy()
         work[index, pivot] = work[index, target]
-        scaled = swap * inverses(swap[:, column], p)[:, None] % p
+        scaled = times(swap, inverses(swap[:, column], p)[:, None], p)
         work[index, target] = scaled
         factors = np.where(open_rows[index], work[index, :, column], 0)
         factors[np.arange(index.size), target] = 0
-        work[index] = (work[index] - factors[:, :, None] * scaled[:, None, :]) % p
+        work[index] = (work[index] - times(factors[:, :, None], scaled[:, None, :], p)) % p
         ranks[index] += 1
     return ranks
 
@@ -121,7 +243,8 @@ def random_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Resid
     count = 1
     for size in shape:
         count *= size
-    # 64 fresh bits a residue: the bias is below p / 2^64.
+    # 64 fresh bits a residue: none has a probability above (2^64/p + 1)/2^64, which is below 2^-30
+    # (1 + 2^-30) for primes above 2^30 and at most 2^-60 for those above 2^60.
     words = np.frombuffer(rng.randbytes(8 * count), dtype=np.uint64)
     return (words % np.uint64(p)).astype(np.int64).reshape(shape)
 
@@ -151,10 +274,14 @@ def drawn_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Residu
 PRIME_COUNT = 105_097_565 - 54_400_028
 
 
-def random_prime(rng: random.Random) -> int:
-    """A random prime of 31 bits, uniform among the primes in [2^30, 2^31)."""
+# The same of 61 bits: π(2^61) − π(2^60), sequence A007053 of the OEIS.
+LONG_PRIME_COUNT = 55_890_484_045_084_135 - 28_423_094_496_953_330
+
+
+def random_prime(rng: random.Random, bits: int = 31) -> int:
+    """A random prime, uniform among those of so many bits: in [2^30, 2^31), or [2^60, 2^61)."""
     while True:
-        value = rng.randrange(1 << 30, 1 << 31) | 1
+        value = rng.randrange(1 << (bits - 1), 1 << bits) | 1
         if fmpz(value).is_prime():
             return value
 

@@ -24,6 +24,7 @@ it names none they are upper bounds.
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -32,7 +33,10 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, shown
+from algebra.linalg.modular import Residues, times
 from algebra.linalg.rational import exact_number
+from algebra.programs.program import Node
+from algebra.programs.residues import Functions
 
 LINEAR = "linear"
 POLYNOMIAL = "polynomial"
@@ -293,9 +297,7 @@ def _modulus(a: Any) -> int:
 def _horner(coefficients: Sequence[Any], a: Any, p: int = 0) -> Any:
     value = a * 0 + coefficients[-1]
     for c in reversed(coefficients[:-1]):
-        value = value * a + c
-        if p:
-            value = value % p
+        value = (times(value, a, p) + c) % p if p else value * a + c
     return value
 
 
@@ -324,6 +326,21 @@ def _root_of_pi(a: Any) -> Any:
     if _knows_erf(a):
         return type(a.flat[0]).pi().sqrt() if a.size else 1
     return np.sqrt(np.pi)
+
+
+def formal_functions(p: int, seed: int) -> Functions:
+    """Values and slopes of functions by name: of a polynomial its own, else formal ones.
+
+    Equal arguments of one function have equal values, wherever they stand in the program; all
+    others are independent (the module's text).
+    """
+
+    def phi(node: Node, a: Residues) -> tuple[Residues, Residues]:
+        which = zlib.crc32(node.name.encode())
+        values, slopes = Activation.read(node.name).modular(a.reshape(1, -1), which, p, seed)
+        return values.reshape(a.shape), slopes.reshape(a.shape)
+
+    return phi
 
 
 def _scrambled(a: np.ndarray, units: np.ndarray, seed: int, p: int) -> np.ndarray:

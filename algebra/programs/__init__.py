@@ -3,6 +3,9 @@
 program      `Program`, `Node`, `Block`, and `Builder`, which makes programs and checks shapes
 evaluate     A program's values in an arithmetic; the protocol `Arithmetic`
 onnx/        Programs from ONNX files
+residues     Values over GF(p), p below 2^61
+duals        Values with derivatives in one direction over GF(p), forwards
+jacobian     The Jacobian at a point over GF(p), backwards over all samples at once
 """
 
 from algebra.programs.evaluate import Arithmetic, evaluate

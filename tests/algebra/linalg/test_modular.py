@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.linalg.modular import (
+    LONG_PRIME_COUNT,
     PRIME_COUNT,
     batched_rank,
     drawn_residues,
@@ -19,6 +20,7 @@ from algebra.linalg.modular import (
     random_prime,
     random_residues,
     rank,
+    times,
 )
 
 PRIMES = [2, 3, 7, 65521, 1073741827, 2147483647]
@@ -164,3 +166,70 @@ def test_drawn_residues_are_those_of_randrange(p, count, seed):
     drawn = drawn_residues((count, 3), p, one)
     assert drawn.ravel().tolist() == [other.randrange(p) for _ in range(3 * count)]
     assert one.random() == other.random()
+
+
+LONG_PRIMES = [2147483659, (1 << 45) - 55, 1152921504606847009, 2305843009213693921, (1 << 61) - 1]
+
+
+@given(st.sampled_from(LONG_PRIMES), st.integers(0, 10**6), st.integers(1, 3))
+def test_long_residues_multiply_like_python_integers(p, seed, axes):
+    """Entrywise products of residues below 2^61 are exact, among them the extreme residues."""
+    rng = random.Random(seed)
+    a = random_residues((7,) * axes, p, rng)
+    b = random_residues((7,) * axes, p, rng)
+    special = np.array([0, 1, p - 1, p // 2, p // 2 + 1, 1 << 31, (1 << 31) - 1]) % p
+    a.flat[:7], b.flat[:7] = special, rng.sample(special.tolist(), 7)
+    assert (times(a, b, p) == a.astype(object) * b.astype(object) % p).all()
+    assert (times(a, b[0], p) == a.astype(object) * b[0].astype(object) % p).all()
+
+
+def test_many_long_products_are_formed_in_blocks():
+    """Shapes that are broadcast, of more entries than one block, give the same residues."""
+    p, rng = LONG_PRIMES[-1], random.Random(3)
+    a, b = random_residues((3, 1, 40_000), p, rng), random_residues((1, 2, 40_000), p, rng)
+    assert (times(a, b, p) == a.astype(object) * b.astype(object) % p).all()
+    a, b = random_residues((40_000, 2), p, rng), random_residues((40_000, 2), p, rng)
+    assert (times(a, b, p) == a.astype(object) * b.astype(object) % p).all()
+
+
+@pytest.mark.parametrize("p", [*LONG_PRIMES, *PRIMES[3:]])
+@pytest.mark.parametrize("inner", [0, 1, 30, 1024, 1025, 2100])
+def test_products_by_limbs_are_exact(p, inner):
+    """Products of matrices through limbs are those of Python's integers, sums split or not."""
+    rng = random.Random(inner)
+    a, b = random_residues((6, inner), p, rng), random_residues((inner, 7), p, rng)
+    assert (matmul(a, b, p) == exact(a, b, p)).all()
+
+
+@pytest.mark.parametrize("p", [*LONG_PRIMES, *PRIMES[3:]])
+def test_limbs_at_their_largest(p):
+    """Residues whose limbs are as large as they can be, of either sign, in the longest sums."""
+    bits = 16 if p <= 1 << 31 else 21
+    top = sum(1 << (bits * k + bits - 1) for k in range(2 if bits == 16 else 3)) % p
+    for low in (top, p - top, p // 2, p // 2 + 1, p - 1):
+        a, b = np.full((5, 1024), low), np.full((1024, 40), low)
+        assert (matmul(a, b, p) == low * low * 1024 % p).all()
+
+
+@pytest.mark.parametrize("p", LONG_PRIMES)
+def test_long_ranks_and_inverses(p):
+    """Ranks of matrices of known rank, in one and in a batch; inverses of long residues."""
+    rng = random.Random(p)
+    known = [
+        matmul(random_residues((5, k), p, rng), random_residues((k, 6), p, rng), p)
+        for k in range(6)
+    ]
+    assert batched_rank(np.stack(known), p).tolist() == list(range(6))
+    assert [rank(matrix, p) for matrix in known] == list(range(6))
+    values = random_residues((50,), p, rng)
+    assert (times(values, inverses(values, p), p) == 1).all()
+
+
+def test_long_primes():
+    """Primes of 61 bits lie in the upper half, and are prime."""
+    rng = random.Random(1)
+    for _ in range(5):
+        p = random_prime(rng, 61)
+        assert 1 << 60 < p < 1 << 61
+        assert sympy.isprime(p)
+    assert LONG_PRIME_COUNT > 1 << 54

@@ -1,0 +1,478 @@
+r"""The Jacobian of a program at a point over GF(p): reverse mode over the batch.
+
+What is held for a value v is its *adjoint*, the derivative of all outputs of each sample by its
+entries: an array (outputs) × (shape of v) × (batch).  No operation mixes samples, so a label has
+no derivative by what belongs to another sample.  Where the derivative is the same for all samples
+(behind v come only products with weights), the batch axis has size 1.
+
+A weight that enters a product with a batched value may have very many entries of which few are
+asked for.  Its adjoint is not formed: the two factors (adjoint of the product, the other value)
+are kept for each place where the weight stands, and only the columns of the cells asked for are
+made of them (`Pair`).
+
+Values that do not depend on a sample but on weights (shared, tied, scaled weights, products of
+weights) are differentiated *forwards*, as sparse matrices of few entries (`_Sparse`): each weight
+asked for moves few of them.  A column is then the sum over the entries that its weight moves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from algebra.linalg.contractions import contraction
+from algebra.linalg.modular import Residues, times
+from algebra.programs.evaluate import evaluate
+from algebra.programs.program import Node, Program
+from algebra.programs.residues import BATCH, ModularArithmetic
+from algebra.time_limits import check_time
+
+# A weight: the name of its block, then its place.
+ProgramCell = tuple[Any, ...]
+# Takes places of a value (an axis a row) to derivatives by its entries: entries×outputs×batch.
+Columns = Callable[[np.ndarray], Residues]
+# Names the axis of outputs, of gathered entries, and of places in contractions.
+_OUT, _ENTRY = "&", "#"
+# Entries that columns are formed of at a time.
+_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A product in which a value that all samples share stands, and what follows it.
+
+    Attributes
+    ----------
+    letters : str
+        Those of the value in the product.
+    result : str
+        Those of the product.
+    adjoint : ndarray of int64
+        Of the product: outputs, the axes of the product, batch.
+    others : tuple of (str, ndarray)
+        The other factors with their letters, each with its batch axis.
+    """
+
+    letters: str
+    result: str
+    adjoint: Residues
+    others: tuple[tuple[str, Residues], ...]
+
+    def columns(self, at: np.ndarray, p: int) -> Residues:
+        """The derivatives by some entries: their places (an axis a row) to outputs×batch each."""
+        on = _on_diagonals(self.letters, at)
+        if not on.all():
+            found = self.columns(at[:, on], p)
+            out = np.zeros((at.shape[1], *found.shape[1:]), np.int64)
+            out[on] = found
+            return out
+        groups, values = [], []
+        for group, value in ((_OUT + self.result, self.adjoint), *self.others):
+            # The axes that the value has, too, are fixed at the entries' places.
+            fixed = [k for k, letter in enumerate(group) if letter in self.letters]
+            free = [k for k, letter in enumerate(group) if letter not in self.letters]
+            moved = value.transpose(*fixed, *free, -1)
+            if fixed:
+                moved = moved[tuple(at[self.letters.index(group[k])] for k in fixed)]
+            batched = value.shape[-1] > 1
+            groups.append(
+                (_ENTRY if fixed else "")
+                + "".join(group[k] for k in free)
+                + (BATCH if batched else "")
+            )
+            values.append(moved if batched else moved[..., 0])
+        if not any(_ENTRY in group for group in groups):
+            groups.append(_ENTRY)
+            values.append(np.ones(at.shape[1], np.int64))
+        some = any(BATCH in group for group in groups)
+        result = _ENTRY + _OUT + (BATCH if some else "")
+        found = contraction(f"{','.join(groups)}->{result}", values, p)
+        return found if some else found[..., None]
+
+
+@dataclass(frozen=True)
+class _Sparse:
+    """How the cells asked for move the entries of a value: coefficients at (entry, column)."""
+
+    entries: np.ndarray
+    columns: np.ndarray
+    coefficients: Residues
+
+    def scaled(self, factors: Residues, p: int) -> _Sparse:
+        """Each entry times a number of its own."""
+        return _Sparse(
+            self.entries, self.columns, times(self.coefficients, factors.ravel()[self.entries], p)
+        )
+
+
+def _places(entries: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Places of entries in row-major order, an axis a row."""
+    if not shape:
+        return np.zeros((0, len(entries)), np.int64)
+    return np.array(np.unravel_index(entries, shape), np.int64)
+
+
+def _entries(places: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """The inverse of `_places`."""
+    if not shape:
+        return np.zeros(places.shape[1], np.int64)
+    return np.ravel_multi_index(tuple(places), shape)
+
+
+def _on_diagonals(letters: str, at: np.ndarray) -> np.ndarray:
+    """Whether axes with the same letter have the same index, for each place."""
+    first = [at[letters.index(letter)] for letter in letters]
+    return np.all(at == np.array(first, np.int64).reshape(at.shape), axis=0)
+
+
+def _joined(parts: Sequence[_Sparse]) -> _Sparse:
+    return _Sparse(
+        np.concatenate([part.entries for part in parts]),
+        np.concatenate([part.columns for part in parts]),
+        np.concatenate([part.coefficients for part in parts]),
+    )
+
+
+class Sweep:
+    """A pass forwards and backwards through a program.
+
+    Parameters
+    ----------
+    program : Program
+    arithmetic : ModularArithmetic
+    blocks : mapping of str to ndarray of int64
+        Values of the blocks, with the batch axis last: `algebra.programs.residues.placed`.
+    names : sequence of str, optional
+        The weights that derivatives are wanted of; all of them by default.
+    target : int, optional
+        The node that is differentiated; the labels by default.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        arithmetic: ModularArithmetic,
+        blocks: Mapping[str, Residues],
+        names: Sequence[str] | None = None,
+        target: int | None = None,
+    ) -> None:
+        self.program, self.arithmetic, self.p = program, arithmetic, arithmetic.p
+        self.target = program.output if target is None else target
+        nodes, needed = program.nodes, program.needed([self.target])
+        self.batch = max((value.shape[-1] for value in blocks.values()), default=1)
+        self.values = evaluate(program, arithmetic, blocks, needed)
+        wanted = set(program.weights if names is None else names)
+        # The nodes that depend on a weight whose derivatives are wanted.
+        self.moving: set[int] = set()
+        for number in sorted(needed):
+            node = nodes[number]
+            if (node.op == "block" and not node.batched and node.name in wanted) or (
+                self.moving.intersection(node.inputs)
+            ):
+                self.moving.add(number)
+        self.pairs: dict[int, list[Pair]] = {}
+        # Adjoints of shared values that enter batched ones otherwise than in a product.
+        self.dense: dict[int, Residues] = {}
+        self._backwards()
+
+    @property
+    def value(self) -> Residues:
+        """The value that is differentiated: its shape, then the batch."""
+        return self.values[self.target]
+
+    def _backwards(self) -> None:
+        nodes, output = self.program.nodes, self.program.nodes[self.target]
+        if self.target not in self.moving:
+            return
+        start = np.eye(output.size, dtype=np.int64).reshape(output.size, *output.shape, 1)
+        if not output.batched:
+            self.dense[self.target] = start
+            return
+        adjoints = {self.target: start}
+        for number in sorted(self.moving, reverse=True):
+            node = nodes[number]
+            if not node.batched or number not in adjoints:
+                continue
+            check_time()
+            adjoint = adjoints.pop(number)
+            for position, k in enumerate(node.inputs):
+                if k not in self.moving:
+                    continue
+                if not nodes[k].batched and node.op == "contract":
+                    self.pairs.setdefault(k, []).append(self._pair(node, position, adjoint))
+                    continue
+                part = self._pulled(node, position, adjoint)
+                into = adjoints if nodes[k].batched else self.dense
+                into[k] = (into[k] + part) % self.p if k in into else part
+
+    def _pair(self, node: Node, position: int, adjoint: Residues) -> Pair:
+        groups, _, result = node.letters.partition("->")
+        split = groups.split(",")
+        others = tuple(
+            (split[k], self.values[number]) for k, number in enumerate(node.inputs) if k != position
+        )
+        return Pair(split[position], result, adjoint, others)
+
+    def _pulled(self, node: Node, position: int, adjoint: Residues) -> Residues:
+        """What an adjoint adds to that of the input at a position."""
+        p, inputs = self.p, [self.values[k] for k in node.inputs]
+        match node.op:
+            case "add":
+                return adjoint
+            case "multiply":
+                return times(adjoint, inputs[1 - position][None], p)
+            case "scale":
+                assert node.number is not None
+                return self.arithmetic.scale(node, adjoint, node.number)
+            case "contract":
+                return self._through(node, position, adjoint)
+            case "index":
+                return self._gathered(node, position, adjoint)
+            case "choose":
+                if position == 0:
+                    return np.zeros((1,) * adjoint.ndim, np.int64)
+                positive = self.arithmetic.signs(node, inputs[0])
+                return np.where(positive if position == 1 else ~positive, adjoint, 0)
+            case "power" | "invert" | "root" | "apply":
+                return times(adjoint, self.arithmetic.slopes(node, inputs[0])[None], p)
+        raise AssertionError(f"no derivative of {node.op!r}")
+
+    def _through(self, node: Node, position: int, adjoint: Residues) -> Residues:
+        """An adjoint times the other factors of a contraction."""
+        groups, _, result = node.letters.partition("->")
+        split = groups.split(",")
+        own = split[position]
+        parts = [(_OUT + result, adjoint)]
+        parts += [
+            (split[k], self.values[number]) for k, number in enumerate(node.inputs) if k != position
+        ]
+        if len(set(own)) < len(own):
+            return self._spread(node, position, parts)
+        # Letters that stand in this factor alone are summed: their derivative is the same.
+        known = set("".join(group for group, _ in parts))
+        alone = [letter for letter in own if letter not in known]
+        sizes = dict(zip(own, self.program.nodes[node.inputs[position]].shape, strict=True))
+        parts += [(letter, np.ones((sizes[letter], 1), np.int64)) for letter in alone]
+        named = [group + (BATCH if value.shape[-1] > 1 else "") for group, value in parts]
+        values = [value if value.shape[-1] > 1 else value[..., 0] for _, value in parts]
+        some = any(BATCH in group for group in named)
+        found = contraction(
+            f"{','.join(named)}->{_OUT}{own}{BATCH if some else ''}", values, self.p
+        )
+        return found if some else found[..., None]
+
+    def _spread(self, node: Node, position: int, parts: list[tuple[str, Residues]]) -> Residues:
+        """Of a factor whose diagonal is taken: zero off the diagonal."""
+        groups, _, result = node.letters.partition("->")
+        shape = self.program.nodes[node.inputs[position]].shape
+        pair = Pair(groups.split(",")[position], result, parts[0][1], tuple(parts[1:]))
+        columns = pair.columns(np.indices(shape).reshape(len(shape), -1), self.p)
+        return np.moveaxis(columns.reshape(*shape, *columns.shape[1:]), len(shape), 0)
+
+    def _gathered(self, node: Node, position: int, adjoint: Residues) -> Residues:
+        """The adjoint of a part whose entries were put somewhere, perhaps at several places."""
+        assert node.where is not None
+        nodes = self.program.nodes
+        start = sum(nodes[k].size for k in node.inputs[:position])
+        part = nodes[node.inputs[position]]
+        where = node.where.ravel() - start
+        places = np.flatnonzero((where >= 0) & (where < part.size))
+        flat = adjoint.reshape(adjoint.shape[0], -1, adjoint.shape[-1])
+        out = np.zeros((flat.shape[0], part.size, flat.shape[2]), np.int64)
+        _add_at(out, where[places], flat[:, places], self.p)
+        return out.reshape(flat.shape[0], *part.shape, flat.shape[2])
+
+    # -- columns -----------------------------------------------------------------------------
+
+    def jacobian(self, cells: Sequence[ProgramCell]) -> Residues:
+        """Columns of the Jacobian, rows (output, sample): the module's text."""
+        batch = self.batch
+        output = self.program.nodes[self.target]
+        rows = output.size
+        out = np.zeros((len(cells), rows, batch if output.batched else 1), np.int64)
+        for number, sparse in self._tangents(cells).items():
+            for columns in self._columns_of(number):
+                self._collect(out, sparse, columns, self.program.nodes[number].shape)
+        if not output.batched:
+            out = np.broadcast_to(out, (len(cells), rows, batch))
+        return out.reshape(len(cells), rows * out.shape[2]).T
+
+    def _columns_of(self, number: int) -> Iterator[Columns]:
+        """What takes places of a shared value to derivatives, for each place where it stands."""
+        for pair in self.pairs.get(number, ()):
+            yield partial(pair.columns, p=self.p)
+        if number in self.dense:
+            adjoint = np.moveaxis(self.dense[number], 0, -2)
+            yield lambda at: np.broadcast_to(adjoint[tuple(at)], (at.shape[1], *adjoint.shape[-2:]))
+
+    def _collect(
+        self, out: Residues, sparse: _Sparse, columns: Columns, shape: tuple[int, ...]
+    ) -> None:
+        """Add to the columns what the entries of one value bring, a block at a time."""
+        step = max(1, _BLOCK // max(1, out.shape[1] * out.shape[2]))
+        for start in range(0, len(sparse.entries), step):
+            check_time()
+            part = slice(start, start + step)
+            found = columns(_places(sparse.entries[part], shape))
+            coefficients = sparse.coefficients[part]
+            if (coefficients != 1).any():
+                found = times(found, coefficients[:, None, None], self.p)
+            targets = sparse.columns[part]
+            if len(np.unique(targets)) == len(targets):
+                out[targets] = (out[targets] + found) % self.p
+            else:
+                for k, target in enumerate(targets):
+                    out[target] = (out[target] + found[k]) % self.p
+
+    def _tangents(self, cells: Sequence[ProgramCell]) -> dict[int, _Sparse]:
+        """How the cells move the values that all samples share, forwards."""
+        by_name: dict[str, list[int]] = {}
+        for k, cell in enumerate(cells):
+            by_name.setdefault(cell[0], []).append(k)
+        moved: dict[int, _Sparse] = {}
+        for number in sorted(self.moving):
+            node = self.program.nodes[number]
+            if node.batched:
+                continue
+            if node.op == "block":
+                columns = by_name.get(node.name, [])
+                if columns:
+                    at = np.array([cells[k][1:] for k in columns], np.int64)
+                    at = at.reshape(len(columns), len(node.shape))
+                    ones = np.ones(len(columns), np.int64)
+                    moved[number] = _Sparse(_entries(at.T, node.shape), np.array(columns), ones)
+                continue
+            parts = [
+                self._pushed(node, position, moved[k])
+                for position, k in enumerate(node.inputs)
+                if k in moved
+            ]
+            if parts:
+                moved[number] = _joined(parts)
+        return moved
+
+    def _pushed(self, node: Node, position: int, moved: _Sparse) -> _Sparse:
+        """How the entries of a shared value move with those of its input at a position."""
+        p, inputs = self.p, [self.values[k] for k in node.inputs]
+        match node.op:
+            case "add":
+                return moved
+            case "multiply":
+                return moved.scaled(inputs[1 - position], p)
+            case "scale":
+                assert node.number is not None
+                return moved.scaled(
+                    np.full(node.size, self.arithmetic.number(node.number), np.int64), p
+                )
+            case "index":
+                assert node.where is not None
+                nodes = self.program.nodes
+                start = sum(nodes[k].size for k in node.inputs[:position])
+                size = nodes[node.inputs[position]].size
+                where = node.where.ravel() - start
+                return _followed(moved, where, size)
+            case "choose":
+                if position == 0:
+                    return _Sparse(*(np.zeros(0, np.int64),) * 3)
+                positive = self.arithmetic.signs(node, inputs[0])
+                chosen = positive if position == 1 else ~positive
+                return moved.scaled(chosen.astype(np.int64), p)
+            case "power" | "invert" | "root" | "apply":
+                return moved.scaled(self.arithmetic.slopes(node, inputs[0]), p)
+            case "contract":
+                return self._contracted(node, position, moved)
+        raise AssertionError(f"no derivative of {node.op!r}")
+
+    def _contracted(self, node: Node, position: int, moved: _Sparse) -> _Sparse:
+        groups, _, result = node.letters.partition("->")
+        split = groups.split(",")
+        own, shape = split[position], self.program.nodes[node.inputs[position]].shape
+        at = _places(moved.entries, shape)
+        keep = _on_diagonals(own, at)
+        at, columns = at[:, keep], moved.columns[keep]
+        named, values = [_ENTRY], [moved.coefficients[keep]]
+        for k, number in enumerate(node.inputs):
+            if k == position:
+                continue
+            group, value = split[k], self.values[number][..., 0]
+            fixed = [a for a, letter in enumerate(group) if letter in own]
+            free = [a for a, letter in enumerate(group) if letter not in own]
+            value = value.transpose(*fixed, *free)
+            if fixed:
+                value = value[tuple(at[own.index(group[a])] for a in fixed)]
+            named.append((_ENTRY if fixed else "") + "".join(group[a] for a in free))
+            values.append(value)
+        rest = [letter for letter in result if letter not in own]
+        found = contraction(f"{','.join(named)}->{_ENTRY}{''.join(rest)}", values, self.p)
+        inner = np.indices(found.shape[1:]).reshape(len(rest), math.prod(found.shape[1:]))
+        shape = (at.shape[1], inner.shape[1])
+        places = [
+            inner[rest.index(letter)][None] if letter in rest else at[own.index(letter)][:, None]
+            for letter in result
+        ]
+        wide = np.array([np.broadcast_to(place, shape).ravel() for place in places], np.int64)
+        entries = _entries(wide.reshape(len(result), math.prod(shape)), node.shape)
+        return _Sparse(entries, np.repeat(columns, shape[1]), found.reshape(-1))
+
+
+def _followed(moved: _Sparse, where: np.ndarray, size: int) -> _Sparse:
+    """Entries at the places where they are put: each at none, one or several."""
+    places = np.flatnonzero((where >= 0) & (where < size))
+    order = places[np.argsort(where[places], kind="stable")]
+    counts = np.bincount(where[places], minlength=size)
+    starts = np.cumsum(counts) - counts
+    many = counts[moved.entries]
+    offsets = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+    return _Sparse(
+        order[np.repeat(starts[moved.entries], many) + offsets],
+        np.repeat(moved.columns, many),
+        np.repeat(moved.coefficients, many),
+    )
+
+
+def _add_at(out: Residues, targets: np.ndarray, parts: Residues, p: int) -> None:
+    """Add parts (along the second axis) at targets that may repeat, modulo p."""
+    unique, counts = np.unique(targets, return_counts=True)
+    if len(unique) == len(targets):
+        out[:, targets] = parts
+        return
+    order = np.argsort(targets, kind="stable")
+    starts = np.cumsum(counts) - counts
+    for k in range(int(counts.max())):
+        some = counts > k
+        chosen = order[starts[some] + k]
+        out[:, unique[some]] = (out[:, unique[some]] + parts[:, chosen]) % p
+
+
+def program_jacobian(
+    program: Program,
+    arithmetic: ModularArithmetic,
+    blocks: Mapping[str, Residues],
+    cells: Sequence[ProgramCell],
+    target: int | None = None,
+) -> Residues:
+    """Columns of the Jacobian of a program's labels for some weights, modulo p.
+
+    Parameters
+    ----------
+    program : Program
+    arithmetic : ModularArithmetic
+    blocks : mapping of str to ndarray of int64
+        Values of the blocks: `algebra.programs.residues.placed`.
+    cells : sequence of cells
+        Name of a weight's block, then the place of the entry.
+    target : int, optional
+        Another node to differentiate instead of the labels.
+
+    Returns
+    -------
+    ndarray of int64, shape (entries of the labels of a sample · samples, number of cells)
+        Row k·m + c holds the derivative of entry k (in row-major order) of sample c.
+    """
+    names = sorted({str(cell[0]) for cell in cells})
+    return Sweep(program, arithmetic, blocks, names, target).jacobian(cells)

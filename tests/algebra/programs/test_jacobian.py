@@ -1,0 +1,123 @@
+"""Jacobians of programs: backwards against forwards, and against differences of polynomials."""
+
+import itertools
+import random
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from algebra.linalg.modular import random_residues
+from algebra.programs import Builder, evaluate
+from algebra.programs.duals import DualArithmetic, DualValue
+from algebra.programs.jacobian import Sweep, program_jacobian
+from tests.algebra.programs.programs import (
+    LONG_PRIME,
+    SMALL_PRIME,
+    all_cells,
+    point,
+    random_program,
+)
+
+
+def forwards(program, arithmetic, blocks, cells, target=None):
+    """The Jacobian, one direction after another in dual numbers."""
+    target = program.output if target is None else target
+    columns = []
+    batch = max((value.shape[-1] for value in blocks.values()), default=1)
+    for name, *place in cells:
+        duals = {key: DualValue(value, np.zeros_like(value)) for key, value in blocks.items()}
+        duals[name].tangent[(*place, 0)] = 1
+        found = evaluate(program, DualArithmetic(arithmetic), duals, [target])[target].tangent
+        columns.append(np.broadcast_to(found, (*found.shape[:-1], batch)).ravel())
+    return np.array(columns).T
+
+
+@given(st.integers(0, 10**6), st.sampled_from([SMALL_PRIME, LONG_PRIME]), st.integers(1, 3))
+def test_backwards_is_forwards(seed, p, samples):
+    """Reverse mode and dual numbers give the same Jacobian of a random program."""
+    program = random_program(seed)
+    arithmetic, blocks = point(program, p, seed, samples)
+    cells = all_cells(program)
+    rows = program.nodes[program.output].size
+    found = program_jacobian(program, arithmetic, blocks, cells)
+    assert found.shape == (rows * samples, len(cells))
+    assert np.array_equal(found, forwards(program, arithmetic, blocks, cells))
+
+
+@given(st.integers(0, 10**6))
+def test_some_columns_in_any_order(seed):
+    """The columns of some cells are those of all cells, in the order asked for."""
+    program = random_program(seed)
+    arithmetic, blocks = point(program, LONG_PRIME, seed)
+    cells = all_cells(program)
+    order = random.Random(seed).sample(range(len(cells)), (len(cells) + 1) // 2)
+    whole = program_jacobian(program, arithmetic, blocks, cells)
+    some = program_jacobian(program, arithmetic, blocks, [cells[k] for k in order])
+    assert np.array_equal(some, whole[:, order])
+
+
+@given(st.integers(0, 10**6))
+def test_a_polynomial_moves_by_its_derivative(seed):
+    """On a line, f(a + t b) is a polynomial in t whose coefficient at t, interpolated, is J b."""
+    program, p = random_program(seed, 3, rational=False, functions=False), LONG_PRIME
+    arithmetic, blocks = point(program, p, seed)
+    # Three operations of degree 3 at most.
+    degree, cells, values = 27, all_cells(program), []
+    step = random_residues((len(cells),), p, random.Random(seed)).astype(object)
+    for t in range(degree + 1):
+        moved = {name: value.copy() for name, value in blocks.items()}
+        for (name, *place), b in zip(cells, step, strict=True):
+            moved[name][(*place, 0)] = (int(moved[name][(*place, 0)]) + t * b) % p
+        found = evaluate(program, arithmetic, moved)[program.output]
+        values.append(np.broadcast_to(found, (*found.shape[:-1], 3)).ravel().astype(object))
+    # Newton's series at 0, …, degree: the coefficient of t in "t over k" is (−1)^(k−1)/k.
+    total = 0 * values[0]
+    for k in range(1, degree + 1):
+        values = [(b - a) % p for a, b in itertools.pairwise(values)]
+        total = total + (-1) ** (k - 1) * pow(k, -1, p) * values[0]
+    J = program_jacobian(program, arithmetic, blocks, cells).astype(object)
+    assert np.array_equal(J @ step % p, total % p)
+
+
+def test_a_weight_in_many_places():
+    """A recurrent matrix gathers a pair for each step, and asked cells alone are formed."""
+    build = Builder()
+    W, x = build.weight("W", (3, 3)), build.sample("X", (3,))
+    h = x
+    for _ in range(4):
+        h = build.contract("ij,j->i", W, h)
+    program = build.program(h)
+    arithmetic, blocks = point(program, LONG_PRIME, 1)
+    sweep = Sweep(program, arithmetic, blocks)
+    assert [len(pairs) for pairs in sweep.pairs.values()] == [4]
+    assert {pair.adjoint.shape[-1] for pair in sweep.pairs[W.number]} == {1}
+    cells = [("W", 0, 1), ("W", 2, 2)]
+    assert np.array_equal(sweep.jacobian(cells), forwards(program, arithmetic, blocks, cells))
+
+
+def test_another_value_can_be_differentiated():
+    """The derivative of a named value in the middle."""
+    build = Builder()
+    W, x = build.weight("W", (2, 3)), build.sample("X", (3,))
+    hidden = build.name("hidden", build.apply("tanh", build.contract("ij,j->i", W, x)))
+    program = build.program(build.contract("i->", hidden))
+    arithmetic, blocks = point(program, LONG_PRIME, 2)
+    cells, target = all_cells(program), program.named["hidden"]
+    found = program_jacobian(program, arithmetic, blocks, cells, target)
+    assert found.shape == (6, 6)
+    assert np.array_equal(found, forwards(program, arithmetic, blocks, cells, target))
+
+
+def test_chosen_values_follow_the_pattern():
+    """Where a pattern is given, a choice has the derivative of what is chosen."""
+    build = Builder()
+    W, x = build.weight("W", (4, 2)), build.sample("X", (2,))
+    a = build.contract("ij,j->i", W, x)
+    program = build.program(build.choose(a, build.multiply(a, a), build.scale(a, 3)))
+    arithmetic, blocks = point(program, LONG_PRIME, 5)
+    arithmetic = replace(arithmetic, signs=lambda node, value: value % 2 == 1)
+    cells = all_cells(program)
+    found = program_jacobian(program, arithmetic, blocks, cells)
+    assert np.array_equal(found, forwards(program, arithmetic, blocks, cells))
