@@ -44,6 +44,22 @@ def rationals(value: Any, name: str, dimensions: int = 2) -> Rationals:
 
 
 @dataclass(frozen=True)
+class HiddenUnits:
+    """In which order and with which positive factors another network has a layer's ReLU units.
+
+    Attributes
+    ----------
+    order : tuple of int
+        Unit i of the other network is unit ``order[i]`` of this one.
+    factors : tuple of fmpq
+        Unit i of the other network is so many times that unit; positive.
+    """
+
+    order: tuple[int, ...]
+    factors: tuple[fmpq, ...]
+
+
+@dataclass(frozen=True)
 class DenseNet:
     """A target: ``W_l σ(… σ(W_1 x + b_1) …) + b_l``.
 
@@ -80,6 +96,30 @@ class DenseNet:
                 raise InputError(f"the target's W{k} has {len(W)} rows, b{k} {len(b)} entries")
         return cls(matrices, vectors)
 
+    def with_hidden_units(self, units: Sequence[HiddenUnits]) -> DenseNet:
+        """The same function with hidden units in other orders and scales: σ(D h) = D σ(h), D > 0.
+
+        Raises
+        ------
+        InputError
+            Where an order is no permutation or a factor is not positive.
+        """
+        sizes = [len(W) for W in self.weights[:-1]]
+        if len(units) != len(sizes):
+            raise InputError(f"`units` has {len(units)} layers; {len(sizes)} are hidden")
+        for size, layer in zip(sizes, units, strict=True):
+            if sorted(layer.order) != list(range(size)):
+                raise InputError(f"`order` ({shown(list(layer.order))}) must permute {size} units")
+            if len(layer.factors) != size or not all(factor > 0 for factor in layer.factors):
+                raise InputError(f"`factors` must be {size} positive rationals")
+        weights, shifts = list(self.weights), list(self.shifts)
+        for k, layer in enumerate(units):
+            order, factors = list(layer.order), np.array(layer.factors, dtype=object)
+            weights[k] = factors[:, None] * weights[k][order]
+            shifts[k] = factors * shifts[k][order]
+            weights[k + 1] = weights[k + 1][:, order] / factors
+        return DenseNet(tuple(weights), tuple(shifts))
+
     def __call__(self, X: Rationals) -> Rationals:
         """Outputs for samples X, one a column."""
         return _run(self.weights, [None] * len(self.weights), self.shifts, X)
@@ -97,12 +137,15 @@ class NormalizedNet:
         The diagonals of Γ_1, …, Γ_2l, and β_1, …, β_2l.
     radius : fmpq
         It realizes its target on ‖x‖ ≤ radius.
+    hidden : tuple of HiddenUnits
+        How its states behind the blocks are the target's; empty where they are the target's own.
     """
 
     weights: tuple[Rationals, ...] = field(repr=False)
     scales: tuple[Rationals, ...]
     shifts: tuple[Rationals, ...]
     radius: fmpq
+    hidden: tuple[HiddenUnits, ...] = ()
 
     def __call__(self, X: Rationals) -> Rationals:
         """Outputs for samples X, one a column."""

@@ -1,23 +1,13 @@
-r"""Tuning only normalization layers, exactly: scales and shifts that realize a target.
+r"""Scales of one block, exactly: those that realize a layer of a target, or why there are none.
 
-A frozen network of depth 2l,
+Block k of a frozen network is Γ_2k W_2k Γ_{2k-1} W_{2k-1} where no unit is silent; it is to be the
+target's W*_k.  Γ_{2k-1} follows from the linear system of Lemma 1
+(`algebra.normalization.khatri_rao`) with Γ_2k = 1; or both follow from a homogeneous one, which
+needs n − 1 hidden units less (`width_needed`).  All is rational.
 
-.. math:: f(x) = Γ_{2l} W_{2l} σ(Γ_{2l-1} W_{2l-1} σ(… σ(Γ_1 W_1 x + β_1) …) + β_{2l-1}) + β_{2l},
-
-is to equal a target of depth l, ``g(x) = W*_l σ(… σ(W*_1 x + b*_1) …) + b*_l``, on a ball by
-choice of the diagonal Γ and the β alone (Theorem 1 of [1]_; a target's own scales are part
-of its W*).  Block k of f is made equal to layer k of g:
-
-* *scales*: Γ_{2k-1} from the linear system of Lemma 1 (`algebra.normalization.khatri_rao`),
-Γ_{2k} = 1; or
-  both from a homogeneous one, which needs n − 1 hidden units less (`width_needed`);
-* *linearization*: β_{2k-1} so large that no hidden unit is ever silent: the inputs of the
-  block have norm at most R, so |γ_i ⟨w_i, x⟩| ≤ |γ_i| ‖w_i‖ R ≤ β_i (Cauchy–Schwarz);
-* β_{2k} = b*_k − Γ_{2k} W_{2k} β_{2k-1}.
-
-Everything is rational.  R for the next block is a rational upper bound of
-‖W*_k‖_F R + ‖b*_k‖.  Where the system has no solution, the proof is a vector y with
-y·(columns) = 0 and y·vec(W*) ≠ 0 (Fredholm's alternative): an `Obstruction`.
+Where the system has no solution, the proof is a vector y with y·(columns) = 0 and
+y·vec(W*) ≠ 0 (Fredholm's alternative): an `Obstruction`.  What it proves of a whole network is
+said in `algebra.normalization.reconstruct`.
 
 References
 ----------
@@ -27,22 +17,15 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from algebra.errors import InputError, shown
+from algebra.errors import InputError
 from algebra.linalg.rational import Rationals, column, echelon, matrix
-from algebra.normalization.dense import (
-    DenseNet,
-    NormalizedNet,
-    norm_bound,
-    rationals,
-    size_text,
-)
+from algebra.normalization.dense import rationals, size_text
 from algebra.normalization.khatri_rao import khatri_rao
 
 # Combinations of null vectors tried before a scale that must not be 0 is given up.
@@ -87,7 +70,7 @@ class Obstruction:
 
 
 class Unreachable(InputError):
-    """No scales realize the target; the proof is in ``obstruction``."""
+    """No scales realize the target layer; the proof is in ``obstruction``."""
 
     def __init__(self, obstruction: Obstruction, text: str) -> None:
         super().__init__(text)
@@ -153,7 +136,7 @@ def solve_scales(W2: Any, W1: Any, target: Any, *, layer: int = 1) -> Rationals:
 def solve_both_scales(
     W2: Any, W1: Any, target: Any, *, layer: int = 1
 ) -> tuple[Rationals, Rationals]:
-    """γ and γ' with diag(γ') W_2 diag(γ) W_1 = target, all γ' nonzero.
+    """γ and γ' with diag(γ') W_2 diag(γ) W_1 = target, γ' nonzero but for rows of zeros.
 
     Parameters, errors as for `solve_scales`; nm − n + 1 hidden units suffice.
 
@@ -171,9 +154,16 @@ def solve_both_scales(
     n, m = target.shape
     K = khatri_rao(W2, W1.T)
     w = K.shape[1]
-    if any(not any(entry != 0 for entry in row) for row in target):
-        # Such an output needs no inverse scale; the plain system says what is possible.
-        return solve_scales(W2, W1, target, layer=layer), np.array([fmpq(1)] * n, dtype=object)
+    kept = [i for i in range(n) if any(entry != 0 for entry in target[i])]
+    if len(kept) < n:
+        # The scale 0 realizes such an output whatever the hidden scales are.
+        gamma, output = np.array([fmpq(0)] * w, dtype=object), np.array([fmpq(0)] * n, dtype=object)
+        if kept:
+            try:
+                gamma, output[kept] = solve_both_scales(W2[kept], W1, target[kept], layer=layer)
+            except Unreachable as failure:
+                raise _with_rows(failure, kept, target.shape) from None
+        return gamma, output
     rows = np.array([[fmpq(0)] * n for _ in range(n * m)], dtype=object)
     for i in range(n):
         rows[i * m : (i + 1) * m, i] = -target[i]
@@ -204,98 +194,6 @@ def solve_both_scales(
     raise InputError(f"layer {layer}: no combination of {len(null)} null vectors was found")
 
 
-def reconstruct(
-    target: DenseNet,
-    frozen: Sequence[Any],
-    *,
-    radius: Any = 1,
-    second_scales: bool = False,
-) -> NormalizedNet:
-    """Scales and shifts with which a frozen network equals a target, exactly (Theorem 1).
-
-    Parameters
-    ----------
-    target : DenseNet
-        Of depth l.
-    frozen : sequence of matrices
-        W_1, …, W_2l: hidden width × inputs, outputs × hidden width, and so on.
-    radius : rational, optional
-        Of the ball of inputs, in the Euclidean norm.
-    second_scales : bool, optional
-        Tune Γ_2, Γ_4, … too: less width is needed.
-
-    Returns
-    -------
-    NormalizedNet
-
-    Raises
-    ------
-    Unreachable
-        With a proof, where the hidden width is too small.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> g = DenseNet.of([[[1, 2], [3, 4]]])
-    >>> W1 = [[1, 0], [0, 1], [1, 1], [1, -1]]
-    >>> W2 = [[1, 2, 1, 0], [0, 1, 1, 1]]
-    >>> f = reconstruct(g, [W1, W2])
-    >>> f.scales[0].tolist(), proves(f, g)
-    ([-3, -1, 4, -1], True)
-    """
-    weights = tuple(rationals(W, f"W{k}") for k, W in enumerate(frozen, 1))
-    if len(weights) != 2 * len(target.weights):
-        raise InputError(
-            f"the frozen network has {len(weights)} layers; a target of depth "
-            f"{len(target.weights)} needs {2 * len(target.weights)}"
-        )
-    bound = rationals([radius], "radius", 1)[0]
-    if not bound > 0:
-        raise InputError(f"`radius` ({shown(radius)}) must be positive")
-    start = bound
-    scales: list[Rationals] = []
-    shifts: list[Rationals] = []
-    for k, (goal, shift) in enumerate(zip(target.weights, target.shifts, strict=True)):
-        W1, W2 = weights[2 * k], weights[2 * k + 1]
-        if second_scales:
-            gamma, output = solve_both_scales(W2, W1, goal, layer=k + 1)
-        else:
-            gamma = solve_scales(W2, W1, goal, layer=k + 1)
-            output = np.array([fmpq(1)] * len(goal), dtype=object)
-        hidden = np.array(
-            [abs(g) * norm_bound(row) * bound for g, row in zip(gamma, W1, strict=True)],
-            dtype=object,
-        )
-        scales += [gamma, output]
-        shifts += [hidden, shift - output * (W2 @ hidden)]
-        bound = norm_bound(goal.ravel()) * bound + norm_bound(shift)
-    return NormalizedNet(weights, tuple(scales), tuple(shifts), start)
-
-
-def proves(net: NormalizedNet, target: DenseNet) -> bool:
-    """Whether a network is exactly the target on its ball, by the argument of Theorem 1.
-
-    Checked without solving anything: hidden units never silent, block matrices equal,
-    constants equal.
-    """
-    bound = net.radius
-    for k, (goal, shift) in enumerate(zip(target.weights, target.shifts, strict=True)):
-        W1, W2 = net.weights[2 * k : 2 * k + 2]
-        g1, g2 = net.scales[2 * k : 2 * k + 2]
-        b1, b2 = net.shifts[2 * k : 2 * k + 2]
-        for g, b, row in zip(g1, b1, W1, strict=True):
-            # b ≥ 0 and b² ≥ γ² ‖w‖² R², without a root.
-            if b < 0 or b * b < g * g * (row @ row) * bound * bound:
-                return False
-        product = g2[:, None] * (W2 @ (g1[:, None] * W1))
-        if any(entry != 0 for entry in (product - goal).ravel()):
-            return False
-        if any(entry != 0 for entry in g2 * (W2 @ b1) + b2 - shift):
-            return False
-        bound = norm_bound(goal.ravel()) * bound + norm_bound(shift)
-    return True
-
-
 def _block(W2: Any, W1: Any, target: Any, layer: int) -> tuple[Rationals, Rationals, Rationals]:
     W2, W1 = rationals(W2, f"W{2 * layer}"), rationals(W1, f"W{2 * layer - 1}")
     target = rationals(target, f"target W{layer}")
@@ -307,6 +205,16 @@ def _block(W2: Any, W1: Any, target: Any, layer: int) -> tuple[Rationals, Ration
             f"{target.shape[0]}×w"
         )
     return W2, W1, target
+
+
+def _with_rows(failure: Unreachable, kept: list[int], shape: tuple[int, int]) -> Unreachable:
+    """The same proof for the target with its rows of zeros."""
+    proof = failure.obstruction
+    vector = np.array([[fmpq(0)] * shape[1] for _ in range(shape[0])], dtype=object)
+    vector[kept] = np.array(proof.vector, dtype=object).reshape(len(kept), shape[1])
+    output = None if proof.output is None else kept[proof.output]
+    text = str(failure).replace(f"output {proof.output} ", f"output {output} ")
+    return Unreachable(Obstruction(proof.layer, tuple(vector.ravel()), output), text)
 
 
 def _identity(rows: int) -> Rationals:

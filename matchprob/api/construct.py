@@ -17,7 +17,10 @@ import numpy as np
 
 from algebra.errors import InputError, shown, whole_number
 from algebra.normalization.dense import DenseNet, norm_bound, rationals
+from algebra.normalization.hidden_orders import NotRealized
+from algebra.normalization.hidden_scales import NOT_FOUND
 from algebra.normalization.khatri_rao import width_needed
+from algebra.normalization.scales import Unreachable
 from algebra.normalization.skip_blocks import SkipBlock, TunedSkipBlock, realize_by_depth
 from algebra.results import Result
 from matchprob.api.layers import Layer, read_network
@@ -192,8 +195,10 @@ def construct(
     Raises
     ------
     InputError
-        Where shapes do not fit; its subclass `algebra.normalization.scales.Unreachable`, with
-        a proof, where `exact` is asked for and the width is too small.
+        Where shapes do not fit.  Where `exact` is asked for and the width is too small, its
+        subclasses: `algebra.normalization.scales.Unreachable`, with a proof, for a target of one
+        layer; `algebra.normalization.hidden_orders.NotRealized` for a deeper one, whose `status`
+        says what is known.
 
     Examples
     --------
@@ -231,12 +236,21 @@ def construct(
         matrices = [layer.weight for layer in given.layers]
         offsets = [np.abs(layer.bias) + np.abs(layer.mean) for layer in given.layers]
     if exact:
-        made = construct_exactly(net, matrices, radius=radius, second_scales=second_scales)
+        try:
+            made = construct_exactly(net, matrices, radius=radius, second_scales=second_scales)
+        except Unreachable as failure:
+            if not wanted.ends_in_relu:
+                raise
+            text = f"{failure}; behind the last ReLU silent outputs may do all the same: no claim"
+            raise NotRealized(failure.obstruction.layer, NOT_FOUND, text) from None
     else:
         made = construct_in_doubles(
             weights, shifts, matrices, radius=radius, second_scales=second_scales, unit=unit,
             offsets=offsets,
         )  # fmt: skip
+    if wanted.ends_in_relu:
+        # Where an output is silent its row is free: nothing is proved of the whole.
+        made = replace(made, blocks=tuple(replace(block, impossible=0) for block in made.blocks))
     made = replace(made, ends_in_relu=wanted.ends_in_relu, assumed="; ".join(notes))
     return forward_check(weights, shifts, made)
 

@@ -63,9 +63,11 @@ def construct(
     import numpy as np
 
     from algebra.errors import InputError
+    from algebra.normalization.hidden_orders import NotRealized
+    from algebra.normalization.hidden_scales import IRRATIONAL
     from algebra.normalization.scales import Unreachable
     from matchprob.api import construct as constructing
-    from matchprob.explain.construction import explain_unreachable
+    from matchprob.explain.construction import explain_not_realized, explain_unreachable
     from matchprob.io import files
 
     limit = positive_seconds(timeout, "timeout")
@@ -113,7 +115,22 @@ def construct(
         }
         text = f"impossible, with proof: {failure}"
         answer(proved, why, None, lambda page: page.print(text, markup=False), as_json=as_json)
-        say("matchprob: no scales realize this target with this frozen network")
+        which = "scales" if second_scales else "scales of the odd layers"
+        say(f"matchprob: no {which} realize this target with this frozen network")
+        raise typer.Exit(UNFINISHED) from None
+    except NotRealized as open_case:
+        why = explain_not_realized(open_case, shlex.quote(str(target)))
+        known = {
+            "exact": False,
+            "reachable": True if open_case.status == IRRATIONAL else None,
+            "status": open_case.status,
+            "layer": open_case.layer,
+            "note": str(open_case),
+            "seed": seed,
+        }
+        text = f"not realized ({open_case.status}): {open_case}"
+        answer(known, why, None, lambda page: page.print(text, markup=False), as_json=as_json)
+        say("matchprob: this target was not realized in rationals with this frozen network")
         raise typer.Exit(UNFINISHED) from None
     why = made.explain(str(target))
     answer(

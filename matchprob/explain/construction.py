@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 from algebra.networks.limits import plural
+from algebra.normalization.hidden_orders import NotRealized
+from algebra.normalization.hidden_scales import IRRATIONAL, NOT_FOUND
 from algebra.normalization.scales import Obstruction
 from algebra.results import Explanation
 from matchprob.api.construct import DepthConstruction
@@ -99,10 +101,11 @@ def explain_unreachable(proof: Obstruction, file: str = "target.npz") -> Explana
     file : str, optional
         How commands are to name the target.
     """
-    where = f"layer {proof.layer}" + ("" if proof.output is None else f", output {proof.output}")
+    where = "the target" + ("" if proof.output is None else f"'s output {proof.output}")
     known = (
-        f"No scales of this frozen network realize {where} of the target: the proof is a vector "
-        "of rationals that is orthogonal to all that its matrices can make, and not to the target.",
+        f"The scales that were tuned do not realize {where} with this frozen network: the proof is "
+        "a vector of rationals that is orthogonal to all that its matrices can make, and not to "
+        "the target.",
     )
     return Explanation(
         known,
@@ -111,3 +114,33 @@ def explain_unreachable(proof: Obstruction, file: str = "target.npz") -> Explana
             (f"matchprob construct {file} --second-scales", "the even layers' scales too"),
         ),
     )
+
+
+def explain_not_realized(failure: NotRealized, file: str = "target.npz") -> Explanation:
+    """What is known of a deep target that was not realized layer by layer.
+
+    Parameters
+    ----------
+    failure : NotRealized
+    file : str, optional
+        How commands are to name the target.
+    """
+    doubles = (f"matchprob construct {file} --second-scales", "in doubles, with a proved bound")
+    if failure.status == IRRATIONAL:
+        known = (
+            "Scales that realize the target exist: real solutions of polynomial equations, in "
+            "intervals that are proved to hold them. They are not rational.",
+        )
+        return Explanation(known, commands=(doubles,))
+    wide = (f"matchprob construct {file}", "a random frozen network, as wide as is needed")
+    if failure.status == NOT_FOUND:
+        known = ("No scales were found; that none exist is not proved.",)
+        decided = "even layers' scales tuned too, a wider network, or a proof that none exist"
+        words = "whether this frozen network can be the target"
+        return Explanation(known, words, decided, (doubles, wide))
+    known = (
+        f"Layer {failure.layer}: no order and no positive scales of the target's hidden units make "
+        f"the blocks equal to its layers ({failure.status}; proved).",
+    )
+    words = "whether the network can be the target without being so layer by layer"
+    return Explanation(known, words, "a wider network", (wide,))

@@ -43,8 +43,10 @@ from flint import arb, arb_mat, ctx
 
 from algebra.errors import InputError
 from algebra.normalization.dense import DenseNet, NormalizedNet
+from algebra.normalization.hidden_orders import NotRealized, align
+from algebra.normalization.hidden_scales import solution_count
 from algebra.normalization.khatri_rao import width_needed
-from algebra.normalization.scales import proves, reconstruct
+from algebra.normalization.reconstruct import proves, reconstruct
 from algebra.normalization.unreachable import prove_unreachable
 from algebra.results import Result
 from numeric.instances import to_double
@@ -58,6 +60,8 @@ MARGIN = 1 + 1e-6
 CHECKED = 256
 # Operations that a term meets in a layer besides its sum of products.
 _OPERATIONS = 16
+# Blocks with more complex solutions for their hidden units' scales are not solved on the side.
+_MOST_SOLUTIONS = 20
 # Bounds are sums of products of non-negative doubles: far less than this is lost in rounding them.
 _SLACK = 1 + 1e-9
 # More than all that underflow can take from a sum.
@@ -84,8 +88,11 @@ class BlockReport:
     error : float
         e_k, the proved bound behind this layer.
     impossible : int
-        A prime that proves that no scales realize this layer
+        For a target of one layer: a prime that proves that no scales realize it
         (`algebra.normalization.unreachable`); 0 where there is none.
+    note : str
+        For a deeper one that is not realized: what the search for an order and positive scales of
+        its hidden units came to.
     """
 
     layer: int
@@ -96,6 +103,7 @@ class BlockReport:
     residual: float
     error: float
     impossible: int = 0
+    note: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -201,7 +209,7 @@ class Construction(Result):
                 {
                     "layer": b.layer, "width": b.width, "needed": b.needed, "method": b.method,
                     "condition": b.condition, "residual": b.residual, "error_bound": b.error,
-                    "impossible_modulo": b.impossible or None,
+                    "impossible_modulo": b.impossible or None, "note": b.note or None,
                 }
                 for b in self.blocks
             ],
@@ -232,8 +240,8 @@ class Construction(Result):
         lines += [
             f"  layer {b.layer}: width {b.width} of {b.needed} needed, {b.method}, condition "
             f"{b.condition:.1e}, residual {b.residual:.1e}"
-            + f"; no scales realize it (proved modulo {b.impossible})"
-            * bool(b.impossible)
+            + f"; no scales realize it (proved modulo {b.impossible})" * bool(b.impossible)
+            + f"; {b.note}" * bool(b.note)
             for b in self.blocks
         ]
         return "\n".join(lines)
@@ -298,6 +306,11 @@ def construct_in_doubles(
     -------
     Construction
 
+    Notes
+    -----
+    Where a target of two or more layers is not realized with its hidden units as they are, other
+    orders and positive scales of them are tried (`algebra.normalization.hidden_orders`).
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -316,25 +329,99 @@ def construct_in_doubles(
     saved = ctx.prec
     ctx.prec = BITS
     try:
-        made = _construct(weights, shifts, frozen, float(radius), second_scales)
-        rounding = rounding_bound(weights, shifts, made, unit=unit, offsets=offsets)
+        goals = _own_goals(weights, shifts)
+        made = _construct(goals, frozen, float(radius), second_scales)
+        if len(weights) > 1 and any(block.method == "pseudo-inverse" for block in made.blocks):
+            found = _aligned_goals(weights, shifts, frozen, second_scales)
+            if isinstance(found, str):
+                made = _with_note(made, found)
+            else:
+                goals = found
+                made = _construct(goals, frozen, float(radius), second_scales)
+        rounding = rounding_bound(
+            [goal.weight for goal in goals], [goal.shift for goal in goals], made, unit=unit,
+            offsets=offsets,
+        )  # fmt: skip
         return replace(made, rounding=rounding)
     finally:
         ctx.prec = saved
 
 
-def _construct(
+@dataclass(frozen=True)
+class _Goal:
+    """What a block is to be: a layer of the target, its units in some order and scale.
+
+    `weight` and `shift` are the balls' middles.  `output` are the scales of the even layer, where
+    they are known before.
+    """
+
+    weight: np.ndarray
+    shift: np.ndarray
+    exact_weight: arb_mat
+    exact_shift: arb_mat
+    output: np.ndarray | None = None
+
+
+def _own_goals(weights: Sequence[np.ndarray], shifts: Sequence[np.ndarray]) -> list[_Goal]:
+    return [_Goal(W, b, balls(W), balls(b[:, None])) for W, b in zip(weights, shifts, strict=True)]
+
+
+def _aligned_goals(
     weights: Sequence[np.ndarray],
     shifts: Sequence[np.ndarray],
     frozen: Sequence[np.ndarray],
-    radius: float,
     second_scales: bool,
+) -> list[_Goal] | str:
+    """The target with hidden units in an order and scale that the blocks realize, or why not."""
+    if not second_scales:
+        return "not realized with the hidden units' own scales; second_scales tries others"
+    sizes = [(*W.shape, len(frozen[2 * k])) for k, W in enumerate(weights)]
+    if any(solution_count(*size) == 0 for size in sizes[1:]):
+        return "too narrow for a realization layer by layer of a generic target"
+    if any((solution_count(*size) or 0) > _MOST_SOLUTIONS for size in sizes[1:]):
+        return "not realized with the hidden units' own scales; others were not tried"
+    try:
+        found = align(DenseNet.of(weights, shifts), frozen, rational=False)
+    except NotRealized as failure:
+        return str(failure)
+    factors = [np.ones(weights[0].shape[1])]
+    orders = [np.arange(weights[0].shape[1])]
+    for units in found.units:
+        factors.append(to_double(np.array(units.factors, dtype=object)))
+        orders.append(np.array(units.order))
+    factors.append(np.ones(len(weights[-1])))
+    orders.append(np.arange(len(weights[-1])))
+    goals = []
+    for k, (W, b) in enumerate(zip(weights, shifts, strict=True)):
+        own, before = factors[k + 1], factors[k]
+        W, b = W[orders[k + 1]][:, orders[k]], b[orders[k + 1]]
+        exact = [[arb(v) * arb(x) / arb(z) for v, z in zip(row, before, strict=True)]
+                 for row, x in zip(W.tolist(), own.tolist(), strict=True)]  # fmt: skip
+        shift = [[arb(v) * arb(x)] for v, x in zip(b.tolist(), own.tolist(), strict=True)]
+        delta = to_double(np.array(found.blocks[k].delta, dtype=object))
+        goals.append(
+            _Goal(own[:, None] * W / before, own * b, arb_mat(exact), arb_mat(shift), own / delta)
+        )
+    return goals
+
+
+def _with_note(made: Construction, note: str) -> Construction:
+    blocks = tuple(
+        replace(block, note=note) if block.method == "pseudo-inverse" else block
+        for block in made.blocks
+    )
+    return replace(made, blocks=blocks)
+
+
+def _construct(
+    goals: Sequence[_Goal], frozen: Sequence[np.ndarray], radius: float, second_scales: bool
 ) -> Construction:
     bound, error = arb(radius), arb(0)
     scales: list[np.ndarray] = []
     tuned: list[np.ndarray] = []
     blocks = []
-    for k, (goal, shift) in enumerate(zip(weights, shifts, strict=True), 1):
+    for k, wanted in enumerate(goals, 1):
+        goal, shift = wanted.weight, wanted.shift
         W1, W2 = (np.asarray(frozen[j], float) for j in (2 * k - 2, 2 * k - 1))
         n, m = goal.shape
         if W1.shape[1] != m or W2.shape[0] != n or W2.shape[1] != W1.shape[0]:
@@ -342,7 +429,11 @@ def _construct(
                 f"layer {k}: frozen matrices {W1.shape} and {W2.shape} cannot make a target of "
                 f"{goal.shape}; they must be (w, {m}) and ({n}, w)"
             )
-        if second_scales:
+        if wanted.output is not None:
+            output = wanted.output
+            gamma, condition, _ = tune_scales(W2, W1, goal / output[:, None])
+            method = "hidden units rescaled"
+        elif second_scales:
             gamma, output, condition, method = tune_both_scales(W2, W1, goal)
         else:
             gamma, condition, method = tune_scales(W2, W1, goal)
@@ -351,22 +442,22 @@ def _construct(
         hidden = np.abs(gamma) * np.linalg.norm(W1, axis=1) * reach * MARGIN
         wide = (W2.astype(np.longdouble) @ hidden.astype(np.longdouble)) * output
         second = (shift - wide).astype(float)
-        D, c, active = _differences(W1, W2, gamma, output, hidden, second, goal, shift,
-                                    bound + error)  # fmt: skip
+        D, c, active = _differences(W1, W2, gamma, output, hidden, second, wanted, bound + error)
         if not active:
             raise InputError(
                 f"layer {k}: scales of size {np.abs(gamma).max():.1e} leave no room for shifts "
                 "in double precision; ask for exact=True"
             )
-        error = norm(D) * (bound + error) + norm(c) + norm(balls(goal)) * error
+        exact = wanted.exact_weight
+        error = norm(D) * (bound + error) + norm(c) + norm(exact) * error
         error = arb(error.upper())
         residual = max(float(abs(D[i, j]).upper()) for i in range(n) for j in range(m))
-        bound = arb((norm(balls(goal)) * bound + norm(balls(shift[:, None]))).upper())
+        bound = arb((norm(exact) * bound + norm(wanted.exact_shift)).upper())
         scales += [gamma, output]
         tuned += [hidden, second]
         needed = width_needed(n, m, second_scales=second_scales)
         proof = 0
-        if method == "pseudo-inverse":
+        if method == "pseudo-inverse" and len(goals) == 1:
             proof = prove_unreachable(W2, W1, goal, second_scales=second_scales)
         blocks.append(
             BlockReport(k, len(W1), needed, method, condition, residual, upwards(error), proof)
@@ -485,8 +576,7 @@ def _differences(
     output: np.ndarray,
     hidden: np.ndarray,
     second: np.ndarray,
-    goal: np.ndarray,
-    shift: np.ndarray,
+    wanted: _Goal,
     reach: arb,
 ) -> tuple[arb_mat, arb_mat, bool]:
     """Matrix and constant of the block less the target's, in balls; whether units stay active."""
@@ -500,13 +590,13 @@ def _differences(
     b = balls(hidden[:, None])
     carried = last * b
     constant = [outer[i, 0] * carried[i, 0] + arb(float(second[i])) for i in range(n)]
-    c = arb_mat(n, 1, constant) - balls(shift[:, None])
+    c = arb_mat(n, 1, constant) - wanted.exact_shift
     active = all(
         hidden[i] >= 0
         and (b[i, 0] * b[i, 0] - sum((scaled[i, j] ** 2 for j in range(m)), arb(0)) * reach**2) >= 0
         for i in range(w)
     )
-    return D - balls(goal), c, active
+    return D - wanted.exact_weight, c, active
 
 
 def balls(array: np.ndarray) -> arb_mat:

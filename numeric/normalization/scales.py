@@ -62,13 +62,19 @@ def tune_both_scales(
     method : str
     """
     n, m = target.shape
+    kept = np.abs(target).sum(axis=1) > 0
+    if kept.any() and not kept.all():
+        # The scale 0 realizes an output without inputs.
+        output = np.zeros(n)
+        gamma, output[kept], condition, method = tune_both_scales(W2[kept], W1, target[kept])
+        return gamma, output, condition, method
     K = khatri_rao(W2, W1.T)
     w = K.shape[1]
     needed = width_needed(n, m, second_scales=True)
     rows = np.zeros((n * m, n))
     for i in range(n):
         rows[i * m : (i + 1) * m, i] = -target[i]
-    if w >= needed and np.abs(target).sum(axis=1).all():
+    if w >= needed and kept.all():
         system = np.concatenate([K, rows], axis=1)
         _, s, V = np.linalg.svd(system)
         null = V[n * m :]

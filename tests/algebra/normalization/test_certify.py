@@ -11,7 +11,8 @@ from algebra.normalization.blocks import block_solvable, realizes_all
 from algebra.normalization.certify import effective_learnable, target_rank
 from algebra.normalization.dense import DenseNet
 from algebra.normalization.khatri_rao import width_needed
-from algebra.normalization.scales import Unreachable, reconstruct
+from algebra.normalization.reconstruct import reconstruct
+from algebra.normalization.scales import Unreachable
 from algebra.problems.problem import Distribution, Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank

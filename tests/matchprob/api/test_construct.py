@@ -202,6 +202,36 @@ def test_command_fails_with_a_proof(tmp_path):
     assert "impossible" in run(target, "--width", 5, "--exact").stdout
 
 
+def test_command_says_what_is_known_of_a_deep_target(tmp_path):
+    """Realized by a halved hidden unit; else status 3, and "reachable" is null, not false."""
+    deep = {
+        "W1": [[0.5, 0.25], [-0.25, 0.5]], "b1": [0.25, 0],
+        "W2": [[0.5, 0.1875], [-0.125, 0.1875]], "b2": [0, 0.5],
+    }  # fmt: skip
+    goal = write(tmp_path / "g.npz", **deep)
+    frozen = {
+        "W1": [[1, 2], [3, 1], [1, -1], [2, 5]], "W2": [[1, 2, 1, 3], [2, -1, 1, 1]],
+        "W3": [[1, 2], [3, 1]], "W4": [[1, 1], [2, -1]],
+    }  # fmt: skip
+    net = write(tmp_path / "f.npz", **frozen)
+    found = run(goal, net, "--second-scales", "--exact", "--json")
+    assert found.exit_code == 0
+    assert json.loads(found.stdout)["rational_scales"][0] == [
+        "383/4520", "93/1130", "-29/904", "-7/904",
+    ]  # fmt: skip
+    for change, status in ((frozen["W3"][:1], "impossible"), ([[1, 2], [3, 4]], "irrational")):
+        other = {**frozen, "W3": change, "W4": [row[: len(change)] for row in frozen["W4"]]}
+        narrow = write(tmp_path / "narrow.npz", **other)
+        met = run(goal, narrow, "--second-scales", "--exact", "--json")
+        assert met.exit_code == 3
+        data = json.loads(met.stdout.splitlines()[0])
+        assert data["status"] == status
+        assert data["reachable"] is (True if status == "irrational" else None)
+        shown = run(goal, narrow, "--second-scales", "--exact").stdout
+        assert "impossible, with proof" not in shown
+        assert f"not realized ({status})" in shown
+
+
 def test_command_by_depth(tmp_path):
     """--skip draws skip blocks; options that contradict it are refused."""
     target = write(tmp_path / "g.npz", W1=W1)

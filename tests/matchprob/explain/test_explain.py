@@ -9,11 +9,12 @@ import pytest
 
 import matchprob as mp
 from algebra.certificates.checks import FAILED, UNFINISHED, Check, Verification
+from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.scales import Unreachable
 from algebra.results import Explanation, Result
 from matchprob.cli import app
 from matchprob.explain import explain
-from matchprob.explain.construction import explain_unreachable
+from matchprob.explain.construction import explain_not_realized, explain_unreachable
 from matchprob.explain.decision import explain_decision
 from matchprob.explain.structure import explain_structure
 from matchprob.explain.trials import explain_comparison
@@ -269,7 +270,17 @@ def test_constructions():
     with pytest.raises(Unreachable) as met:
         mp.construct(target, width=2, exact=True)
     why = explain_unreachable(met.value.obstruction)
-    assert "layer 1 of the target" in why.known[0]
+    assert "do not realize the target with this frozen network" in why.known[0]
+    deep = [[[1, 2], [3, 4]], [[1, 2], [3, 5]]]
+    for options, words in (
+        ({}, "not proved"),
+        ({"second_scales": True}, "no order and no positive scales"),
+    ):
+        with pytest.raises(NotRealized) as open_case:
+            mp.construct(deep, width=[4, 1], exact=True, **options)
+        known = explain_not_realized(open_case.value)
+        assert words in known.known[0]
+        assert known.open
 
 
 def test_profiles_and_training():

@@ -5,6 +5,7 @@ import pytest
 
 from algebra.errors import InputError
 from algebra.normalization.dense import DenseNet
+from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.khatri_rao import khatri_rao, width_needed
 from algebra.normalization.scales import Unreachable
 from numeric.normalization.construct import construct_exactly, construct_in_doubles
@@ -70,8 +71,10 @@ def test_bound_holds_below_the_width():
     weights, shifts, frozen = draw(rng, [4, 4, 3], [11, 9])
     made = construct_in_doubles(weights, shifts, frozen)
     assert {b.method for b in made.blocks} == {"pseudo-inverse"}
-    assert all(b.impossible for b in made.blocks)
-    assert "no scales realize it" in str(made)
+    # A deep target: its hidden units may have other scales, so nothing is proved.
+    assert not any(b.impossible for b in made.blocks)
+    assert "no scales realize it" not in str(made)
+    assert "second_scales tries others" in str(made)
     X = ball(rng, 4, 2000)
     met = np.linalg.norm(made(X) - target(weights, shifts, X), axis=0).max()
     assert 1e-3 < met <= made.error
@@ -112,13 +115,16 @@ def test_singular_square_system():
 
 
 def test_both_scales_fall_back():
-    """Below their own width, and for a target with a row of zeros, Γ_2 stays 1."""
+    """Below their own width Γ_2 stays 1; an output without inputs has the scale 0."""
     rng = np.random.default_rng(9)
     goal = rng.standard_normal((2, 2))
-    for width, zero in ((2, False), (4, True)):
-        W1, W2 = rng.standard_normal((width, 2)), rng.standard_normal((2, width))
-        made = goal * [[1], [0]] if zero else goal
-        assert tune_both_scales(W2, W1, made)[1].tolist() == [1, 1]
+    W1, W2 = rng.standard_normal((2, 2)), rng.standard_normal((2, 2))
+    assert tune_both_scales(W2, W1, goal)[1].tolist() == [1, 1]
+    goal[1] = 0
+    gamma, output, _, method = tune_both_scales(W2, W1, goal)
+    assert method == "solved"
+    assert output[1] == 0
+    assert np.allclose(output[:, None] * (W2 @ (gamma[:, None] * W1)), goal)
 
 
 def test_both_scales_with_dead_units():
@@ -133,6 +139,42 @@ def test_both_scales_with_dead_units():
     assert np.allclose(output[:, None] * (W2 @ (gamma[:, None] * W1)), goal)
     W2[:, 4] = 0
     assert tune_both_scales(W2, W1, goal)[3] == "pseudo-inverse"
+
+
+def test_narrow_inner_blocks_by_scales_of_hidden_units():
+    """With the least inner width most deep targets are realized, and the bound is met."""
+    rng = np.random.default_rng(21)
+    realized = 0
+    for _ in range(12):
+        weights, shifts, frozen = draw(rng, [2, 2, 2], [3, 2])
+        made = construct_in_doubles(weights, shifts, frozen, second_scales=True)
+        X = ball(rng, 2)
+        met = np.linalg.norm(made(X) - target(weights, shifts, X), axis=0).max()
+        assert met <= made.error_in_floating_point
+        if made.blocks[1].method == "hidden units rescaled":
+            realized += 1
+            assert made.error < 1e-9
+        else:
+            assert made.error > 1e-3
+            assert "Proved: no order" in made.blocks[1].note
+    assert realized >= 6
+
+
+def test_inner_blocks_of_three_units():
+    """d = 3, five inner units where seven are needed without hidden scales; four are too few."""
+    rng = np.random.default_rng(3)
+    weights, shifts, frozen = draw(rng, [3, 3, 3], [7, 5])
+    made = construct_in_doubles(weights, shifts, frozen, second_scales=True)
+    assert made.blocks[1].method == "hidden units rescaled"
+    assert made.error < 1e-8
+    narrow = [*frozen[:2], frozen[2][:4], frozen[3][:, :4]]
+    less = construct_in_doubles(weights, shifts, narrow, second_scales=True)
+    assert less.blocks[1].method == "pseudo-inverse"
+    assert "too narrow" in less.blocks[1].note
+    exact = DenseNet.of(weights, shifts)
+    with pytest.raises(NotRealized) as failure:
+        construct_exactly(exact, narrow, second_scales=True)
+    assert failure.value.status == "impossible"
 
 
 def test_exact_agrees_with_doubles():

@@ -1,0 +1,169 @@
+r"""A frozen network made equal to a target by its normalization layers, exactly.
+
+A frozen network of depth 2l,
+
+.. math:: f(x) = Γ_{2l} W_{2l} σ(Γ_{2l-1} W_{2l-1} σ(… σ(Γ_1 W_1 x + β_1) …) + β_{2l-1}) + β_{2l},
+
+is to equal a target of depth l, ``g(x) = W*_l σ(… σ(W*_1 x + b*_1) …) + b*_l``, on a ball by
+choice of the diagonal Γ and the β alone (Theorem 1 of [1]_; a target's own scales are part
+of its W*).  Block k of f is made equal to layer k of g:
+
+* *scales*: `algebra.normalization.scales`, Γ_{2k} = 1 or tuned too;
+* *linearization*: β_{2k-1} so large that no hidden unit is ever silent: the inputs of the
+  block have norm at most R, so |γ_i ⟨w_i, x⟩| ≤ |γ_i| ‖w_i‖ R ≤ β_i (Cauchy–Schwarz);
+* β_{2k} = b*_k − Γ_{2k} W_{2k} β_{2k-1}.
+
+Everything is rational.  R for the next block is a rational upper bound of
+‖W*_k‖_F R + ‖b*_k‖.
+
+**Where a block's system has no solution**, what follows depends on the depth.
+
+* *One layer* (no ReLU behind it): no scales and shifts at all realize the target, `Unreachable`.
+  At a point where f is differentiable its Jacobian is Γ_2 W_2 S Γ_1 W_1, S the 0/1 diagonal of the
+  units that are active there; where f = g near it, S Γ_1 solves the system.  So kinks, silent
+  units and parallel rows of W_1 change nothing.
+* *Two or more layers*: hidden units of the target may be taken in another order and multiplied by
+  positive numbers; where Γ_2, Γ_4, … are tuned both are tried
+  (`algebra.normalization.hidden_orders`).  What is refuted then is a realization *layer by layer*;
+  that units of odd layers with kinks inside the ball do it together is not excluded.  So the
+  answer is `NotRealized`, which is no proof that the target is out of reach.
+
+References
+----------
+.. [1] A. Giannou, S. Rajput, D. Papailiopoulos, "The expressive power of tuning only the
+   normalization layers", COLT 2023 (arXiv 2302.07937).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from algebra.errors import InputError, shown
+from algebra.linalg.rational import Rationals
+from algebra.normalization.dense import DenseNet, NormalizedNet, norm_bound, rationals
+from algebra.normalization.hidden_orders import NotRealized, align
+from algebra.normalization.hidden_scales import NOT_FOUND
+from algebra.normalization.scales import Unreachable, solve_both_scales, solve_scales
+
+
+def reconstruct(
+    target: DenseNet,
+    frozen: Sequence[Any],
+    *,
+    radius: Any = 1,
+    second_scales: bool = False,
+) -> NormalizedNet:
+    """Scales and shifts with which a frozen network equals a target, exactly (Theorem 1).
+
+    Parameters
+    ----------
+    target : DenseNet
+        Of depth l.
+    frozen : sequence of matrices
+        W_1, …, W_2l: hidden width × inputs, outputs × hidden width, and so on.
+    radius : rational, optional
+        Of the ball of inputs, in the Euclidean norm.
+    second_scales : bool, optional
+        Tune Γ_2, Γ_4, … too: less width is needed.
+
+    Returns
+    -------
+    NormalizedNet
+
+    Raises
+    ------
+    Unreachable
+        With a proof, where a target of one layer has too small a hidden width.
+    NotRealized
+        Where a deeper one is not realized layer by layer.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> g = DenseNet.of([[[1, 2], [3, 4]]])
+    >>> W1 = [[1, 0], [0, 1], [1, 1], [1, -1]]
+    >>> W2 = [[1, 2, 1, 0], [0, 1, 1, 1]]
+    >>> f = reconstruct(g, [W1, W2])
+    >>> f.scales[0].tolist(), proves(f, g)
+    ([-3, -1, 4, -1], True)
+    """
+    weights = tuple(rationals(W, f"W{k}") for k, W in enumerate(frozen, 1))
+    if len(weights) != 2 * len(target.weights):
+        raise InputError(
+            f"the frozen network has {len(weights)} layers; a target of depth "
+            f"{len(target.weights)} needs {2 * len(target.weights)}"
+        )
+    bound = rationals([radius], "radius", 1)[0]
+    if not bound > 0:
+        raise InputError(f"`radius` ({shown(radius)}) must be positive")
+    try:
+        return _layer_by_layer(target, weights, bound, second_scales)
+    except Unreachable as failure:
+        if len(target.weights) == 1:
+            raise
+        if not second_scales:
+            layer = failure.obstruction.layer
+            text = (
+                f"{failure}; that is without the scales of the even layers, and with the target's "
+                "hidden units in their own scale, so it proves nothing: tune the even layers' "
+                "scales too (second_scales)"
+            )
+            raise NotRealized(layer, NOT_FOUND, text) from None
+    hidden = align(target, weights).units
+    net = _layer_by_layer(target.with_hidden_units(hidden), weights, bound, second_scales)
+    return replace(net, hidden=hidden)
+
+
+def _layer_by_layer(
+    target: DenseNet, weights: Sequence[Rationals], bound: fmpq, second_scales: bool
+) -> NormalizedNet:
+    """Every block made equal to its layer of the target."""
+    start = bound
+    scales: list[Rationals] = []
+    shifts: list[Rationals] = []
+    for k, (goal, shift) in enumerate(zip(target.weights, target.shifts, strict=True)):
+        W1, W2 = weights[2 * k], weights[2 * k + 1]
+        if second_scales:
+            gamma, output = solve_both_scales(W2, W1, goal, layer=k + 1)
+        else:
+            gamma = solve_scales(W2, W1, goal, layer=k + 1)
+            output = np.array([fmpq(1)] * len(goal), dtype=object)
+        hidden = np.array(
+            [abs(g) * norm_bound(row) * bound for g, row in zip(gamma, W1, strict=True)],
+            dtype=object,
+        )
+        scales += [gamma, output]
+        shifts += [hidden, shift - output * (W2 @ hidden)]
+        bound = norm_bound(goal.ravel()) * bound + norm_bound(shift)
+    return NormalizedNet(tuple(weights), tuple(scales), tuple(shifts), start)
+
+
+def proves(net: NormalizedNet, target: DenseNet) -> bool:
+    """Whether a network is exactly the target on its ball, by the argument of Theorem 1.
+
+    Checked without solving anything: hidden units never silent, block matrices equal,
+    constants equal, to those of the target with its hidden units in the net's order and scale.
+    """
+    bound = net.radius
+    if net.hidden:
+        target = target.with_hidden_units(net.hidden)
+    for k, (goal, shift) in enumerate(zip(target.weights, target.shifts, strict=True)):
+        W1, W2 = net.weights[2 * k : 2 * k + 2]
+        g1, g2 = net.scales[2 * k : 2 * k + 2]
+        b1, b2 = net.shifts[2 * k : 2 * k + 2]
+        for g, b, row in zip(g1, b1, W1, strict=True):
+            # b ≥ 0 and b² ≥ γ² ‖w‖² R², without a root.
+            if b < 0 or b * b < g * g * (row @ row) * bound * bound:
+                return False
+        product = g2[:, None] * (W2 @ (g1[:, None] * W1))
+        if any(entry != 0 for entry in (product - goal).ravel()):
+            return False
+        if any(entry != 0 for entry in g2 * (W2 @ b1) + b2 - shift):
+            return False
+        bound = norm_bound(goal.ravel()) * bound + norm_bound(shift)
+    return True
