@@ -43,13 +43,12 @@ from flint import arb, arb_mat, ctx
 
 from algebra.errors import InputError
 from algebra.normalization.dense import DenseNet, NormalizedNet
-from algebra.normalization.hidden_orders import NotRealized, align
-from algebra.normalization.hidden_scales import solution_count
 from algebra.normalization.khatri_rao import width_needed
 from algebra.normalization.reconstruct import proves, reconstruct
 from algebra.normalization.unreachable import prove_unreachable
 from algebra.results import Result
 from numeric.instances import to_double
+from numeric.normalization.goals import Goal, aligned_goals, balls, own_goals
 from numeric.normalization.scales import tune_both_scales, tune_scales
 
 # Bits of the ball arithmetic that checks the result.
@@ -60,8 +59,6 @@ MARGIN = 1 + 1e-6
 CHECKED = 256
 # Operations that a term meets in a layer besides its sum of products.
 _OPERATIONS = 16
-# Blocks with more complex solutions for their hidden units' scales are not solved on the side.
-_MOST_SOLUTIONS = 20
 # Bounds are sums of products of non-negative doubles: far less than this is lost in rounding them.
 _SLACK = 1 + 1e-9
 # More than all that underflow can take from a sum.
@@ -329,10 +326,10 @@ def construct_in_doubles(
     saved = ctx.prec
     ctx.prec = BITS
     try:
-        goals = _own_goals(weights, shifts)
+        goals = own_goals(weights, shifts)
         made = _construct(goals, frozen, float(radius), second_scales)
         if len(weights) > 1 and any(block.method == "pseudo-inverse" for block in made.blocks):
-            found = _aligned_goals(weights, shifts, frozen, second_scales)
+            found = aligned_goals(weights, shifts, frozen, second_scales)
             if isinstance(found, str):
                 made = _with_note(made, found)
             else:
@@ -347,64 +344,6 @@ def construct_in_doubles(
         ctx.prec = saved
 
 
-@dataclass(frozen=True)
-class _Goal:
-    """What a block is to be: a layer of the target, its units in some order and scale.
-
-    `weight` and `shift` are the balls' middles.  `output` are the scales of the even layer, where
-    they are known before.
-    """
-
-    weight: np.ndarray
-    shift: np.ndarray
-    exact_weight: arb_mat
-    exact_shift: arb_mat
-    output: np.ndarray | None = None
-
-
-def _own_goals(weights: Sequence[np.ndarray], shifts: Sequence[np.ndarray]) -> list[_Goal]:
-    return [_Goal(W, b, balls(W), balls(b[:, None])) for W, b in zip(weights, shifts, strict=True)]
-
-
-def _aligned_goals(
-    weights: Sequence[np.ndarray],
-    shifts: Sequence[np.ndarray],
-    frozen: Sequence[np.ndarray],
-    second_scales: bool,
-) -> list[_Goal] | str:
-    """The target with hidden units in an order and scale that the blocks realize, or why not."""
-    if not second_scales:
-        return "not realized with the hidden units' own scales; second_scales tries others"
-    sizes = [(*W.shape, len(frozen[2 * k])) for k, W in enumerate(weights)]
-    if any(solution_count(*size) == 0 for size in sizes[1:]):
-        return "too narrow for a realization layer by layer of a generic target"
-    if any((solution_count(*size) or 0) > _MOST_SOLUTIONS for size in sizes[1:]):
-        return "not realized with the hidden units' own scales; others were not tried"
-    try:
-        found = align(DenseNet.of(weights, shifts), frozen, rational=False)
-    except NotRealized as failure:
-        return str(failure)
-    factors = [np.ones(weights[0].shape[1])]
-    orders = [np.arange(weights[0].shape[1])]
-    for units in found.units:
-        factors.append(to_double(np.array(units.factors, dtype=object)))
-        orders.append(np.array(units.order))
-    factors.append(np.ones(len(weights[-1])))
-    orders.append(np.arange(len(weights[-1])))
-    goals = []
-    for k, (W, b) in enumerate(zip(weights, shifts, strict=True)):
-        own, before = factors[k + 1], factors[k]
-        W, b = W[orders[k + 1]][:, orders[k]], b[orders[k + 1]]
-        exact = [[arb(v) * arb(x) / arb(z) for v, z in zip(row, before, strict=True)]
-                 for row, x in zip(W.tolist(), own.tolist(), strict=True)]  # fmt: skip
-        shift = [[arb(v) * arb(x)] for v, x in zip(b.tolist(), own.tolist(), strict=True)]
-        delta = to_double(np.array(found.blocks[k].delta, dtype=object))
-        goals.append(
-            _Goal(own[:, None] * W / before, own * b, arb_mat(exact), arb_mat(shift), own / delta)
-        )
-    return goals
-
-
 def _with_note(made: Construction, note: str) -> Construction:
     blocks = tuple(
         replace(block, note=note) if block.method == "pseudo-inverse" else block
@@ -414,7 +353,7 @@ def _with_note(made: Construction, note: str) -> Construction:
 
 
 def _construct(
-    goals: Sequence[_Goal], frozen: Sequence[np.ndarray], radius: float, second_scales: bool
+    goals: Sequence[Goal], frozen: Sequence[np.ndarray], radius: float, second_scales: bool
 ) -> Construction:
     bound, error = arb(radius), arb(0)
     scales: list[np.ndarray] = []
@@ -576,7 +515,7 @@ def _differences(
     output: np.ndarray,
     hidden: np.ndarray,
     second: np.ndarray,
-    wanted: _Goal,
+    wanted: Goal,
     reach: arb,
 ) -> tuple[arb_mat, arb_mat, bool]:
     """Matrix and constant of the block less the target's, in balls; whether units stay active."""
@@ -597,11 +536,6 @@ def _differences(
         for i in range(w)
     )
     return D - wanted.exact_weight, c, active
-
-
-def balls(array: np.ndarray) -> arb_mat:
-    """Doubles as exact balls."""
-    return arb_mat(array.shape[0], array.shape[1], [arb(float(v)) for v in array.ravel()])
 
 
 def norm(matrix: arb_mat) -> arb:

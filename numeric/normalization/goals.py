@@ -1,0 +1,86 @@
+"""What each block of a frozen network is to be: a layer of the target, as it is or rescaled.
+
+A target's hidden units may be taken in another order and multiplied by positive numbers
+(`algebra.normalization.hidden_orders`).  Factors are rounded to doubles; the layers that then
+make the same function are exact products of doubles, kept as balls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from flint import arb, arb_mat
+
+from algebra.normalization.dense import DenseNet
+from algebra.normalization.hidden_orders import NotRealized, align
+from algebra.normalization.hidden_scales import solution_count
+from numeric.instances import to_double
+
+# Blocks with more complex solutions for their hidden units' scales are not solved on the side.
+_MOST_SOLUTIONS = 20
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a block is to be: a layer of the target, its units in some order and scale.
+
+    `weight` and `shift` are the balls' middles.  `output` are the scales of the even layer, where
+    they are known before.
+    """
+
+    weight: np.ndarray
+    shift: np.ndarray
+    exact_weight: arb_mat
+    exact_shift: arb_mat
+    output: np.ndarray | None = None
+
+
+def own_goals(weights: Sequence[np.ndarray], shifts: Sequence[np.ndarray]) -> list[Goal]:
+    """The target's layers as they are."""
+    return [Goal(W, b, balls(W), balls(b[:, None])) for W, b in zip(weights, shifts, strict=True)]
+
+
+def aligned_goals(
+    weights: Sequence[np.ndarray],
+    shifts: Sequence[np.ndarray],
+    frozen: Sequence[np.ndarray],
+    second_scales: bool,
+) -> list[Goal] | str:
+    """The target with hidden units in an order and scale that the blocks realize, or why not."""
+    if not second_scales:
+        return "not realized with the hidden units' own scales; second_scales tries others"
+    sizes = [(*W.shape, len(frozen[2 * k])) for k, W in enumerate(weights)]
+    if any(solution_count(*size) == 0 for size in sizes[1:]):
+        return "too narrow for a realization layer by layer of a generic target"
+    if any((solution_count(*size) or 0) > _MOST_SOLUTIONS for size in sizes[1:]):
+        return "not realized with the hidden units' own scales; others were not tried"
+    try:
+        found = align(DenseNet.of(weights, shifts), frozen, rational=False)
+    except NotRealized as failure:
+        return str(failure)
+    factors = [np.ones(weights[0].shape[1])]
+    orders = [np.arange(weights[0].shape[1])]
+    for units in found.units:
+        factors.append(to_double(np.array(units.factors, dtype=object)))
+        orders.append(np.array(units.order))
+    factors.append(np.ones(len(weights[-1])))
+    orders.append(np.arange(len(weights[-1])))
+    goals = []
+    for k, (W, b) in enumerate(zip(weights, shifts, strict=True)):
+        own, before = factors[k + 1], factors[k]
+        W, b = W[orders[k + 1]][:, orders[k]], b[orders[k + 1]]
+        exact = [[arb(v) * arb(x) / arb(z) for v, z in zip(row, before, strict=True)]
+                 for row, x in zip(W.tolist(), own.tolist(), strict=True)]  # fmt: skip
+        shift = [[arb(v) * arb(x)] for v, x in zip(b.tolist(), own.tolist(), strict=True)]
+        delta = to_double(np.array(found.blocks[k].delta, dtype=object))
+        goals.append(
+            Goal(own[:, None] * W / before, own * b, arb_mat(exact), arb_mat(shift), own / delta)
+        )
+    return goals
+
+
+def balls(array: np.ndarray) -> arb_mat:
+    """Doubles as exact balls."""
+    return arb_mat(array.shape[0], array.shape[1], [arb(float(v)) for v in array.ravel()])
