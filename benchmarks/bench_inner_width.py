@@ -2,9 +2,9 @@
 
     python benchmarks/bench_inner_width.py [TRIALS_FOR_2 TRIALS_FOR_3 TRIALS_FOR_4] [--orders]
 
-Frozen matrices and target are Gaussian, rounded to odd multiples of 2^-10: rational, and never 0.  A trial is
-matched where positive scales of the hidden units exist (exact, or in a box proved to hold a real
-solution), unmatched where all complex solutions are known and none will do, or none exist;
+Frozen matrices and target are Gaussian, rounded to odd multiples of 2^-10: rational, never 0.  A
+trial is matched where positive scales of the hidden units exist (exact, or in a box proved to hold
+a real solution), unmatched where all complex solutions are known and none will do, or none exist;
 undetermined trials widen the Clopper–Pearson interval on both sides.  With ``--orders`` the
 inputs of the block may be taken in every order, as before the last layer of a target.
 """

@@ -4,8 +4,8 @@ Tuning only normalization layers
 
 All weights of a network are frozen and random; a scale and a shift for each unit learn. The
 second paper realizes every d×d target with d² hidden units. Tuning the output scales too, d² - d
-+ 1 units suffice for a target of one layer, and no fewer: verdicts by width show it, a construction attains it, and one
-unit less is impossible, proved.
++ 1 units suffice for a target of one layer, and no fewer: verdicts by width show it, a construction
+attains it, and one unit less is impossible, proved.
 """
 
 import matplotlib.pyplot as plt

@@ -23,7 +23,8 @@ from flint import arb, arb_mat, ctx
 
 from algebra.errors import InputError
 from algebra.normalization.khatri_rao import khatri_rao
-from numeric.normalization.construct import BITS, MARGIN, balls, norm, upwards
+from numeric.normalization.construct import BITS, MARGIN, norm, upwards
+from numeric.normalization.goals import balls
 
 
 @dataclass(frozen=True)
