@@ -24,6 +24,10 @@ class Unfinished(RuntimeError):
     """
 
 
+class LargeMemory(UserWarning):
+    """What is begun takes much memory; the command line prints it on stderr."""
+
+
 def shown(value: object) -> str:
     """The value as it is echoed in a message: its repr, on one line, cut where it is long.
 

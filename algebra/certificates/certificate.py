@@ -59,6 +59,8 @@ class Certificate(Result):
     root_count_at_least : int or None
         Complex solutions found where their number could not be: numerical, no evidence, and not
         in the file.
+    out_of_time : bool
+        Whether a time limit ended something that might have decided it; not in the file.
     """
 
     problem: Problem
@@ -77,6 +79,7 @@ class Certificate(Result):
     seed: int = 0
     seconds: float = 0.0
     root_count_at_least: int | None = field(default=None, compare=False)
+    out_of_time: bool = field(default=False, compare=False)
 
     def __hash__(self) -> int:
         return hash((self.problem, self.verdict, self.rule))

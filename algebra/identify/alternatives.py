@@ -35,7 +35,7 @@ from algebra.polynomials.quotient import Element
 from algebra.problems.allocation import Allocation, Cell
 from algebra.systems.at_points import stage_values
 from algebra.systems.core import Core
-from algebra.systems.forms import preferred_forms
+from algebra.systems.forms import beyond_counting, preferred_forms
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import RootCountError
 
@@ -116,6 +116,11 @@ def alternatives(
     >>> found.root_count, found.values
     (2, {('W', 0, 0): 2, ('W', 1, 1): 2})
     """
+    if (unknowns := beyond_counting(allocation)) is not None:
+        raise RootCountError(
+            f"its equations leave {unknowns} unknowns after those that are fixed by linear ones: "
+            "the number of matches is not counted for so many, in whatever time"
+        )
     form = preferred_forms(allocation.network, allocation)[0]
     rng = random.Random(f"alternatives/{seed}")
     seen: dict[tuple[int, ...], tuple[int, Points]] = {}

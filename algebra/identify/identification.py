@@ -15,7 +15,7 @@ from algebra.identify.fibre import Fibre, fibre
 from algebra.identify.updates import learning_fibre
 from algebra.linalg.rational import nearest_double
 from algebra.networks.base import NotKnown
-from algebra.polynomials.msolve.process import MsolveError, MsolveMissing
+from algebra.polynomials.msolve.process import MsolveError, MsolveMissing, MsolveTimeout
 from algebra.problems.allocation import Cell, cell_columns
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
@@ -37,6 +37,8 @@ class Identification(Result):
         Globally; None where matches are not isolated, or counting them was out of reach.
     unknown : str
         Why there is none.
+    out_of_time : bool
+        Whether a time limit is why.
     seed : int
     """
 
@@ -45,6 +47,7 @@ class Identification(Result):
     alternatives: Alternatives | None
     unknown: str
     seed: int
+    out_of_time: bool = False
 
     @property
     def globally_determined(self) -> tuple[Cell, ...] | None:
@@ -172,7 +175,7 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
     allocation, support = problem.allocation, problem.support
     whole = network_rank(allocation.network, support, seed).rank
     local = fibre(allocation, support, seed=seed, upper=whole)
-    found, unknown = None, ""
+    found, unknown, out_of_time = None, "", False
     if local.dimension:
         unknown = "not asked where matches are not isolated" if local.determined else ""
     elif allocation.size:
@@ -186,7 +189,8 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
             )
         except (RootCountError, MsolveMissing, MsolveError, OutOfTime, NotKnown) as error:
             unknown = str(error)
-    return Identification(problem, local, found, unknown, seed)
+            out_of_time = isinstance(error, (OutOfTime, MsolveTimeout))
+    return Identification(problem, local, found, unknown, seed, out_of_time)
 
 
 def _of_updates(problem: Problem, seed: int) -> Identification:

@@ -230,7 +230,10 @@ class _Case(OnRanks):
             text += f" ({out_of_reach} out of reach)"
         if is_over():
             text += "; the time limit was met"
-        return self.conclude(UNDECIDED, "not minimal, more weights than equations", tried=(text,))
+        return self.conclude(
+            UNDECIDED, "not minimal, more weights than equations", tried=(text,),
+            out_of_time=bool(out_of_reach) or is_over(),
+        )  # fmt: skip
 
 
 def generic_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank]:

@@ -421,6 +421,15 @@ class ActivatedNetwork(Network):
             out.append(self._stage_tangents(found, k, left, weights, X, wanted, matmul, reduced))
         return out
 
+    def factor_entries(self, what: str) -> int:
+        """Left factors differ from sample to sample: rows × samples × units, of each stage."""
+        stages = self.stages()
+        widths = [sum(self.shapes[stage.matrix]) for stage in stages]
+        if what == LABELS:
+            return self.d * self.m * sum(widths)
+        rows = [reading.size for reading in self.readings(what)]
+        return self.m * sum(n * sum(widths[: k + 1]) for k, n in enumerate(rows))
+
     def modular_values(self, what: str, point: Point) -> list[Matrix]:
         if what == LABELS:
             return super().modular_values(what, point)

@@ -413,6 +413,13 @@ class Network(ABC):
             for k in range(len(self.label_steps))
         ]
 
+    def factor_entries(self, what: str) -> int:
+        """How many numbers the factors of `modular_readings` hold at most; for limits of memory.
+
+        0 where they are few beside the Jacobian of their rows.
+        """
+        return 0
+
     def modular_values(self, what: str, point: Point) -> list[Matrix]:
         """What `modular_readings` differentiates, one matrix (units×m) each.
 

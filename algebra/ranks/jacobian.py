@@ -38,7 +38,7 @@ import numpy as np
 from algebra.linalg.modular import Residues, matmul, random_residues
 from algebra.networks.base import Factors, Network, Point
 from algebra.problems.allocation import Cell
-from algebra.ranks.size import check_size
+from algebra.ranks.size import FOR_ECHELON, check_size
 
 
 def random_point(
@@ -97,7 +97,7 @@ def jacobian(factors: Factors, cells: Sequence[Cell], p: int) -> Residues:
 
 def columns_at(network: Network, point: Point, cells: Sequence[Cell]) -> Residues:
     """Columns of the Jacobian (dm × number of cells) for some cells at a point."""
-    check_size(network, len(cells))
+    check_size(network, len(cells), per_entry=FOR_ECHELON)
     names = sorted({cell[0] for cell in cells})
     return jacobian(tangent_factors(network, point, names), cells, point.p)
 

@@ -2,32 +2,101 @@
 
 Every exact verb begins with the Jacobian of some weights at a random point, so this is where
 sizes that no machine holds are noticed: before memory is claimed, in a few words.
+
+Bytes for each entry were measured (peaks of 56 for a rank and up to 105 for an echelon form beside
+the table itself, for python-flint takes and gives lists of Python's integers).
 """
 
 from __future__ import annotations
 
 import os
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
 
-from algebra.errors import Unfinished
+from algebra.errors import LargeMemory, Unfinished
 from algebra.networks.base import Network
-from algebra.time_limits import TooSlow, time_left
+from algebra.networks.readings import LABELS
+from algebra.time_limits import TooSlow, check_time, time_left
 
-# Bytes of a residue; copies that are there at one time (columns, their product, the echelon).
-_BYTES, _COPIES = 8, 3
+# Bytes that an entry of the table takes in all: for its rank, for its echelon form, and where
+# groups of rows are chosen among.
+FOR_RANK, FOR_ECHELON, FOR_GROUPS = 72, 112, 144
+# How much of the machine's memory may be used, and from how much on it is said.
+_SHARE, _WORTH_SAYING = 0.8, 4e9
+_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 # Multiplications modulo p in a second, of one core, seconds for a step of a recurrent network
 # however small it is, and how far an estimate may be wrong.
 _RATE, _STEP, _SLACK = 1e9, 6e-5, 4.0
 
 
 def memory() -> int:
-    """Bytes of the machine's memory; what is unknown is large."""
+    """Bytes of memory that there are for this process; what is unknown is large."""
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (OSError, ValueError, AttributeError):
-        return 1 << 62
+        whole = 1 << 62
+    return min(whole, *_given_limits(), 1 << 62)
 
 
-def check_size(network: Network, columns: int, rows: int | None = None) -> None:
+def _given_limits() -> Iterable[int]:
+    """Limits of the container and of the shell, where there are any."""
+    for name in _LIMITS:
+        try:
+            yield int(Path(name).read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            continue
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft != resource.RLIM_INFINITY:
+        yield soft
+
+
+def check_memory(needed: float, what: str, hint: str) -> None:
+    """Refuse what takes more than most of the memory, and say so where it takes much of it.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes.
+    what : str
+        The subject of the sentence.
+    hint : str
+        What to do instead.
+
+    Raises
+    ------
+    Unfinished
+
+    Warns
+    -----
+    LargeMemory
+    """
+    here = memory()
+    if needed > _SHARE * here:
+        raise Unfinished(
+            f"{what} would take about {in_units(needed)} of memory; this machine has "
+            f"{in_units(here)}, and at most {_SHARE:.0%} of it is used: {hint}"
+        )
+    if needed > _WORTH_SAYING:
+        warnings.warn(
+            f"{what} takes about {in_units(needed)} of memory, of {in_units(here)}",
+            LargeMemory,
+            stacklevel=2,
+        )
+
+
+def check_size(
+    network: Network,
+    columns: int,
+    rows: int | None = None,
+    *,
+    per_entry: int = FOR_RANK,
+    reading: str | Iterable[str] = LABELS,
+) -> None:
     """Refuse a Jacobian that does not fit, or whose rank takes far longer than there is time.
 
     Parameters
@@ -37,20 +106,24 @@ def check_size(network: Network, columns: int, rows: int | None = None) -> None:
         How many weights' columns are wanted at once.
     rows : int, optional
         How many numbers are differentiated; the labels by default.
+    per_entry : int, optional
+        Bytes for each entry of the table.
+    reading : str or iterable of str, optional
+        What is differentiated: see `algebra.networks.readings`.
 
     Raises
     ------
     Unfinished
         With what it would take, and which size to change.
     """
+    check_time()
     rows = network.outputs if rows is None else rows
-    needed = _BYTES * _COPIES * rows * columns
-    here = memory()
-    if needed > here:
-        raise Unfinished(
-            f"{_matrix(rows, columns)} would take {in_units(needed)} of memory, this machine has "
-            f"{in_units(here)}: let fewer weights learn, or take fewer samples"
-        )
+    readings = {reading} if isinstance(reading, str) else set(reading)
+    factors = sum(network.factor_entries(one) for one in readings)
+    table = _matrix(rows, columns)
+    # Factors are collected step by step, and stacked.
+    needed = per_entry * rows * columns + 2 * 8 * factors
+    check_memory(needed, table, "let fewer weights learn, or take fewer samples")
     seconds = rows * columns * min(rows, columns) / _RATE
     chain = network.chain()
     steps = 0 if chain is None else len(chain.steps)
@@ -58,14 +131,14 @@ def check_size(network: Network, columns: int, rows: int | None = None) -> None:
     if seconds + _STEP * steps > _SLACK * left:
         through = f" through {steps} steps" if _STEP * steps > seconds else ""
         raise TooSlow(
-            f"the rank of {_matrix(rows, columns)}{through} would take about "
+            f"the rank of {table}{through} would take about "
             f"{in_time(seconds + _STEP * steps)}, and there are {in_time(left)}: a longer "
             f"--timeout, {'fewer steps' if through else 'fewer samples or fewer weights'}"
         )
 
 
 def _matrix(rows: int, columns: int) -> str:
-    return f"the Jacobian of {columns} weights for {rows} labels"
+    return f"the Jacobian of {columns} weights for {rows} numbers"
 
 
 def in_units(size: float) -> str:
@@ -81,9 +154,11 @@ def in_units(size: float) -> str:
 
 def in_time(seconds: float) -> str:
     """
-    >>> in_time(20), in_time(600), in_time(1e6)
-    ('20 s', '10 min', '12 days')
+    >>> in_time(0.2), in_time(20), in_time(600), in_time(1e6)
+    ('less than 1 s', '20 s', '10 min', '12 days')
     """
+    if seconds < 1:
+        return "less than 1 s"
     for unit, one in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * one:
             return f"{seconds / one:.0f} {unit}"

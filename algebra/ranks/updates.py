@@ -36,7 +36,7 @@ from algebra.networks.base import Point
 from algebra.problems.updates import Learning, Motion
 from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank, deficit_error, rank_at_points
 from algebra.ranks.jacobian import jacobian, tangent_factors
-from algebra.ranks.size import check_size
+from algebra.ranks.size import FOR_ECHELON, check_size
 
 # The arrays of U and V, by matrix and letter.
 Drawn = dict[str, dict[str, Residues]]
@@ -70,7 +70,7 @@ def learning_columns(learning: Learning, point: Point) -> Residues:
     ndarray of int64, shape (dm, size)
     """
     network, p = learning.network, point.p
-    check_size(network, learning.size)
+    check_size(network, learning.size, per_entry=FOR_ECHELON)
     factors = tangent_factors(network, point, sorted(learning.matrices))
     parts = [jacobian(factors, learning.cells, p)] if learning.cells else []
     drawn = drawn_parameters(learning, p, point.seed)

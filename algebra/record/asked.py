@@ -52,8 +52,9 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, deficit_error, rank_at_points
 from algebra.ranks.jacobian import jacobian, random_point
-from algebra.ranks.size import check_size
+from algebra.ranks.size import FOR_GROUPS, check_size
 from algebra.record.things import Thing, check_what, numbers_of, things_of
+from algebra.time_limits import check_time
 
 # Kinds of caps: on the entries of one output, of one sample, on the things of one population.
 CAPS = ("row", "column", "matrix")
@@ -136,9 +137,10 @@ class Asked:
         network, cells = self.question.network, self.allocation.cells
         owner = np.concatenate([o.ravel() for _, inside in self.owners for o in inside])
         kept = np.isin(owner, self.allowed)
-        check_size(network, len(cells), int(kept.sum()))
-        names = sorted(self.allocation.matrices)
         sources = {source for source, _ in self.owners}
+        rows = int(kept.sum())
+        check_size(network, len(cells), rows, per_entry=FOR_GROUPS, reading=sources)
+        names = sorted(self.allocation.matrices)
         factors = {source: network.modular_readings(source, point, names) for source in sources}
         table = np.zeros((len(owner), len(cells)), np.int64)
         at = 0
@@ -219,7 +221,10 @@ class Asked:
         kept as the rank is: these determine the others.
         """
         table, owner = self.rows(self.point(p, number))
-        parts = [echelon(table[owner == k], p)[0] for k in self.allowed]
+        parts = []
+        for k in self.allowed:
+            check_time()
+            parts.append(echelon(table[owner == k], p)[0])
         ends = np.cumsum([0, *(len(part) for part in parts)])
         members = [np.arange(a, b) for a, b in pairwise(ends)]
         whole = np.concatenate([*parts, table[:0]])

@@ -14,6 +14,7 @@ these probabilities.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -31,7 +32,10 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.record.asked import Asked, ask
 from algebra.record.result import EntryEvidence, GroupEvidence, Recording
-from algebra.time_limits import OutOfTime, end_of_part, has_passed
+from algebra.time_limits import OutOfTime, end_of_part, has_passed, time_left, within
+
+# Seconds that ranks and a first choice may take, however short the search is to be.
+_LEAST = 5.0
 
 
 class NoRecording(InputError):
@@ -56,7 +60,8 @@ def record(
     what : str or sequence of str
         Kinds of things.
     seconds : float, optional
-        For the search; the bound of the result says what was reached.
+        For the search, and without a limit around it (`algebra.time_limits.within`) as many for
+        the ranks before it; the bound of the result says what was reached.
     relaxation : callable, optional
         As for `algebra.matroids.optimum.optimum`.
     seed : int, optional
@@ -78,7 +83,8 @@ def record(
     record 2 of 3 at cost 2: output 0, output 1
     """
     asked = ask(question, what, seed=seed, **options)
-    with phase("generic rank of all that may be recorded"):
+    before = max(seconds, _LEAST) if math.isinf(time_left()) else math.inf
+    with phase("generic rank of all that may be recorded"), within(before):
         rank = asked.rank
     return _entries(asked, rank, seconds, relaxation) if asked.is_plain else _groups(
         asked, rank, seconds
@@ -128,7 +134,10 @@ def _groups(asked: Asked, rank: GenericRank, seconds: float) -> Recording:
         for p, number in asked.points():
             if error < TARGET or interrupt or (points and has_passed(ends)):
                 break
-            with phase(f"search at random point {len(points) + 1}"):
+            with (
+                phase(f"search at random point {len(points) + 1}"),
+                within(_LEAST + 2 * seconds),
+            ):
                 problem = asked.groups(p, number)
                 if points:
                     now = spanning_bound(problem, leaves)
@@ -147,6 +156,13 @@ def _groups(asked: Asked, rank: GenericRank, seconds: float) -> Recording:
                 proved, leaves = found.bound, found.leaves
     except (KeyboardInterrupt, OutOfTime) as end:
         # What the points so far showed stands.
+        if not points and isinstance(end, OutOfTime):
+            count = len(asked.allowed)
+            raise Unfinished(
+                f"no first choice was found in the time given; all {count} things together, at "
+                f"cost {asked.cost(asked.allowed)}, determine what can be determined: a longer "
+                "--seconds, fewer samples or fewer learnable weights"
+            ) from None
         if not points:
             raise
         interrupt = end

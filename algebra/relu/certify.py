@@ -46,7 +46,7 @@ def certify_relu(problem: Problem, effort: Effort) -> Certificate:
     active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
     with phase("generic ranks"):
         whole = network_rank(active, problem.support, seed)
-    bound = min(rank_bound(allocation), allocation.size)
+    bound = min(rank_bound(allocation), allocation.size, whole.rank)
     certain = bound < whole.rank
     if allocation.size:
         # Told, not needed: where there is no time for it, it is left out.

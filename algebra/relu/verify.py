@@ -46,7 +46,8 @@ def verify_relu(data: object, effort: Effort) -> Verification:
             _check_numbers(claim, claim.rank, 0)
         else:
             prime = _check_active_rank(claim, effort.seed, checklist.say)
-            bound = min(rank_bound(claim.problem.allocation), claim.problem.allocation.size)
+            allocation = claim.problem.allocation
+            bound = min(rank_bound(allocation), allocation.size, claim.equations)
             _check_numbers(claim, bound, prime)
             check_relu(claim.problem, data, bound, checklist.say)
             if claim.verdict == INTERMEDIATE and claim.evidence.has("no_match"):

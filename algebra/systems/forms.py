@@ -326,6 +326,16 @@ def core_dimension(allocation: Allocation) -> int | None:
     return max(0, least - allocation.size)
 
 
+# Auxiliary unknowns beyond which elimination alone takes gigabytes, and no Gröbner basis ends.
+_BEYOND = 1_000
+
+
+def beyond_counting(allocation: Allocation) -> int | None:
+    """How many unknowns the core may have, where no time limit is long enough; else None."""
+    found = core_dimension(allocation)
+    return found if found is not None and found > _BEYOND else None
+
+
 def unknown_count(allocation: Allocation, form: str) -> int:
     """Number of unknowns of a form: learnable weights and auxiliary ones."""
     shapes = FORMS[form].unknowns(allocation.network).values()

@@ -45,7 +45,8 @@ def record(
         At most so many of each population ("matrix"); of entries also of each output ("row") and
         of each sample ("column").
     seconds : float, optional
-        Time for the search; the result says how far it got.
+        Time for the search, and without a `timeout` as much for the ranks before it; the result
+        says how far it got.
     timeout : float, optional
         Seconds for the whole call.
     seed : int, optional

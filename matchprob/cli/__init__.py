@@ -27,12 +27,14 @@ import errno
 import os
 import sys
 import traceback
-from collections.abc import Callable
-from typing import Annotated, Any
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, TextIO
 
 import typer
 
-from algebra.errors import InputError, Unfinished
+from algebra.errors import InputError, LargeMemory, Unfinished
 from algebra.time_limits import OutOfTime, TooSlow
 from matchprob.cli import (
     certify,
@@ -107,10 +109,34 @@ for _verb in (
 app.add_typer(study.studies, name="study")
 
 
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Say in one line of stderr what takes much memory; other warnings as Python has them."""
+    with warnings.catch_warnings():
+        others = warnings.showwarning
+
+        def show(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, LargeMemory):
+                say(f"matchprob: {message}")
+            else:
+                others(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = show
+        yield
+
+
 def run(command: Callable[[], Any]) -> int:
     """Run a command line, with every error told in one line; the exit status."""
     try:
-        result = command()
+        with _warnings_in_one_line():
+            result = command()
     except InputError as error:
         say(f"matchprob: {error}")
         return BAD_INPUT

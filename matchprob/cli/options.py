@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from algebra.errors import InputError
 from matchprob.io.sizes import DPI, check_dpi, inches
 
 if TYPE_CHECKING:
@@ -275,6 +276,20 @@ def answer(
     print_explanation(page, why)
 
 
+def _held(store: Path) -> str:
+    """What a store holds, counted in it: what was finished and what was kept may differ."""
+    from numeric.studies.store import Store
+
+    try:
+        with Store(store, create=False, write=False) as opened:
+            studies = opened.studies()
+    except InputError as error:
+        return f"what is kept is not known: {error}"
+    trials = sum(study.trials for study in studies)
+    of = f" of {len(studies)} studies" if len(studies) > 1 else ""
+    return f"{store} holds {trials} trial{'s' * (trials != 1)}{of}"
+
+
 def finish(
     done: int,
     wanted: int,
@@ -289,7 +304,7 @@ def finish(
         what = f"the result above is of these {done}" if done else "there is no result"
         again = f"{verb.capitalize()} trial i of a seed is always the same: ask again to have them"
         kept = (
-            f"kept {done} of {wanted} in {store}; the same command goes on"
+            f"{_held(store)}; the same command goes on"
             if store
             else f"{again} all, or use --store"
             if verb in _STORING

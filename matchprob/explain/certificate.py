@@ -21,6 +21,7 @@ from algebra.certificates.certificate import (
 from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 from algebra.results import Explanation
+from algebra.systems.forms import beyond_counting
 from algebra.theorems.statements import what_theorems_say
 from algebra.time_limits import OutOfTime
 from matchprob.explain.updates import explain_update_certificate
@@ -144,6 +145,8 @@ def _explained(found: Certificate, file: str, timeout: float, search: float) -> 
             (estimate,),
         )
     if found.learnable > found.equations:
+        more_time = (f"matchprob certify {file} {more}", "parts that were cut off are counted")
+        longest = (more_time,) if found.out_of_time else ()
         return Explanation(
             tuple(known),
             f"whether MP = 1: {found.learnable} weights for {found.equations} equations, so "
@@ -152,7 +155,7 @@ def _explained(found: Certificate, file: str, timeout: float, search: float) -> 
             f"{found.equations} of the weights with an odd number of complex solutions (then MP = "
             "1), or one instance without a real solution (then MP < 1)",
             (
-                (f"matchprob certify {file} {more}", "more parts are tried"),
+                *longest,
                 (
                     f"matchprob estimate {file} --trials 1000",
                     "matches found bound MP from below; none is ever ruled out",
@@ -171,6 +174,9 @@ def _explained(found: Certificate, file: str, timeout: float, search: float) -> 
             f"one instance whose {roots} solutions are all non-real (then 0 < MP < 1)",
             ((f"matchprob certify {file} {longer}", "more instances are searched"), estimate),
         )
+    more_time = (f"matchprob certify {file} {more}", "more time for the count")
+    is_hopeless = beyond_counting(found.problem.allocation) is not None
+    longest = () if is_hopeless else (more_time,)
     least = found.root_count_at_least
     if least is not None:
         known.append(f"N ≥ {least}: so many complex solutions were found, numerically.")
@@ -181,7 +187,7 @@ def _explained(found: Certificate, file: str, timeout: float, search: float) -> 
         "a complete count: N odd means MP = 1; N even, and one instance without real solutions, "
         "0 < MP < 1",
         (
-            (f"matchprob certify {file} {more}", "more time for the count"),
+            *longest,
             (f"matchprob inspect {file}", "how large the core is: fewer rows make it smaller"),
             estimate,
         ),

@@ -50,10 +50,17 @@ def explain_design(found: DesignResult, file: str = "P.toml") -> Explanation:
     if not made.certificate:
         more = "whether MP = 1: a design of this goal is sure of MP > 0 only"
         words = f"{words}; and {more}" if words else more
-        decided = decided or "the number N of complex solutions, which `certify` finds"
+        is_counted = found.problem.network.equations_are != "analytic"
+        last = (
+            "the number N of complex solutions, which `certify` finds"
+            if is_counted
+            else "an output of which nothing learns (then MP < 1), a read-out that learns alone "
+            "(then MP = 1); otherwise trials"
+        )
+        decided = decided or last
         purpose = "the verdict on the design: write it with the same options and --write best.toml"
         commands.append(("matchprob certify best.toml", purpose))
-        if made.goal != "maximal":
+        if is_counted and made.goal != "maximal":
             purpose = "a design with MP = 1, with the same options"
             commands.append((f"matchprob design {file} --goal maximal", purpose))
     return Explanation(tuple(known), words, decided, tuple(commands))

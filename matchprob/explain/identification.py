@@ -56,10 +56,17 @@ def explain_identification(
     commands = []
     if found.alternatives is None and not local.dimension and size:
         words = "whether there are other matches, far from the truth: their number was not found"
-        decided = "the number N of complex solutions"
-        commands.append(
-            (f"matchprob identify {file} --timeout {max(600.0, 5 * timeout):g}", "more time")
-        )
+        if found.problem.network.equations_are == "analytic":
+            decided = (
+                "nothing that is known here: with this activation the number of matches is no "
+                "number of roots of polynomials"
+            )
+        else:
+            decided = "the number N of complex solutions"
+        if found.out_of_time:
+            commands.append(
+                (f"matchprob identify {file} --timeout {max(600.0, 5 * timeout):g}", "more time")
+            )
     elif local.dimension:
         words = "the values of the free weights: no amount of such data gives them"
         decided = (

@@ -30,7 +30,8 @@ def explain_recording(found: Recording, file: str = "P.toml") -> Explanation:
             f"Proved modulo {found.rank.p}."
         )
         words = "whether there are other matches, far from the truth"
-        decided = "the number N of complex solutions, where the labels are what is recorded"
+        if found.problem.network.equations_are != "analytic":
+            decided = "the number N of complex solutions, where the labels are what is recorded"
         commands.append((f"matchprob identify {file}", "which weights the labels determine"))
     else:
         known.append(

@@ -89,8 +89,9 @@ def print_estimate(out: Console, found: Estimate) -> None:
     out.print(Text(f"MP {percent(found)}", style="bold"))
     if found.is_lower_bound:
         out.print(
-            f"  a lower bound: {found.undetermined} trials are open, and matches were found where "
-            "the lack of one could not be shown"
+            f"  a lower bound: {plural(found.undetermined, f'{found.undetermined} trial')} "
+            f"{'is' if found.undetermined == 1 else 'are'} open, where neither a match was found "
+            "nor the lack of one shown"
         )
     if found.running is None:
         exact, wilson = found.interval(), found.interval("wilson")

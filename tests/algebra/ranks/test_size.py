@@ -1,24 +1,65 @@
 """Sizes that no machine holds are refused in words, at once."""
 
+import warnings
+
 import pytest
 
 import matchprob as mp
-from algebra.errors import Unfinished
+from algebra.errors import LargeMemory, Unfinished
+from algebra.ranks import size
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
-from algebra.ranks.size import check_size
-from algebra.time_limits import TooSlow, within
+from algebra.ranks.size import check_memory, check_size, memory
+from algebra.record.things import WHATS
+from algebra.time_limits import OutOfTime, TooSlow, within
 
 
 def test_memory_and_time():
     """A table larger than memory, a rank longer than the time left; small ones pass."""
     net = mp.LinearRNN(n=2000, T=4, b=100, d=50, m=100)
-    with pytest.raises(Unfinished, match=r"4000000 weights for 5000 labels would take 480 GB"):
+    with pytest.raises(Unfinished, match=r"5000 numbers would take about 1\.4\d TB"):
         check_size(net, 4_000_000)
     with within(0.5), pytest.raises(Unfinished, match="--timeout"):
         check_size(net, 6_000)
     check_size(net, 6_000)
     with within(0.5):
         check_size(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), 4)
+
+
+def test_time_that_is_over():
+    """Where no time is left that is what is said, not how long a rank would take."""
+    net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    with within(1e-9), pytest.raises(OutOfTime, match="time limit is over"):
+        check_size(net, 4)
+
+
+def test_share_of_memory(monkeypatch):
+    """80 % of the memory is the limit; from 4 GB on it is said; limits of the shell count."""
+    monkeypatch.setattr(size, "memory", lambda: 10**10)
+    with pytest.raises(Unfinished, match=r"8\.01 GB of memory; this machine has 10 GB.* 80%"):
+        check_memory(8.01e9, "it", "less")
+    with pytest.warns(LargeMemory, match=r"it takes about 7\.9 GB of memory, of 10 GB"):
+        check_memory(7.9e9, "it", "less")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_memory(3.9e9, "it", "less")
+    monkeypatch.undo()
+    monkeypatch.setattr(size, "_given_limits", lambda: [12345])
+    assert memory() == 12345
+
+
+def test_left_factors_of_activations(monkeypatch):
+    """Derivatives of hidden units through activations: the factors count, which grow as n² m T²."""
+    net = mp.RNN(n=40, T=4, b=1, d=1, m=50, activation="tanh")
+    point = random_point(net, 2147483629, 0)
+    for what in ("labels", "times", "units"):
+        source = WHATS[what if what != "labels" else "outputs"].source
+        factors = net.modular_readings(source, point, None)
+        held = sum(L.size + R.size for one in factors for L, R in one.values())
+        assert held / 3 <= net.factor_entries(source) <= 3 * held
+    monkeypatch.setattr(size, "memory", lambda: 10**7)
+    check_size(net, 10, 10)
+    with pytest.raises(Unfinished, match="memory"):
+        check_size(net, 10, 10, reading=WHATS["units"].source)
 
 
 def test_before_anything_is_made():

@@ -34,6 +34,15 @@ def test_certified_and_verified():
     assert verify(certificate).holds
 
 
+def test_no_rank_above_that_of_the_labels():
+    """More weights than equations: `rank` is at most `equations`, and the check knows that."""
+    certificate = certify(problem(3, 4, 1, 2, W1=np.ones((4, 3), int).tolist()))
+    assert certificate.rank == certificate.equations < certificate.learnable
+    assert verify(certificate).holds
+    wrong = json.loads(certificate.to_json()) | {"rank": certificate.learnable}
+    assert not verify(wrong).holds
+
+
 def test_an_instance_without_a_match_in_a_box_proves_nothing():
     """A refuted instance whose question has a box is none for a verdict on all weights."""
     data = json.loads(certify(CASE).to_json())

@@ -4,7 +4,12 @@ import csv
 import json
 
 import pytest
+import typer
 
+from algebra.problems.files import load_problem
+from matchprob.cli.options import finish
+from numeric.studies.store import Store
+from numeric.studies.trials import Work
 from tests.matchprob.calls import DIAGONAL, ROW, call
 
 
@@ -144,3 +149,18 @@ def test_completion():
 
     assert "homotopy" in _engine_names("ho")
     assert _engine_names("nonsense") == []
+
+
+def test_what_a_store_holds_is_counted_in_it(tmp_path, capsys):
+    """A run that ends early: trials that were finished but not kept are not said to be kept."""
+    path = tmp_path / "s.sqlite"
+    with Store(path) as store:
+        store.add(store.study(Work.of(load_problem("examples/diagonal.toml"), 0)), [])
+    with pytest.raises(typer.Exit):
+        finish(760, 20_000, "trials", "estimate", path, "the disk is full")
+    said = capsys.readouterr().err
+    assert "the result above is of these 760" in said
+    assert f"{path} holds 0 trials; the same command goes on" in said
+    with pytest.raises(typer.Exit):
+        finish(1, 2, "trials", "estimate", tmp_path / "none.sqlite")
+    assert "what is kept is not known" in capsys.readouterr().err

@@ -13,11 +13,13 @@ from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.scales import Unreachable
 from algebra.results import Explanation, Result
 from matchprob.cli import app
+from matchprob.cli.options import console
 from matchprob.explain import explain
 from matchprob.explain.construction import explain_not_realized, explain_unreachable
 from matchprob.explain.decision import explain_decision
 from matchprob.explain.structure import explain_structure
 from matchprob.explain.trials import explain_comparison
+from matchprob.report.estimate import print_estimate
 from numeric.counts import COMPLETE, UNDETERMINED, CountResult, InstanceCount, Reason
 from numeric.relu.decision import ReluDecision
 from numeric.statistics.comparison import Comparison
@@ -39,6 +41,15 @@ def open_count(index, reason):
 
 def estimate_of(*counts, problem=DIAGONAL, requested=None, engine="homotopy"):
     return Estimate(problem, engine, 0, counts, requested or len(counts))
+
+
+def test_no_match_is_claimed_where_none_was_found(capsys):
+    """0 matched and some open: the report says what is open, and of no matches that were found."""
+    searched = [open_count(k, Reason.SEARCHED) for k in range(2)]
+    print_estimate(console(None), estimate_of(*searched, engine="fsolve"))
+    text = capsys.readouterr().out
+    assert "matches were found" not in text
+    assert "2 trials are open, where neither a match was found nor the lack of one shown" in text
 
 
 def verbs(why: Explanation) -> list[str]:
@@ -163,6 +174,44 @@ def test_designs_repairs_and_losses():
     assert "minimal" in done.known[0]
     lost = mp.robust(mp.Problem(NET, {"W": [[1, 1], [1, 1]]})).explain()
     assert any("MP > 0, proved" in text for text in lost.known)
+
+
+TANH = mp.Problem(
+    mp.RNN(n=3, T=2, b=1, d=1, m=3, activation="tanh"), {"W": [[1, 1, 1], [0, 0, 0], [0, 0, 0]]}
+)
+
+
+def test_activations_get_no_advice_that_is_refused():
+    """tanh has no number N: neither the goal maximal nor more time is suggested."""
+    with pytest.raises(mp.InputError):
+        mp.design(TANH, goal="maximal")
+    why = mp.design(TANH).explain("t.toml")
+    assert [command for command, _ in why.commands] == ["matchprob certify best.toml"]
+    assert "complex solutions" not in why.decided_by
+    assert any("--goal maximal" in c for c, _ in mp.design(MORE).explain("m.toml").commands)
+    why = mp.identify(TANH).explain("t.toml")
+    assert not why.commands
+    assert "complex" not in why.decided_by
+    assert "complex" not in mp.record(TANH).explain("t.toml").decided_by
+
+
+def test_more_time_is_advised_where_time_was_short():
+    """A limit that was met; not what no limit reaches, nor where all parts were tried."""
+    rows = (np.random.default_rng(0).random((60, 60)) < 0.05).astype(int)
+    large = mp.Problem(mp.LinearRNN(n=60, T=6, b=10, d=5, m=100), {"W": rows})
+    found = mp.identify(large)
+    assert "in whatever time" in found.unknown
+    assert not found.out_of_time
+    assert not found.explain("l.toml").commands
+    short = replace(mp.identify(DIAGONAL), alternatives=None, out_of_time=True)
+    assert any("--timeout 600" in c for c, _ in short.explain("d.toml").commands)
+    net = mp.LinearRNN(n=3, T=2, b=1, d=1, m=2)
+    spare = mp.Problem(net, {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]})
+    tried = mp.certify(spare)
+    assert (tried.verdict, tried.out_of_time) == ("undecided", False)
+    assert not any("--timeout" in c for c, _ in tried.explain("s.toml").commands)
+    cut = replace(tried, out_of_time=True)
+    assert any("--timeout 600" in c for c, _ in cut.explain("s.toml").commands)
 
 
 def test_identification_and_structure():
