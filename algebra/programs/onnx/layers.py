@@ -337,9 +337,9 @@ def _batch_norm(call: Call) -> Item:
     epsilon = call.option("epsilon", _EPSILON)
     ndim = item.ndim
     middle = call.inputs[3]
-    mean = call.weight(middle, 0.0) if isinstance(middle, Parameter) else call.item(3)
+    mean = call.weight(middle, "", 0.0) if isinstance(middle, Parameter) else call.item(3)
     if isinstance(variance, Parameter):
-        shares = call.weight(variance, epsilon)
+        shares = call.weight(variance, "", epsilon)
     else:
         shares = call.constant(1 / np.sqrt(variance.astype(np.float64) + epsilon))
     centred = call.total(item, _per_channel(call, call.scaled(mean, Fraction(-1)), ndim))

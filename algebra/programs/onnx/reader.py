@@ -51,12 +51,15 @@ class Read:
         Weights that never learn: statistics of batch normalization.
     tokens : mapping of str to int
         Samples that choose rows of a table, as 0 and 1: the size of the table.
+    roles : mapping of str to str
+        What each weight is for: words of "norm", "bias", "matrix".
     """
 
     program: Program
     values: Mapping[str, tuple[np.ndarray, int]]
     buffers: frozenset[str]
     tokens: Mapping[str, int]
+    roles: Mapping[str, str]
 
     @property
     def parameters(self) -> dict[str, Shape]:
@@ -110,6 +113,7 @@ class _Reader:
     values: dict[str, tuple[np.ndarray, int]] = field(default_factory=dict)
     buffers: set[str] = field(default_factory=set)
     token_sizes: dict[str, int] = field(default_factory=dict)
+    roles: dict[str, str] = field(default_factory=dict)
 
     def run(self, output: str) -> Read:
         graph = self.opened.graph
@@ -125,7 +129,7 @@ class _Reader:
             )
         labels = self._labels(output or names[0])
         program = self.build.program(labels)
-        return Read(program, self.values, frozenset(self.buffers), self.token_sizes)
+        return Read(program, self.values, frozenset(self.buffers), self.token_sizes, self.roles)
 
     def _labels(self, name: str) -> Any:
         found = self.known.get(name)
@@ -275,7 +279,7 @@ class _Reader:
         self._nodes(chosen.node)
         return [self.known[value.name] for value in chosen.output]
 
-    def _weight(self, parameter: Parameter, epsilon: float | None = None) -> Item:
+    def _weight(self, parameter: Parameter, role: str, epsilon: float | None = None) -> Item:
         """The weight of a parameter.
 
         With ε it is a statistic of batch normalization: a mean (ε = 0), or 1/√(v + ε) of a
@@ -290,6 +294,7 @@ class _Reader:
             self.buffers.add(parameter.name)
         if parameter.name not in self.values:
             self.values[parameter.name] = rationals(array, f"`{one_line(parameter.name)}`")
+            self.roles[parameter.name] = role
         return Item(self.build.weight(parameter.name, array.shape))
 
     def _rows(self, tokens: Tokens, table: Item) -> Item:

@@ -11,6 +11,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.programs.onnx.values import Item, Moves, Tokens
 
+_RECURRENT = ("RNN", "GRU", "LSTM")
 # What a name of the graph stands for.
 Known = np.ndarray | Item | Tokens
 
@@ -70,7 +71,7 @@ class Call(Moves):
         """Input k as a value of the program; a parameter becomes a weight."""
         found = self.inputs[k] if self.has(k) else None
         if isinstance(found, Parameter):
-            return self.weight(found)
+            return self.weight(found, self._role(k, found.array))
         if isinstance(found, np.ndarray):
             return self.constant(found, f"input {k}")
         if found is None:
@@ -81,6 +82,20 @@ class Call(Moves):
                 "choose rows of a table (Gather)"
             )
         return found
+
+    def _role(self, k: int, array: np.ndarray) -> str:
+        """What a parameter is at input k: "norm", "bias", "matrix" or ""."""
+        line = max(array.shape, default=1) == array.size
+        if self.op.endswith("Normalization"):
+            return "norm bias" if k == 2 else "norm"
+        if (self.op in ("Conv", "Gemm") and k == 2) or (self.op in _RECURRENT and k == 3):
+            return "bias"
+        if line and self.op in ("Add", "Sub", "Sum"):
+            return "bias"
+        if line and self.op == "Mul":
+            return "norm"
+        products = ("MatMul", "Gemm", "Conv", *_RECURRENT)
+        return "matrix" if self.op in products and array.ndim > 1 else ""
 
     def items(self) -> list[Item]:
         """All inputs."""

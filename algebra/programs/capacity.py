@@ -1,0 +1,453 @@
+r"""How many samples a set of parameters can fit: the ranks behind the verb capacity.
+
+Let J_A(m) be the Jacobian of the labels of m generic samples with respect to the parameters A.
+
+* **Arbitrary labels** near the network's own can be met exactly (near generic weights) if J_A(m)
+  has full row rank, by the inverse function theorem; if it has not then labels of almost all small
+  changes cannot.  Rows of samples are exchangeable, so the increments rank J_A(m+1) − rank J_A(m)
+  never grow (the rank of a union of spaces is submodular, and generic samples are alike): full row
+  rank up to some m, the *capacity*, and never again.
+* **A teacher's labels** (other weights of the same network, near by) can be met if
+  rank J_A(m) = rank J(m), J with respect to all parameters.  If columns of A span those of J for
+  m + 1 samples they do for m of them.
+
+One elimination gives all: rows in the order of the samples, and which of them are independent of
+those before.  As increments never grow, rank J_A no longer grows after one that is 0.
+
+What ranks at random points over GF(p) prove is said in `algebra.programs.formal`.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from algebra.linalg.modular import Residues, echelon, matmul, random_residues, rank
+from algebra.programs.generic import (
+    COLUMNS,
+    Columns,
+    Exactness,
+    Model,
+    argued,
+    draw,
+    independent_rows,
+)
+from algebra.programs.jacobian import ProgramCell
+from algebra.programs.program import Program
+from algebra.results import Result, named
+from algebra.time_limits import check_time
+
+# Rows of a Jacobian beyond this are not eliminated; parameters whose dependencies are looked for.
+MOST_ROWS, MOST_EXPLAINED = 1200, 800
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Parameters that learn together.
+
+    Attributes
+    ----------
+    name : str
+    weights : tuple of str
+        Names of those that learn wholly.
+    low_rank : mapping of str to int
+        Matrices that learn by W + U Vᵀ: the rank.
+    """
+
+    name: str
+    weights: tuple[str, ...] = ()
+    low_rank: Mapping[str, int] | None = None
+
+    def learnable(self, program: Program) -> int:
+        """How many numbers learn."""
+        shapes = program.weights
+        total = sum(int(np.prod(shapes[name])) for name in self.weights)
+        for name, k in (self.low_rank or {}).items():
+            total += k * sum(matrix_shape(shapes[name]))
+        return total
+
+    @property
+    def names(self) -> list[str]:
+        """All parameters it is about."""
+        return [*self.weights, *(self.low_rank or {})]
+
+
+@dataclass(frozen=True)
+class Redundancy:
+    """Parameters that count for fewer than they are.
+
+    Attributes
+    ----------
+    names : tuple of str
+    learnable : int
+    rank : int
+        Of them alone.
+    reason : str
+        In words, where one was found.
+    """
+
+    names: tuple[str, ...]
+    learnable: int
+    rank: int
+    reason: str
+
+    def __str__(self) -> str:
+        who = ", ".join(self.names)
+        what = f"{who}: {self.learnable} numbers count for {self.rank}"
+        return f"{what} ({self.reason})" if self.reason else what
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return named(self, "names", "learnable", "rank", "reason")
+
+
+@dataclass(frozen=True)
+class SubsetCapacity:
+    """What a subset can fit.
+
+    Attributes
+    ----------
+    name : str
+    learnable : int
+    rank : int
+        Largest rank met, of as many samples as make it no longer grow (or as were asked for).
+    capacity : int
+        Samples whose labels, arbitrary near the network's own, can be met locally.
+    teacher_capacity : int or None
+        The same of labels of another network of this kind; None where any number.
+    counting : int
+        ⌊learnable/d⌋.
+    samples : int
+        At which ranks were found.
+    is_whole : bool
+        Whether more samples do not add to the rank; else rank and capacities are at least these.
+    growth : tuple of int
+        Rank of 1, 2, … samples.
+    reasons : tuple of Redundancy
+    """
+
+    name: str
+    learnable: int
+    rank: int
+    capacity: int
+    teacher_capacity: int | None
+    counting: int
+    samples: int
+    is_whole: bool
+    growth: tuple[int, ...]
+    reasons: tuple[Redundancy, ...]
+
+    @property
+    def redundant(self) -> int:
+        """How many of the parameters could be left out, where all samples are known."""
+        return self.learnable - self.rank
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return named(
+            self, "name", "learnable", "rank", "redundant", "capacity", "teacher_capacity",
+            "counting", "samples", "is_whole", "growth", "reasons",
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class Capacity(Result):
+    """What the verb capacity found.
+
+    Attributes
+    ----------
+    model : str
+        What the program was read from.
+    outputs : int
+        Labels d of a sample.
+    parameters : int
+    subsets : tuple of SubsetCapacity
+    exactness : Exactness
+    seed : int
+    needed : int or None
+        Samples that are to be fitted.
+    """
+
+    model: str
+    outputs: int
+    parameters: int
+    subsets: tuple[SubsetCapacity, ...]
+    exactness: Exactness
+    seed: int
+    needed: int | None = None
+
+    picture = "capacity"
+
+    @property
+    def cheapest(self) -> SubsetCapacity | None:
+        """The smallest subset that fits the samples needed."""
+        enough = [s for s in self.subsets if self.needed and s.capacity >= self.needed]
+        return min(enough, key=lambda s: s.learnable, default=None)
+
+    def facts(self) -> dict[str, Any]:
+        """The subsets, and how ranks are known."""
+        best = max(self.subsets, key=lambda s: s.capacity)
+        return {
+            "model": self.model,
+            "parameters": self.parameters,
+            "outputs": self.outputs,
+            "subsets": len(self.subsets),
+            "largest_capacity": f"{best.capacity} ({best.name})",
+            "ranks": self.exactness.words,
+        }
+
+    def columns(self) -> dict[str, list[Any]]:
+        """One row for each subset."""
+        names = (
+            "name", "learnable", "rank", "redundant", "capacity", "teacher_capacity", "counting",
+        )  # fmt: skip
+        return {name: [getattr(subset, name) for subset in self.subsets] for name in names}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        found = self.cheapest
+        return {
+            **named(self, "model", "parameters", "outputs", "subsets"),
+            "exact": self.exactness.is_exact,
+            "ranks": self.exactness.words,
+            "needed": self.needed,
+            "cheapest": found.name if found else None,
+        }
+
+
+def matrix_shape(shape: Sequence[int]) -> tuple[int, int]:
+    """A parameter as a matrix: its first axis, and all others."""
+    rest = 1
+    for size in shape[1:]:
+        rest *= size
+    return (shape[0] if shape else 1), rest
+
+
+def cells_of(name: str, shape: Sequence[int]) -> list[ProgramCell]:
+    """All cells of a parameter."""
+    return [(name, *place) for place in np.ndindex(*shape)]
+
+
+def capacities(
+    model: Model,
+    subsets: Sequence[Subset],
+    *,
+    name: str = "",
+    learnable: Sequence[str] = (),
+    m: int | None = None,
+    needed: int | None = None,
+    seed: int = 0,
+) -> Capacity:
+    """What subsets of a program's parameters can fit.
+
+    Parameters
+    ----------
+    model : Model
+    subsets : sequence of Subset
+    name : str, optional
+        What the model is called.
+    learnable : sequence of str, optional
+        The teacher's parameters; all weights by default.
+    m : int, optional
+        Number of samples; by default as many as make ranks no longer grow, if these are not more
+        than some thousand labels.
+    needed : int, optional
+        Samples that are to be fitted.
+    seed : int, optional
+        Points follow from it.
+    """
+    program, d = model.program, model.outputs
+    teacher = list(learnable or program.weights)
+    found = [_grown(model, subset, m, seed) for subset in subsets]
+    most = max((min(growth.full + 1, growth.samples) for growth in found), default=1)
+    whole = _growth_of_all(model, teacher, most, seed)
+    out = []
+    for subset, growth in zip(subsets, found, strict=True):
+        size = subset.learnable(program)
+        out.append(
+            SubsetCapacity(
+                subset.name,
+                size,
+                growth.ranks[-1],
+                growth.full,
+                _met(growth, whole),
+                size // d,
+                growth.samples,
+                growth.is_whole,
+                tuple(growth.ranks),
+                _reasons(model, subset, growth.samples, growth.ranks[-1], seed),
+            )  # fmt: skip
+        )
+    shapes = program.weights
+    parameters = sum(int(np.prod(shapes[n])) for n in teacher)
+    return Capacity(name, d, parameters, tuple(out), argued(model, f"argued/{seed}"), seed, needed)
+
+
+@dataclass(frozen=True)
+class _Growth:
+    ranks: list[int]
+    samples: int
+    full: int
+    is_whole: bool
+
+
+def _growth(rows: Sequence[int], m: int, d: int) -> list[int]:
+    counts = np.bincount(np.array(rows, np.int64) // d, minlength=m)
+    return [int(v) for v in np.cumsum(counts)]
+
+
+def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
+    """Ranks of 1, 2, … samples: of m, or of as many as add something."""
+    d, size = model.outputs, subset.learnable(model.program)
+    most = max(2, MOST_ROWS // d)
+    samples = m or min(size // d + 2, most)
+    while True:
+        check_time()
+        point = draw(model, samples, f"capacity/{seed}")
+        columns = Columns(model, point, samples, subset.names)
+        rng = random.Random(f"capacity/{seed}")
+        J = _subset_columns(columns, subset, rng)
+        ranks = _growth(independent_rows(J, point.p), samples, d)
+        # A last sample that adds nothing, or no parameter left: nothing is added any more.
+        is_whole = ranks[-1] == size or (samples > 1 and ranks[-1] == ranks[-2])
+        if m or is_whole or samples >= most:
+            full = sum(1 for k, value in enumerate(ranks) if value == (k + 1) * d)
+            return _Growth(ranks, samples, full, is_whole)
+        samples = min(2 * samples, most)
+
+
+def _subset_columns(columns: Columns, subset: Subset, rng: random.Random) -> Residues:
+    shapes = columns.model.program.weights
+    cells = [cell for name in subset.weights for cell in cells_of(name, shapes[name])]
+    parts = [columns.compressed(cells, rng)] if cells else []
+    for name, k in (subset.low_rank or {}).items():
+        parts.append(_low_rank_columns(columns, name, k, rng))
+    return np.concatenate(parts, axis=1)
+
+
+def _low_rank_columns(columns: Columns, name: str, k: int, rng: random.Random) -> Residues:
+    """Derivatives by U and V of W + U Vᵀ, at a random point (W + U Vᵀ is one, too)."""
+    p, shape = columns.p, columns.model.program.weights[name]
+    rows, inner = matrix_shape(shape)
+    U, V = (random_residues((size, k), p, rng) for size in (rows, inner))
+    cells = cells_of(name, shape)
+    by_u, by_v = [], None
+    step = max(1, COLUMNS // inner)
+    for start in range(0, rows, step):
+        check_time()
+        count = min(step, rows - start)
+        J = columns.of(cells[start * inner : (start + count) * inner])
+        high = J.shape[0]
+        by_u.append(matmul(J.reshape(high * count, inner), V, p).reshape(high, count * k))
+        turned = J.reshape(high, count, inner).transpose(0, 2, 1).reshape(high * inner, count)
+        part = matmul(np.ascontiguousarray(turned), U[start : start + count], p)
+        part = part.reshape(high, inner * k)
+        by_v = part if by_v is None else (by_v + part) % p
+    assert by_v is not None
+    return np.concatenate([*by_u, by_v], axis=1)
+
+
+def _growth_of_all(model: Model, names: Sequence[str], m: int, seed: int) -> list[int]:
+    """Ranks of 1, …, m samples with respect to all parameters."""
+    d, shapes = model.outputs, model.program.weights
+    point = draw(model, m, f"capacity/{seed}/all")
+    columns = Columns(model, point, m, names)
+    rng = random.Random(f"capacity/{seed}/all")
+    cells = [cell for name in names for cell in cells_of(name, shapes[name])]
+    # Some of them will do, where these have full rank already.
+    if len(cells) > 4 * d * m:
+        few = rng.sample(cells, 2 * d * m)
+        ranks = _growth(independent_rows(columns.of(few), point.p), m, d)
+        if ranks[-1] == d * m:
+            return ranks
+    return _growth(independent_rows(columns.compressed(cells, rng), point.p), m, d)
+
+
+def _met(growth: _Growth, whole: Sequence[int]) -> int | None:
+    """The samples up to which a subset's rank is that of all parameters; None for any number."""
+    common = min(len(whole), growth.samples)
+    same = sum(1 for k in range(common) if growth.ranks[k] == whole[k])
+    if same < common:
+        return same
+    stands = growth.is_whole and len(whole) > 1 and whole[-1] == whole[-2]
+    return None if stands else same
+
+
+# -- which parameters are redundant --------------------------------------------------------------
+
+
+def _reasons(model: Model, subset: Subset, m: int, found: int, seed: int) -> tuple[Redundancy, ...]:
+    """Groups of parameters that count for fewer than they are, from the relations of columns."""
+    shapes = model.program.weights
+    size = subset.learnable(model.program)
+    if subset.low_rank or found == size or size > MOST_EXPLAINED:
+        return ()
+    point = draw(model, m, f"capacity/{seed}")
+    columns = Columns(model, point, m, subset.names)
+    cells = [cell for name in subset.weights for cell in cells_of(name, shapes[name])]
+    J = columns.of(cells)
+    table, pivots = echelon(J, point.p)
+    owner = np.array([subset.weights.index(cell[0]) for cell in cells])
+    group = list(range(len(subset.weights)))
+
+    def root(k: int) -> int:
+        while group[k] != k:
+            k = group[k]
+        return k
+
+    involved: set[int] = set()
+    # Each column that is no pivot is a combination of pivots: a relation.
+    for column in sorted(set(range(len(cells))) - set(pivots)):
+        used = {int(owner[column])} | {int(owner[pivots[r]]) for r in np.flatnonzero(
+            table[:, column])}  # fmt: skip
+        involved |= used
+        for k in used:
+            group[root(k)] = root(int(owner[column]))
+    out = []
+    for head in sorted({root(k) for k in involved}):
+        inside = [k for k in sorted(involved) if root(k) == head]
+        names = tuple(subset.weights[k] for k in inside)
+        own = np.isin(owner, inside)
+        height = rank(np.ascontiguousarray(J[:, own]), point.p)
+        out.append(Redundancy(names, int(own.sum()), height, _reason(model, names, height)))
+    return tuple(out)
+
+
+def _reason(model: Model, names: Sequence[str], height: int) -> str:
+    """Why parameters are redundant, in words, from what their values meet first."""
+    met = [_meets(model.program, name) for name in names]
+    together = set().union(*met)
+    if height == 0 and together == {"exp"}:
+        return "a shift of what a softmax takes, which it takes out"
+    if height == 0 and together <= {"norm"}:
+        return "a shift before a norm, which takes it out"
+    if together == {"label"}:
+        return "they enter the labels linearly, through common sums"
+    if len(names) > 1 and together <= {"exp", "sum", "label", "norm"}:
+        return "shifts that a later one makes up for"
+    if len(names) > 1:
+        return "changes of one that the others make up for, as scales between linear maps"
+    return ""
+
+
+def _meets(program: Program, name: str) -> set[str]:
+    """What a parameter meets first that is not linear: "exp", "norm", a function, or "label"."""
+    needed = program.needed([program.output])
+    moved = {k for k in needed if program.nodes[k].op == "block" and program.nodes[k].name == name}
+    found = {"label"} if program.output in moved else set()
+    for k in sorted(needed):
+        node = program.nodes[k]
+        if not moved & set(node.inputs):
+            continue
+        if node.op in ("apply", "choose", "invert", "root", "power"):
+            told = {"apply": node.name, "power": "norm", "root": "norm"}.get(node.op, node.op)
+            found.add(told)
+            continue
+        moved.add(k)
+        if k == program.output:
+            found.add("label")
+    return found

@@ -1,0 +1,196 @@
+r"""Programs with exponentials, square roots and signs over GF(p): what their values are.
+
+**Exponentials.**  tanh, the sigmoid and softplus are written through the exponential, whose value
+E(a) is a residue that depends on a in no way one could guess, but for the identities
+
+E(0) = 1,  E(−a) = 1/E(a),  tanh a = (E(a)² − 1)/(E(a)² + 1),  σ(a) = E(a)/(1 + E(a)),
+softplus(−a) = softplus(a) − a.
+
+Equal arguments have equal values, wherever they stand.
+
+**Theorem.**  Let v be independent variables (weights, samples), and let a_1, …, a_k be the
+different arguments of exponentials in a program, up to sign, in an order of evaluation; L_1, …, L_l
+the different values softplus(a_i) up to the identity.  Suppose that a_1, …, a_k, L_1, …, L_l *as
+computed with formal values* are linearly independent over Q modulo constants.  Then
+e^(a_1), …, e^(a_k), L_1, …, L_l are algebraically independent over C(v), so ranks computed with
+formal values are the generic ranks.
+
+*Proof.*  By induction along the order: let the claim hold for what comes before a = a_(j+1).  Then
+a, which is an algebraic function of v and of these values, is the function that the formal
+computation says, and the supposition holds for the functions themselves.  Let v' be a part of v
+that completes y = (v', a_1, …, a_(j+1), L_1, …, L_i) to a basis of its span with v over Q modulo
+constants.  Ax's theorem [1]_: tr.deg C(y, e^y) ≥ #y + rank(∂y/∂v) = #y + #v.  All of y and e^y is
+algebraic over C(v, e^v', e^(a), L), because e^L = 1 + e^a; these are #v + #y elements, hence
+independent.  Let now L be the softplus of an argument that is there.  A relation
+Σ r_i a_i + Σ s_i L_i + s L + (a part of v') = constant with whole numbers would give
+∏ e^(r_i a_i) (1 + e^(a_i))^(s_i) … = constant in independent elements T_i = e^(a_i); T_i and
+1 + T_i are different primes, so all exponents are 0.  So y with L is linearly independent, Ax
+applies again with e^L = 1 + e^a, and L joins the independent elements. ∎
+
+The supposition is *checked*, not assumed (`algebra.programs.generic`): for one sample x the
+arguments that depend on it are independent modulo functions of the weights if the differences
+a_i(w, x) − a_i(w, x') at some points (w, x, x') over GF(p) have a matrix of full rank: a relation
+over Q, with whole numbers that have no common divisor, holds modulo p as well.  Then those of all
+samples are independent: fix all samples but one in a relation, and its coefficients at that one are
+0.  This covers quotients of exponentials (softmax), nested functions, and arguments that are
+products (scores of attention): nothing of the form of an argument is used.
+
+**Square roots.**  A value with square roots is an element of K = Q(v)(√u_1, …, √u_s), where u_i may
+hold earlier roots.  A point at which every u_i is a square modulo p is a point of the variety X
+with these equations; where a minor is not 0 there it is not 0 in the ring Z[1/N][v][√u_1, …],
+a free module over Z[1/N][v].  This shows the rank of the network, whatever the signs of the roots,
+if X is irreducible: so if no u_i is a constant times a square in the field of those before.
+Were it one then u_i would be a square at all points of the earlier roots' variety or at none
+(the constant's quadratic character); so both must be met, at one and the same choice of the
+weights, which shows irreducibility over functions of the weights, and of the product over samples.
+Roots of equal values are equal.
+
+Where such points are not found in time √u is a *free* value r with the derivative u'/(2r): that is
+the root of u + δ with a δ of its own.  Putting δ = 0 cannot raise a rank, so these ranks are upper
+bounds; that they are attained is probable and not proved.
+
+**erf** is formal, with a formal slope: an upper bound.
+
+**Signs** (ReLU, maximum, absolute value) are given: the pattern at a drawn real point.  Ranks are
+then those of the piece on which the pattern holds, an open set of weights and samples.
+
+References
+----------
+.. [1] J. Ax, "On Schanuel's conjectures", Ann. of Math. 93 (1971) 252-268, Theorem 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from algebra.linalg.modular import Residues, inverses, times
+from algebra.programs.program import Node, Program
+from algebra.programs.residues import ModularArithmetic, NoResidues
+
+# Odd constants of 64 bits (splitmix64).
+_STEPS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+EXPONENTIAL = ("exp", "tanh", "sigmoid", "softplus")
+KNOWN = (*EXPONENTIAL, "erf")
+
+
+@dataclass(frozen=True)
+class Formal:
+    """Formal values over GF(p).
+
+    Attributes
+    ----------
+    p : int
+        Congruent to 3 modulo 4.
+    seed : int
+        The values follow from it.
+    signs : mapping of int to ndarray of bool
+        By the number of a node that chooses.
+    strict : bool
+        Whether values without a square root make their samples invalid; else the root is free.
+    invalid : list
+        Where `strict`: one array of bool for each root, its samples without a root.
+    arguments : list
+        The arguments of exponentials, and values of softplus, as they were met.
+    """
+
+    p: int
+    seed: int
+    signs: Mapping[int, np.ndarray] = field(default_factory=dict)
+    strict: bool = False
+    invalid: list[tuple[Residues, np.ndarray]] = field(default_factory=list)
+    arguments: list[tuple[str, Residues]] = field(default_factory=list)
+
+    def hashed(self, a: Residues, which: int) -> Residues:
+        """Residues, never 0, that depend on a in no way one could guess."""
+        h = a.astype(np.uint64) + np.uint64((self.seed * 8 + which) * _STEPS[0] % 2**64)
+        for shift, step in ((30, _STEPS[1]), (27, _STEPS[2])):
+            h = (h ^ (h >> np.uint64(shift))) * np.uint64(step)
+        h ^= h >> np.uint64(31)
+        return (h % np.uint64(self.p - 1)).astype(np.int64) + 1
+
+    def exponential(self, a: Residues) -> Residues:
+        """E(a)."""
+        negative = a > self.p // 2
+        plain = self.hashed(np.where(negative, self.p - a, a), 0)
+        found = np.where(negative, inverses(plain, self.p), plain)
+        return np.where(a == 0, 1, found)
+
+    def values(self, name: str, a: Residues) -> tuple[Residues, Residues]:
+        """Values and slopes of a function."""
+        p = self.p
+        if name == "erf":
+            negative = a > p // 2
+            size = np.where(negative, p - a, a)
+            plain = np.where(a == 0, 0, self.hashed(size, 1))
+            return np.where(negative, (p - plain) % p, plain), self.hashed(size, 2)
+        self.arguments.append(("argument", a))
+        powers = self.exponential(a)
+        if name == "exp":
+            return powers, powers
+        if name == "tanh":
+            square = times(powers, powers, p)
+            value = (1 - 2 * inverses((square + 1) % p, p)) % p
+            return value, (1 - times(value, value, p)) % p
+        share = times(powers, inverses((powers + 1) % p, p), p)
+        if name == "sigmoid":
+            return share, times(share, (1 - share) % p, p)
+        if name == "softplus":
+            negative = a > p // 2
+            size = np.where(negative, p - a, a)
+            plain = self.hashed(size, 3)
+            self.arguments.append(("softplus", plain))
+            return np.where(negative, (plain + a) % p, plain), share
+        raise NoResidues(f"the function {name} has no formal values")
+
+    def root(self, a: Residues) -> Residues:
+        """Square roots, or free values where there are none: see `strict`."""
+        power, exponent, result = a, (self.p + 1) // 4, np.ones_like(a)
+        while exponent:
+            if exponent & 1:
+                result = times(result, power, self.p)
+            power = times(power, power, self.p)
+            exponent >>= 1
+        if not self.strict:
+            return self.hashed(a, 4)
+        self.invalid.append((a, times(result, result, self.p) != a))
+        return result
+
+
+class FormalArithmetic(ModularArithmetic):
+    """Residues with formal values of functions, roots and signs.
+
+    Parameters
+    ----------
+    formal : Formal
+    program : Program
+        Its nodes' numbers are those of the signs.
+    """
+
+    def __init__(self, formal: Formal, program: Program) -> None:
+        self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
+        super().__init__(formal.p, lambda node, a: formal.values(node.name, a), self._pattern)
+        object.__setattr__(self, "formal", formal)
+
+    formal: Formal
+
+    def _pattern(self, node: Node, a: Residues) -> np.ndarray:
+        found = self.formal.signs.get(self._numbers[id(node)])
+        if found is None:
+            raise NoResidues("an activation pattern is needed")
+        return found
+
+    def root(self, node: Node, a: Residues) -> Residues:
+        """Square roots."""
+        return self.formal.root(a)
+
+    def slopes(self, node: Node, a: Residues) -> Residues:
+        """The derivative of power, invert, root or apply."""
+        if node.op != "root":
+            return super().slopes(node, a)
+        half = self.number(Fraction(1, 2))
+        below = inverses(self.formal.root(a), self.p)
+        return times(below, np.full((1,) * a.ndim, half, np.int64), self.p)

@@ -1,0 +1,390 @@
+r"""Generic ranks of programs at random points over GF(p).
+
+`draw` makes a point: weights (random, or those of a file), samples, and formal values
+(`algebra.programs.formal`, where it is proved which ranks are exact).  `argued` says what ranks at
+such points are: exact, or upper bounds.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from algebra.linalg.modular import (
+    Residues,
+    echelon,
+    matmul,
+    random_prime,
+    random_residues,
+    rank,
+    times,
+)
+from algebra.programs.evaluate import evaluate
+from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
+from algebra.programs.jacobian import ProgramCell, Sweep
+from algebra.programs.program import Program
+from algebra.programs.residues import placed
+from algebra.time_limits import check_time
+
+# The activation pattern of so many samples, by the numbers of the nodes that choose.
+Patterns = Callable[[int], Mapping[int, np.ndarray]]
+
+# Rounds of samples drawn anew where roots do not exist; roots of one sample up to which that is
+# tried; arguments of exponentials up to which their independence is checked.
+_ROUNDS, MOST_ROOTS, MOST_ARGUMENTS = 1 << 9, 11, 400
+_CANDIDATES = 512
+# Columns of the Jacobian that are formed at a time.
+COLUMNS = 4096
+
+
+@dataclass(frozen=True)
+class Model:
+    """A program with what its points are drawn from.
+
+    Attributes
+    ----------
+    program : Program
+    tokens : mapping of str to int
+        Samples that are rows of one 1 and zeros.
+    values : mapping of str to (ndarray of int, int)
+        Weights that are not drawn: integers over a denominator.
+    support : mapping of str to ndarray of bool
+        Weights that exist, where some do not.
+    patterns : callable, optional
+        Needed where the program chooses by signs.
+    """
+
+    program: Program
+    tokens: Mapping[str, int] = field(default_factory=dict)
+    values: Mapping[str, tuple[np.ndarray, int]] = field(default_factory=dict)
+    support: Mapping[str, np.ndarray] = field(default_factory=dict)
+    patterns: Patterns | None = None
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """Names of the functions that are applied, and "root" and "choose"."""
+        needed = self.program.needed([self.program.output])
+        nodes = [self.program.nodes[k] for k in needed]
+        return frozenset(
+            node.name if node.op == "apply" else node.op
+            for node in nodes
+            if node.op in ("apply", "root", "choose")
+        )
+
+    @property
+    def outputs(self) -> int:
+        """Labels of one sample."""
+        return self.program.nodes[self.program.output].size
+
+
+@dataclass(frozen=True)
+class ProgramPoint:
+    """A point over GF(p).
+
+    Attributes
+    ----------
+    p : int
+    blocks : mapping of str to ndarray of int64
+        With the batch axis last.
+    arithmetic : FormalArithmetic
+    has_roots : bool
+        Whether every square root is one.
+    """
+
+    p: int
+    blocks: Mapping[str, Residues]
+    arithmetic: FormalArithmetic
+    has_roots: bool
+
+
+def point_prime(rng: random.Random) -> int:
+    """A random prime of 61 bits modulo which −1 is no square."""
+    while True:
+        p = random_prime(rng, 61)
+        if p % 4 == 3:
+            return p
+
+
+def draw(model: Model, m: int, seed: str, strict: bool = True) -> ProgramPoint:
+    """A random point with m samples.
+
+    Parameters
+    ----------
+    model : Model
+    m : int
+    seed : str
+        The point follows from it.
+    strict : bool, optional
+        Look for samples at which all square roots exist.
+    """
+    rng = random.Random(f"program/{seed}")
+    p, number = point_prime(rng), rng.randrange(1 << 20)
+    program = model.program
+    weights = _weights(model, p, rng)
+    signs = model.patterns(m) if model.patterns and "choose" in model.functions else {}
+    if strict and "root" in model.functions:
+        samples = _with_roots(model, m, p, number, rng, weights, signs)
+        if samples is not None:
+            formal = Formal(p, number, signs, True)
+            blocks = placed(program, weights, samples)
+            return ProgramPoint(p, blocks, FormalArithmetic(formal, program), True)
+    formal = Formal(p, number, signs)
+    blocks = placed(program, weights, _samples(model, m, p, rng))
+    exact = "root" not in model.functions
+    return ProgramPoint(p, blocks, FormalArithmetic(formal, program), exact)
+
+
+def _weights(model: Model, p: int, rng: random.Random) -> dict[str, Residues]:
+    out = {}
+    for name, shape in model.program.weights.items():
+        if name in model.values:
+            table, denominator = model.values[name]
+            residues = np.array(table % p, np.int64).reshape(shape)
+            inverse = np.full((1,) * len(shape), pow(denominator, -1, p), np.int64)
+            out[name] = times(residues, inverse, p)
+        else:
+            out[name] = random_residues(shape, p, rng)
+        if name in model.support:
+            out[name] = np.where(model.support[name], out[name], 0)
+    return out
+
+
+def _samples(model: Model, m: int, p: int, rng: random.Random) -> dict[str, Residues]:
+    out = {}
+    for name, shape in model.program.samples.items():
+        size = model.tokens.get(name)
+        if size is None:
+            out[name] = random_residues((*shape, m), p, rng)
+        else:
+            count = m
+            for axis in shape[:-1]:
+                count *= axis
+            chosen = np.array([rng.randrange(size) for _ in range(count)]).reshape(*shape[:-1], m)
+            out[name] = np.moveaxis(np.eye(size, dtype=np.int64)[chosen], -1, -2)
+    return out
+
+
+def _with_roots(
+    model: Model,
+    m: int,
+    p: int,
+    number: int,
+    rng: random.Random,
+    weights: Mapping[str, Residues],
+    signs: Mapping[int, np.ndarray],
+) -> dict[str, Residues] | None:
+    """Samples at which all roots exist; None where none are found."""
+    missing = np.arange(m)
+    found: dict[str, Residues] = {}
+    for drawn in range(_ROUNDS):
+        if not missing.size:
+            return found
+        check_time()
+        tried = np.tile(missing, max(1, _CANDIDATES // len(missing)))
+        samples = _samples(model, len(tried), p, rng)
+        own = {k: s if s.shape[-1] == 1 else s[..., tried] for k, s in signs.items()}
+        valid, count = _valid(model, p, number, weights, samples, own)
+        if valid is None or count > MOST_ROOTS or (drawn > 32 and len(missing) == m):
+            return None
+        good, first = np.unique(tried[valid], return_index=True)
+        for name, value in samples.items():
+            whole = found.setdefault(name, np.zeros((*value.shape[:-1], m), np.int64))
+            whole[..., good] = value[..., np.flatnonzero(valid)[first]]
+        missing = np.setdiff1d(missing, good)
+    return None
+
+
+def _valid(
+    model: Model,
+    p: int,
+    number: int,
+    weights: Mapping[str, Residues],
+    samples: Mapping[str, Residues],
+    signs: Mapping[int, np.ndarray],
+) -> tuple[np.ndarray | None, int]:
+    """Which samples have all roots, and how many a sample has; None where weights lack one."""
+    m = next(iter(samples.values())).shape[-1]
+    formal = Formal(p, number, signs, True)
+    evaluate(model.program, FormalArithmetic(formal, model.program),
+             placed(model.program, weights, samples))  # fmt: skip
+    valid, count = np.ones(m, bool), 0
+    for _, invalid in formal.invalid:
+        if invalid.shape[-1] == 1 and invalid.any():
+            return None, count
+        valid &= ~invalid.reshape(-1, invalid.shape[-1]).any(axis=0)
+        count += invalid[..., 0].size
+    return valid, count
+
+
+def roots_are_independent(model: Model, seed: str) -> bool:
+    """Whether no root's value is a constant times a square in the field of those before it.
+
+    Both characters of every value are met, at samples where the earlier roots exist.
+    """
+    rng = random.Random(f"program roots/{seed}")
+    p, number = point_prime(rng), rng.randrange(1 << 20)
+    weights = _weights(model, p, rng)
+    met: np.ndarray | None = None
+    batch = 256
+    for _ in range(64):
+        check_time()
+        samples = _samples(model, batch, p, rng)
+        signs = model.patterns(batch) if model.patterns and "choose" in model.functions else {}
+        formal = Formal(p, number, signs, True)
+        evaluate(model.program, FormalArithmetic(formal, model.program),
+                 placed(model.program, weights, samples))  # fmt: skip
+        if any(a.shape[-1] == 1 for a, _ in formal.invalid):
+            return False
+        values = np.concatenate([a.reshape(-1, batch) for a, _ in formal.invalid])
+        square = np.concatenate([~bad.reshape(-1, batch) for _, bad in formal.invalid])
+        if len(values) > MOST_ROOTS:
+            return False
+        before = np.ones(batch, bool)
+        if met is None:
+            met = np.zeros((len(values), 2), bool)
+        for k, row in enumerate(square):
+            if any((values[k] == values[j])[before].all() for j in range(k)):
+                met[k] = True
+            met[k, 0] |= (row & before).any()
+            met[k, 1] |= (~row & before).any()
+            before &= row
+        if met.all():
+            return True
+    return False
+
+
+def arguments_are_independent(model: Model, seed: str) -> bool:
+    """Whether the arguments of exponentials are independent over Q modulo functions of weights.
+
+    The supposition of the theorem of `algebra.programs.formal`, proved by a matrix of full rank.
+    """
+    rng = random.Random(f"program arguments/{seed}")
+    p, number = point_prime(rng), rng.randrange(1 << 20)
+    rows: list[np.ndarray] = []
+    # Few samples to a choice of weights: at fixed weights arguments may be dependent.
+    batch, wanted = 4, 0
+    while len(rows) * (batch - 1) <= wanted + 4 * batch:
+        check_time()
+        weights = _weights(model, p, rng)
+        signs = model.patterns(batch) if model.patterns and "choose" in model.functions else {}
+        if "root" in model.functions:
+            samples = _with_roots(model, batch, p, number, rng, weights, signs)
+            if samples is None:
+                return False
+        else:
+            samples = _samples(model, batch, p, rng)
+        formal = Formal(p, number, signs, "root" in model.functions)
+        evaluate(model.program, FormalArithmetic(formal, model.program),
+                 placed(model.program, weights, samples))  # fmt: skip
+        if any(a.shape[-1] == 1 for _, a in formal.arguments):
+            return False
+        kinds = [(k, row) for k, a in formal.arguments for row in a.reshape(-1, batch)]
+        table = np.array([row for _, row in kinds])
+        softplus = np.array([kind == "softplus" for kind, _ in kinds])
+        rows.append(np.concatenate([table, softplus[:, None]], axis=1))
+        wanted = len(table)
+        if wanted > 4 * MOST_ARGUMENTS:
+            return False
+    whole = np.concatenate([part[:, :-1] for part in rows], axis=1)
+    different = _different(whole, rows[0][:, -1], p)
+    if len(different) > MOST_ARGUMENTS:
+        return False
+    blocks = [(part[different, 1:-1] - part[different, :1]) % p for part in rows]
+    return rank(np.concatenate(blocks, axis=1), p) == len(different)
+
+
+def _different(table: np.ndarray, kinds: np.ndarray, p: int) -> list[int]:
+    """One row of those that are equal or opposite everywhere; rows of 0 are left out."""
+    seen: set[tuple[int, bytes]] = set()
+    out = []
+    for k, row in enumerate(table):
+        if not row.any():
+            continue
+        first = int(row[np.flatnonzero(row)[0]])
+        key = (int(kinds[k]), (row if first <= p // 2 else (p - row) % p).tobytes())
+        if key not in seen:
+            seen.add(key)
+            out.append(k)
+    return out
+
+
+@dataclass(frozen=True)
+class Exactness:
+    """What ranks of a model's Jacobian at random points are.
+
+    Attributes
+    ----------
+    is_exact : bool
+        Whether they are the generic ranks, but for the points' bad luck; else upper bounds.
+    words : str
+    """
+
+    is_exact: bool
+    words: str
+
+
+def argued(model: Model, seed: str) -> Exactness:
+    """What ranks at points of a model are, and why."""
+    functions = model.functions
+    piece = "on the drawn activation patterns, " if "choose" in functions else ""
+    if "erf" in functions:
+        return Exactness(False, f"{piece}upper bounds: erf has formal slopes")
+    parts = []
+    if "root" in functions:
+        if not draw(model, 2, seed).has_roots or not roots_are_independent(model, seed):
+            return Exactness(False, f"{piece}upper bounds: square roots are formal values")
+        parts.append("square roots exist at the points, independent of each other")
+    if functions & set(EXPONENTIAL):
+        if not arguments_are_independent(model, seed):
+            text = "upper bounds: the arguments of exponentials were not shown independent"
+            return Exactness(False, f"{piece}{text}")
+        parts.append("Ax–Schanuel: exponentials of independent arguments")
+    said = "; ".join(parts) or "labels are rational functions"
+    return Exactness(True, f"{piece}exact ({said})")
+
+
+# -- Jacobians ---------------------------------------------------------------------------------
+
+
+class Columns:
+    """Columns of the Jacobian at a point, rows in the order of the samples.
+
+    Parameters
+    ----------
+    model : Model
+    point : ProgramPoint
+    m : int
+    names : sequence of str
+        The weights whose columns are asked for.
+    """
+
+    def __init__(self, model: Model, point: ProgramPoint, m: int, names: Sequence[str]) -> None:
+        self.model, self.p, self.m = model, point.p, m
+        self.sweep = Sweep(model.program, point.arithmetic, point.blocks, sorted(names))
+
+    def of(self, cells: Sequence[ProgramCell]) -> Residues:
+        """Row c·d + k holds the derivatives of label k of sample c."""
+        J = self.sweep.jacobian(cells)
+        d = self.model.outputs
+        return J.reshape(d, self.m, len(cells)).transpose(1, 0, 2).reshape(d * self.m, len(cells))
+
+    def compressed(self, cells: Sequence[ProgramCell], rng: random.Random) -> Residues:
+        """Random combinations of columns, a few more than there are rows, of the same rank."""
+        rows = self.model.outputs * self.m
+        if len(cells) <= max(rows + 32, COLUMNS):
+            return self.of(cells)
+        total = np.zeros((rows, rows + 32), np.int64)
+        for start in range(0, len(cells), COLUMNS):
+            check_time()
+            part = self.of(cells[start : start + COLUMNS])
+            mix = random_residues((part.shape[1], rows + 32), self.p, rng)
+            total = (total + matmul(part, mix, self.p)) % self.p
+        return total
+
+
+def independent_rows(J: Residues, p: int) -> list[int]:
+    """The rows that are independent of those before them."""
+    return echelon(np.ascontiguousarray(J.T), p)[1] if J.size else []
