@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from algebra.problems.updates import LowRank as LowRank
     from algebra.problems.updates import Tied as Tied
     from algebra.systems.system import build_system as build_system
+    from matchprob.api.capacity import capacity as capacity
     from matchprob.api.certify import certify as certify
     from matchprob.api.certify import decide as decide
     from matchprob.api.certify import inspect as inspect
@@ -111,6 +112,7 @@ _HOMES = {
     "algebra.problems.updates": "Gain LowRank Tied",
     "algebra.problems.instance_files": "GivenNumbers load_instance",
     "algebra.systems.system": "build_system",
+    "matchprob.api.capacity": "capacity",
     "matchprob.api.certify": "certify decide inspect verify",
     "matchprob.api.construct": (
         "construct construct_by_depth construct_by_depth_exactly DepthConstruction "

@@ -1,7 +1,10 @@
 """Networks as programs: short lists of operations, evaluated in many arithmetics.
 
 program      `Program`, `Node`, `Block`, and `Builder`, which makes programs and checks shapes
+capacity     How many samples a set of parameters can fit
 evaluate     A program's values in an arithmetic; the protocol `Arithmetic`
+formal       Exponentials, roots and signs over GF(p), with the proofs
+generic      Points, exactness of ranks, columns of Jacobians in the order of the samples
 onnx/        Programs from ONNX files
 residues     Values over GF(p), p below 2^61
 duals        Values with derivatives in one direction over GF(p), forwards

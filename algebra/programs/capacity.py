@@ -43,6 +43,8 @@ from algebra.time_limits import check_time
 
 # Rows of a Jacobian beyond this are not eliminated; parameters whose dependencies are looked for.
 MOST_ROWS, MOST_EXPLAINED = 1200, 800
+# Entries of a Jacobian that ranks are found of, where it is not said for how many samples.
+MOST_ENTRIES = 25_000_000
 
 
 @dataclass(frozen=True)
@@ -265,6 +267,13 @@ def capacities(
     found = [_grown(model, subset, m, seed) for subset in subsets]
     most = max((min(growth.full + 1, growth.samples) for growth in found), default=1)
     whole = _growth_of_all(model, teacher, most, seed)
+    open_ends = [
+        growth.samples
+        for subset, growth in zip(subsets, found, strict=True)
+        if not _is_all(subset, teacher) and _met(growth, whole) == len(whole) < growth.samples
+    ]
+    if open_ends:
+        whole = _growth_of_all(model, teacher, max(open_ends), seed)
     out = []
     for subset, growth in zip(subsets, found, strict=True):
         size = subset.learnable(program)
@@ -274,17 +283,21 @@ def capacities(
                 size,
                 growth.ranks[-1],
                 growth.full,
-                _met(growth, whole),
+                None if _is_all(subset, teacher) else _met(growth, whole),
                 size // d,
                 growth.samples,
                 growth.is_whole,
                 tuple(growth.ranks),
                 _reasons(model, subset, growth.samples, growth.ranks[-1], seed),
-            )  # fmt: skip
+            )
         )
     shapes = program.weights
     parameters = sum(int(np.prod(shapes[n])) for n in teacher)
     return Capacity(name, d, parameters, tuple(out), argued(model, f"argued/{seed}"), seed, needed)
+
+
+def _is_all(subset: Subset, teacher: Sequence[str]) -> bool:
+    return set(teacher) <= set(subset.weights)
 
 
 @dataclass(frozen=True)
@@ -303,7 +316,7 @@ def _growth(rows: Sequence[int], m: int, d: int) -> list[int]:
 def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
     """Ranks of 1, 2, … samples: of m, or of as many as add something."""
     d, size = model.outputs, subset.learnable(model.program)
-    most = max(2, MOST_ROWS // d)
+    most = max(2, min(MOST_ROWS, MOST_ENTRIES // max(1, size)) // d)
     samples = m or min(size // d + 2, most)
     while True:
         check_time()
@@ -313,7 +326,9 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
         J = _subset_columns(columns, subset, rng)
         ranks = _growth(independent_rows(J, point.p), samples, d)
         # A last sample that adds nothing, or no parameter left: nothing is added any more.
-        is_whole = ranks[-1] == size or (samples > 1 and ranks[-1] == ranks[-2])
+        # On activation patterns samples are not alike: a quarter of them is to add nothing.
+        last = 1 + (samples // 4 if "choose" in model.functions else 0)
+        is_whole = ranks[-1] == size or (samples > last and ranks[-1] == ranks[-1 - last])
         if m or is_whole or samples >= most:
             full = sum(1 for k, value in enumerate(ranks) if value == (k + 1) * d)
             return _Growth(ranks, samples, full, is_whole)
@@ -427,8 +442,9 @@ def _reason(model: Model, names: Sequence[str], height: int) -> str:
         return "a shift before a norm, which takes it out"
     if together == {"label"}:
         return "they enter the labels linearly, through common sums"
-    if len(names) > 1 and together <= {"exp", "sum", "label", "norm"}:
-        return "shifts that a later one makes up for"
+    shapes = model.program.weights
+    if len(names) > 1 and all(max(shapes[n], default=1) == np.prod(shapes[n]) for n in names):
+        return "shifts or gains of one that the others make up for"
     if len(names) > 1:
         return "changes of one that the others make up for, as scales between linear maps"
     return ""

@@ -142,8 +142,9 @@ class Formal:
             negative = a > p // 2
             size = np.where(negative, p - a, a)
             plain = self.hashed(size, 3)
-            self.arguments.append(("softplus", plain))
-            return np.where(negative, (plain + a) % p, plain), share
+            value = np.where(negative, (plain + a) % p, plain)
+            self.arguments.append(("softplus", value))
+            return value, share
         raise NoResidues(f"the function {name} has no formal values")
 
     def root(self, a: Residues) -> Residues:

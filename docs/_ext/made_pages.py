@@ -48,7 +48,8 @@ GROUPS = {
         "load_instance",
     ),
     "Exact verbs": (
-        "inspect", "certify", "verify", "decide", "identify", "record", "audit", "atlas",
+        "inspect", "certify", "verify", "decide", "identify", "record", "capacity", "audit",
+        "atlas",
     ),
     "Verbs that solve instances": (
         "count", "estimate", "compare", "profile", "train", "enclosures",

@@ -1,6 +1,7 @@
 r"""The verbs as Python functions, by family; `matchprob` exports them, the command line calls them.
 
 question   What a verb is asked about: a problem, or the file of one
+capacity   How many samples a set of parameters can fit: the verb capacity
 certify    The exact verbs: inspect, certify, decide, verify
 given      One's own instance: read, refused where a verb cannot use it, and counted over Q
 equations/ The equations themselves: with symbols, eliminated, for other programs

@@ -1,10 +1,46 @@
-"""Verbs about what data determine: identify."""
+"""Verbs about what data determine and what weights can fit: identify, capacity."""
 
 from __future__ import annotations
 
+import math
 import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
 
-from matchprob.cli.options import ProblemFile, Seed, Shown, Timeout
+import typer
+
+from algebra.errors import InputError, shown
+from matchprob.cli.options import Options, ProblemFile, Seed, Shown, Timeout
+
+ModelFile = Annotated[Path, typer.Argument(help="Model (ONNX file).", show_default=False)]
+
+
+@dataclass(frozen=True)
+class ModelOptions(Options):
+    """How a model's file is read."""
+
+    size: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=NUMBER", help="A size that the file gives a name only."),
+    ] = None
+    constant: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Tensors that are numbers and no parameters."),
+    ] = None
+    output: Annotated[
+        str, typer.Option(help="The output that is the labels; the first by default.")
+    ] = ""
+
+    def keywords(self) -> dict[str, Any]:
+        """The options as the verb's function takes them."""
+        sizes = {}
+        for text in self.size or []:
+            name, _, number = text.partition("=")
+            if not number.isdecimal():
+                raise InputError(f"--size {shown(text)} must be NAME=NUMBER, such as seq=16")
+            sizes[name] = int(number)
+        return {"sizes": sizes, "constants": self.constant or [], "output": self.output}
 
 
 def identify(
@@ -25,3 +61,48 @@ def identify(
     found = api.identify(question, seed=seed, timeout=timeout)
     why = explain_identification(found, shlex.quote(str(problem)), timeout)
     shown.tell(found, why, question.names, seed=seed)
+
+
+def capacity(
+    model: ModelFile,
+    *,
+    learn: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="A subset: names or patterns, by commas; repeatable."),
+    ] = None,
+    lora: Annotated[
+        str, typer.Option(metavar="RANKS", help="Low-rank updates: 1,2,4 for three subsets.")
+    ] = "",
+    on: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Matrices that learn by these; all by default."),
+    ] = None,
+    needed: Annotated[
+        int | None, typer.Option(help="Samples to be fitted: the cheapest subset that does.")
+    ] = None,
+    m: Annotated[
+        int | None, typer.Option("--m", help="Samples at which ranks are found.", min=1)
+    ] = None,
+    reading: ModelOptions,
+    timeout: Timeout = math.inf,
+    shown: Shown,
+    seed: Seed = 0,
+) -> None:
+    """Say how many samples each subset of a model's parameters can fit."""
+    from matchprob.api import capacity as api
+    from matchprob.explain.capacity import explain_capacity
+    from matchprob.io import files
+    from matchprob.report.capacity import print_capacity
+
+    files.check_outputs([model], plot=shown.plot)
+    ranks = []
+    for text in filter(None, lora.split(",")):
+        if not text.strip().isdecimal():
+            raise InputError(f"--lora ({text!r}) must be whole numbers by commas, such as 1,2,4")
+        ranks.append(int(text))
+    found = api.capacity(
+        model, learn or [], lora=ranks, on=on or [], m=m, needed=needed, seed=seed,
+        timeout=timeout, **reading.keywords(),
+    )  # fmt: skip
+    why = explain_capacity(found, shlex.quote(str(model)))
+    shown.tell(found, why, None, print_capacity, seed=seed)

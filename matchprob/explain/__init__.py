@@ -7,6 +7,7 @@ decision        One ReLU instance: decide
 design          A chosen allocation: design; its repair and its losses: repair, robust
 identification  Which weights the data determine: identify
 proofs          A proof that was checked: verify
+capacity        How many samples parameters can fit: capacity
 recording       What has to be recorded: record
 structure       The equations and their core: inspect
 surveys         Many allocations at once: audit, atlas
@@ -27,6 +28,7 @@ EXPLAINERS = {
     "Audit": "surveys.explain_audit",
     "AuditResult": "surveys.explain_audit",
     "Certificate": "certificate.explain_certificate",
+    "Capacity": "capacity.explain_capacity",
     "Comparison": "trials.explain_comparison",
     "Construction": "construction.explain_construction",
     "CountResult": "trials.explain_counts",

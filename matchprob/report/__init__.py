@@ -10,6 +10,7 @@ estimate     Counts, estimates, comparisons, and the studies they are kept in
 profile      Match probability against a bound: table and picture
 train        What training found of the matches that exist
 identification  What data determine, on the masks
+capacity     Capacities against parameters
 recording    What to record, on the grid of units and steps
 design       Designs: masks, reasons, bounds
 repair       Repairs and what may be lost, before and after

@@ -1,4 +1,5 @@
 """Programs in floating point.
 
 doubles    Values in machine numbers, real or complex
+patterns   Activation patterns at drawn points
 """

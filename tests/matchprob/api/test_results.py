@@ -8,11 +8,24 @@ import pytest
 from matplotlib.figure import Figure
 
 import matchprob as mp
+from algebra.programs import Builder
+from algebra.programs.onnx.reader import Read
 from algebra.results import Result
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
 RELU = mp.Problem(mp.ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [1, 0]]})
+
+
+def _capacity():
+    """Of a small program, without a file."""
+    build = Builder()
+    W, x = build.weight("W", (2, 2)), build.sample("x", (2,))
+    program = build.program(build.apply("tanh", build.contract("ij,j->i", W, x)))
+    read = Read(program, {}, frozenset(), {}, {"W": "matrix"})
+    return mp.capacity(read, ["W"], lora=[1])
+
+
 VERBS = {
     "inspect": (lambda: mp.inspect(DIAGONAL), 1),
     "certify": (lambda: mp.certify(DIAGONAL), 1),
@@ -25,6 +38,7 @@ VERBS = {
     "train": (lambda: mp.train(DIAGONAL, 8, steps=100), 8),
     "identify": (lambda: mp.identify(DIAGONAL), 2),
     "record": (lambda: mp.record(DIAGONAL, ["outputs", "units"]), 3),
+    "capacity": (lambda: _capacity(), 2),
     "audit": (lambda: mp.audit(mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2)), None),
     "atlas": (lambda: mp.atlas(NET, 2), None),
     "design": (lambda: mp.design(DIAGONAL), 2),

@@ -1,0 +1,85 @@
+"""Capacities of subsets of parameters: the table, and capacity against parameters."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from rich.console import Console
+
+from algebra.programs.capacity import Capacity, SubsetCapacity
+from matchprob.report.drawing.palette import BLUE, INK, SKY
+from matchprob.report.drawing.style import SMALL, heading, tidy
+from matchprob.report.tables import table
+
+# Reasons that are told on a page; all stand in the JSON object.
+_MOST_REASONS = 8
+
+
+def _number(subset: SubsetCapacity, value: int | None) -> str:
+    if value is None:
+        return "any"
+    return f"{value}" if subset.is_whole or value < subset.samples else f"≥ {value}"
+
+
+def print_capacity(out: Console, found: Capacity) -> None:
+    """The table, and why parameters are redundant."""
+    out.print(
+        f"{found.parameters} parameters, {found.outputs} labels a sample; ranks are "
+        f"{found.exactness.words}"
+    )
+    columns = ("learnable", "rank", "redundant", "capacity", "of a teacher", "by counting")
+    made = table("subset", *columns, right=columns)
+    for subset in found.subsets:
+        rank = f"{subset.rank}" if subset.is_whole else f"≥ {subset.rank}"
+        redundant = str(subset.redundant) if subset.is_whole else f"≤ {subset.redundant}"
+        made.add_row(
+            subset.name, str(subset.learnable), rank, redundant,
+            _number(subset, subset.capacity), _number(subset, subset.teacher_capacity),
+            str(subset.counting),
+        )  # fmt: skip
+    out.print(made)
+    told = [(s.name, reason) for s in found.subsets for reason in s.reasons]
+    for name, reason in told[:_MOST_REASONS]:
+        out.print(f"{name}: {reason}", highlight=False)
+    if len(told) > _MOST_REASONS:
+        out.print(f"… and {len(told) - _MOST_REASONS} more (--json has all)")
+    if found.needed:
+        best = found.cheapest
+        text = f"{best.name} ({best.learnable} parameters)" if best else "none of these subsets"
+        out.print(f"{found.needed} samples: {text}")
+
+
+def frontier(found: Capacity) -> list[SubsetCapacity]:
+    """The subsets that no other beats: fewer parameters, or more samples."""
+    out: list[SubsetCapacity] = []
+    for subset in sorted(found.subsets, key=lambda s: (s.learnable, -s.capacity)):
+        if not out or subset.capacity > out[-1].capacity:
+            out.append(subset)
+    return out
+
+
+def draw_capacity(axes: Axes, found: Capacity) -> None:
+    """Capacity against the number of parameters, the frontier joined, counting as a line."""
+    best = frontier(found)
+    sizes = [subset.learnable for subset in found.subsets]
+    ends = [min(sizes), max(sizes)]
+    axes.plot(ends, [size / found.outputs for size in ends], color=INK, lw=0.8, ls=":")
+    others = [subset for subset in found.subsets if subset not in best]
+    axes.plot([s.learnable for s in others], [s.capacity for s in others], "o", color=SKY, ms=4)
+    axes.plot([s.learnable for s in best], [s.capacity for s in best], "o-", color=BLUE, ms=5)
+    for subset in best:
+        axes.annotate(
+            subset.name, (subset.learnable, subset.capacity), textcoords="offset points",
+            xytext=(4, -9), fontsize=SMALL, color=INK,
+        )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_yscale("symlog", linthresh=1)
+    axes.set_ylim(bottom=0)
+    axes.margins(x=0.15, y=0.15)
+    tidy(axes, "parameters that learn", "samples that can be fitted")
+    handles = [
+        Line2D([], [], color=BLUE, marker="o", ms=5, label="no other subset beats it"),
+        Line2D([], [], color=SKY, marker="o", lw=0, ms=4, label="other subsets"),
+        Line2D([], [], color=INK, lw=0.8, ls=":", label="by counting"),
+    ]
+    heading(axes, f"{found.parameters} parameters, {found.outputs} labels a sample", handles)

@@ -1,0 +1,77 @@
+"""Activation patterns of a program: the signs that it chooses by, at a drawn real point."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from fractions import Fraction
+
+import numpy as np
+
+from algebra.programs.evaluate import evaluate
+from algebra.programs.generic import Patterns
+from algebra.programs.program import Node, Program
+from numeric.programs.doubles import Doubles
+
+
+class _Recorder(Doubles):
+    """Machine numbers that keep the signs, by the number of the node."""
+
+    def __init__(self, program: Program) -> None:
+        self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
+        self.signs: dict[int, np.ndarray] = {}
+
+    def choose(
+        self, node: Node, sign: np.ndarray, positive: np.ndarray, other: np.ndarray
+    ) -> np.ndarray:
+        self.signs[self._numbers[id(node)]] = sign > 0
+        return super().choose(node, sign, positive, other)
+
+
+def drawn_patterns(
+    program: Program,
+    *,
+    tokens: Mapping[str, int] | None = None,
+    values: Mapping[str, tuple[np.ndarray, int]] | None = None,
+    seed: int = 0,
+) -> Patterns:
+    """Patterns at Gaussian samples, and at Gaussian weights where these have no values.
+
+    Parameters
+    ----------
+    program : Program
+    tokens : mapping of str to int, optional
+        Samples that are rows of one 1 and zeros: their sizes.
+    values : mapping of str to (ndarray of int, int), optional
+        Weights that are given.
+    seed : int, optional
+
+    Returns
+    -------
+    callable
+        Takes the number of samples; gives the signs, by the numbers of the nodes that choose.
+    """
+    rng = np.random.default_rng([seed, zlib.crc32(b"pattern")])
+    weights = {}
+    for name, shape in program.weights.items():
+        drawn = rng.standard_normal(shape) / np.sqrt(max(1, int(np.prod(shape[1:]))))
+        if values and name in values:
+            table, denominator = values[name]
+            flat = [float(Fraction(v, denominator)) for v in table.ravel().tolist()]
+            drawn = np.array(flat).reshape(shape)
+        weights[name] = drawn[..., None]
+
+    def patterns(m: int) -> dict[int, np.ndarray]:
+        own = np.random.default_rng([seed, m, zlib.crc32(b"samples")])
+        samples = {}
+        for name, shape in program.samples.items():
+            if tokens and name in tokens:
+                chosen = own.integers(0, tokens[name], (*shape[:-1], m))
+                samples[name] = np.moveaxis(np.eye(tokens[name])[chosen], -1, -2)
+            else:
+                samples[name] = own.standard_normal((*shape, m))
+        recorder = _Recorder(program)
+        evaluate(program, recorder, weights | samples)
+        return recorder.signs
+
+    return patterns

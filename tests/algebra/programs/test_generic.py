@@ -1,0 +1,96 @@
+"""Ranks at random points are those of float64 derivatives; which of them are exact."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algebra.programs import Builder
+from algebra.programs.generic import Columns, Model, argued, draw, independent_rows
+from algebra.programs.onnx import read_onnx
+from numeric.programs.doubles import jacobian
+from tests.onnx_models import MODELS, save
+
+SMOOTH = [
+    "mlp_tanh", "mlp_sigmoid", "mlp_softplus", "mlp_mish", "mlp_gelu_tanh", "silu", "transformer",
+    "rnn", "gru", "gru_first", "lstm", "embedding",
+]  # fmt: skip
+M = 6
+
+
+def float_rank(read, mask, seed):
+    """The rank of complex-step derivatives, columns scaled."""
+    rng = np.random.default_rng(seed)
+    weights = {n: rng.standard_normal(s) for n, s in read.program.weights.items()}
+    samples = {}
+    for name, shape in read.program.samples.items():
+        samples[name] = rng.standard_normal((*shape, M))
+        if name in read.tokens:
+            chosen = rng.integers(0, shape[-1], (*shape[:-1], M))
+            samples[name] = np.moveaxis(np.eye(shape[-1])[chosen], -1, -2)
+    J = jacobian(read.program, weights, samples, mask)
+    norms = np.linalg.norm(J, axis=0)
+    J = J[:, norms > 1e-12] / norms[norms > 1e-12]
+    values = np.linalg.svd(J, compute_uv=False) if J.size else np.zeros(1)
+    return int((values > 1e-11 * max(values.max(), 1e-300)).sum())
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_ranks_equal_those_in_doubles(name, tmp_path):
+    """Of random subsets of the parameters, with six samples: the largest of three draws."""
+    assert set(SMOOTH) <= set(MODELS)
+    read = read_onnx(save(name, tmp_path))
+    model = Model(read.program, read.tokens)
+    point = draw(model, M, "test", strict=False)
+    shapes = read.parameters
+    columns = Columns(model, point, M, list(shapes))
+    rng = np.random.default_rng(5)
+    for _ in range(4):
+        mask = {n: rng.random(s) < rng.choice([0.1, 0.5]) for n, s in shapes.items()}
+        cells = [(n, *map(int, c)) for n, own in mask.items() for c in np.argwhere(own)]
+        if len(cells) > 90:
+            cells = cells[:: len(cells) // 45]
+            mask = {n: np.zeros(s, bool) for n, s in shapes.items()}
+            for n, *place in cells:
+                mask[n][tuple(place)] = True
+        found = len(independent_rows(columns.of(cells), point.p))
+        assert found == max(float_rank(read, mask, seed) for seed in range(3))
+
+
+@pytest.mark.parametrize("name", ["mlp_tanh", "mlp_softplus", "silu", "gru", "lstm"])
+def test_exponentials_are_exact(name, tmp_path):
+    """The arguments of networks with exponentials are shown independent."""
+    read = read_onnx(save(name, tmp_path))
+    found = argued(Model(read.program), "0")
+    assert found.is_exact
+    assert "Ax–Schanuel" in found.words
+
+
+def test_what_is_not_exact_says_so(tmp_path):
+    """erf; a softplus within tanh; tanh of a, b and a + b, whose exponentials are related."""
+    read = read_onnx(save("mlp_gelu", tmp_path))
+    assert "erf" in argued(Model(read.program), "0").words
+    read = read_onnx(save("mlp_mish", tmp_path))
+    assert not argued(Model(read.program), "0").is_exact
+    build = Builder()
+    x = build.sample("x", (2,))
+    related = build.contract("ij,j->i", build.constant([[1, 0], [0, 1], [1, 1]]), x)
+    y = build.contract("i,i->", build.weight("w", (3,)), build.apply("tanh", related))
+    found = argued(Model(build.program(build.reshaped(y, (1,)))), "0")
+    assert found.words == ("upper bounds: the arguments of exponentials were not shown independent")
+
+
+def test_roots_that_depend_on_each_other_are_seen():
+    """√u and √(4u) are related, √u and √v are not."""
+
+    def root_program(second):
+        build = Builder()
+        x = build.sample("x", (2,))
+        w = build.weight("w", (2,))
+        both = build.joined([build.index([0], x), second(build, x)])
+        return build.program(build.multiply(w, build.root(both)))
+
+    independent = root_program(lambda build, x: build.index([1], x))
+    related = root_program(lambda build, x: build.scale(build.index([0], x), 4))
+    assert argued(Model(independent), "0").is_exact
+    assert not argued(Model(related), "0").is_exact

@@ -1,0 +1,65 @@
+"""The verb capacity on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import matchprob as mp
+from tests.matchprob.calls import call
+from tests.onnx_models import save
+
+
+def test_json_has_the_contract_keys(tmp_path, capsys):
+    """One object; each subset has name, learnable, rank, redundant and capacity."""
+    path = save("mlp_tanh", tmp_path)
+    assert call("capacity", str(path), "--json", "--learn", "*.bias", "--lora", "1,2") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [s["name"] for s in data["subsets"]] == ["*.bias", "LoRA 1", "LoRA 2"]
+    assert data["subsets"][0]["rank"] == data["subsets"][0]["learnable"] == 10
+    assert data["subsets"][0]["capacity"] == 5
+    assert {"redundant", "teacher_capacity", "reasons"} <= set(data["subsets"][0])
+    assert (data["seed"], data["outputs"], data["exact"]) == (0, 2, True)
+
+
+def test_the_cheapest_subset_is_named(tmp_path, capsys):
+    """--needed: the smallest of the default subsets that fits; the table beside it."""
+    path = save("convnet", tmp_path)
+    picture = tmp_path / "c.png"
+    words = ("--needed", "5", "--plot", str(picture))
+    assert call("capacity", str(path), *words) == 0
+    out = capsys.readouterr().out
+    assert "5 samples: last layer (15 parameters)" in out
+    assert "by counting" in out
+    assert picture.stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("--learn", "nothing"), "no parameter is called 'nothing'"),
+        (("--lora", "x"), "whole numbers by commas"),
+        (("--on", "l1*"), "no rank is given"),
+        (("--size", "n"), "NAME=NUMBER"),
+        (("--output", "y"), "there is no output `y`"),
+    ],
+)
+def test_bad_input_is_one_line(words, text, tmp_path, capsys):
+    """Status 2, and what to write instead."""
+    path = save("mlp_tanh", tmp_path)
+    assert call("capacity", str(path), *words) == 2
+    err = capsys.readouterr().err
+    assert text in err
+    assert err.count("\n") == 1
+
+
+def test_the_result_in_python(tmp_path):
+    """A frame with a row for each subset, an explanation, a picture."""
+    found = mp.capacity(save("mlp_tanh", tmp_path), needed=8)
+    assert next(iter(found.columns()["name"])) == "biases"
+    assert found.cheapest.capacity >= 8
+    assert any("independent directions" in text for text in found.explanation)
+    pytest.importorskip("pandas")
+    assert len(found.to_frame()) == len(found.subsets)
+    assert found.plot().get_xlabel() == "parameters that learn"
