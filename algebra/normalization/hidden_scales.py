@@ -43,7 +43,10 @@ component, is complete, whatever the primes that were used to find it.
 * "irrational": a real solution with positive ε, in boxes proved to hold exactly one
   (`algebra.polynomials.parametrization`).
 * "no real solution", "no positive solution": all C(n + m − 2, n − 1) complex solutions are known,
-  and none is real, or none of the real ones has ε of one sign.
+  and none is real, or none of the real ones has ε of one sign.  "no positive solution" too where
+  c = n and det(Σ_j ε_j (B_r)_ij)_{ri}, a form of degree n in ε, times some power of Σ ε has
+  coefficients of one sign only: Pólya's theorem says that this is so for some power exactly
+  where the form has no zero with ε ≥ 0, ε ≠ 0.
 * "impossible": c > n + m − 2 and the ideal contains all monomials of bidegree (1, n): a rank
   modulo a prime, which is at most the rank over Q; so there is no complex solution at all.  Or,
   above f = 0, no matrix with the signs of any δ ε^T satisfies the linear equations: a linear
@@ -94,6 +97,8 @@ _BITS, _MOST_BITS = 80, 1280
 # Slices of a variety of positive dimension, and points on linear ones.
 _SLICES = 24
 _PRIMES = 3
+# Powers of Σ ε that are tried in Pólya's theorem.
+_POLYA = 24
 # Sign patterns of δ, each a linear program, up to this number.
 _MOST_PATTERNS = 64
 _SECONDS = 60
@@ -291,6 +296,12 @@ class _Search:
 
     def _slices(self, dimension: int) -> HiddenScales:
         """Points on a variety of positive dimension, where some of the ε are given numbers."""
+        if len(self.forms) == self.n and self._determinant_keeps_its_sign():
+            note = (
+                "the determinant of the equations for δ has one sign wherever all ε are positive "
+                "(Pólya's theorem)"
+            )
+            return HiddenScales(NO_POSITIVE, positive=0, note=note)
         if 2 ** (self.n - 1) <= _MOST_PATTERNS and all(self._no_matrix(s) for s in self._signs()):
             note = "no signs of the scales agree with the linear equations (exact linear programs)"
             return HiddenScales(IMPOSSIBLE, positive=0, note=note)
@@ -308,6 +319,27 @@ class _Search:
                 return HiddenScales(status, delta, epsilon, box, note=note)
         note = f"{_SLICES} slices of a variety of dimension {dimension} have no positive solution"
         return HiddenScales(NOT_FOUND, note=note)
+
+    def _determinant_keeps_its_sign(self) -> bool:
+        """n equations M(ε) δ = 0: whether some (Σ ε)^k det M(ε) has coefficients of one sign only.
+
+        Then det M(ε) ≠ 0 for ε > 0, and δ = 0 is the only solution there.
+        """
+        context = fmpq_mpoly_ctx.get(tuple(f"e{j}" for j in range(self.m)))
+        epsilon = context.gens()
+        rows = [
+            [sum((b * e for b, e in zip(row, epsilon, strict=True)), context.constant(0))
+             for row in B]
+            for B in self.forms
+        ]  # fmt: skip
+        determinant = _expanded(rows, context.constant(1))
+        total = sum(epsilon, context.constant(0))
+        for _ in range(_POLYA):
+            signs = {coefficient > 0 for _, coefficient in determinant.terms()}
+            if len(signs) == 1:
+                return True
+            determinant = determinant * total
+        return False
 
     def _signs(self) -> Iterator[tuple[int, ...]]:
         for rest in product((1, -1), repeat=self.n - 1):
@@ -480,6 +512,17 @@ def shows_no_solution(forms: Sequence[Rationals], p: int) -> bool:
                 row[high[tuple(sorted((*low, j)))] :: len(high)] = B[:, j]
             rows.append(row)
     return rank(np.array(rows), p) == n * len(high)
+
+
+def _expanded(rows: list[list[Any]], one: Any) -> Any:
+    """A determinant over any ring, by its first column."""
+    if not rows:
+        return one
+    total = one * 0
+    for k, row in enumerate(rows):
+        rest = [other[1:] for other in rows[:k] + rows[k + 1 :]]
+        total += (-1) ** k * row[0] * _expanded(rest, one)
+    return total
 
 
 def _rational_points(points: Parametrization) -> list[tuple[Any, ...]]:

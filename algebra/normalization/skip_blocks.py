@@ -14,11 +14,11 @@ dk equations in dk unknowns:
 
 .. math:: (M_i ⊙ (W_i A_i)^T) \mathrm{vecd}(Γ_i) = \mathrm{vec}(W^*_i).
 
-Going on needs every scale found to be nonzero, or M_{i-1} loses rank.  Lemma 3 says that
-they are, with probability 1.  `realize_by_depth` checks it for one net by its exact solution.
-For all generic nets of a size one point modulo a prime proves it (the tests do): the
-determinants and, by Cramer's rule, the numerators of the scales are polynomials; none is the
-zero polynomial if none vanishes at some point.
+Going on needs nonsingular systems.  Scales that are not 0 are enough for that, for generic
+matrices; Lemma 3 says that none is 0, with probability 1, where no block of the target is 0.
+`TunedSkipBlock.zero_scales` counts those of one net.  For all generic nets of a size one point
+modulo a prime proves it (the tests do): the determinants and, by Cramer's rule, the numerators of
+the scales are polynomials; none is the zero polynomial if none vanishes at some point.
 
 Constants: c_1 = β_1 and c_i = Γ_i W_i c_{i-1} + β_i are what L_i adds to its linear part, whose
 entries are bounded by row norms times the radius; c_i is chosen as these bounds for i < s, and
@@ -40,7 +40,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError
-from algebra.linalg.rational import Rationals, column, matrix
+from algebra.linalg.rational import Rationals, column, matrix, solve
 from algebra.normalization.dense import norm_bound, rationals
 from algebra.normalization.khatri_rao import khatri_rao
 
@@ -155,8 +155,8 @@ def realize_by_depth(
     Raises
     ------
     InputError
-        Where sizes do not fit, or the frozen matrices are special: a singular system or
-        a scale that is 0 (Lemma 3: both with probability 0).
+        Where sizes do not fit, or a system is singular (with probability 0, but for targets with
+        a block of zeros).
     """
     goal, b = rationals(target, "target"), rationals(shift, "shift", 1)
     R = rationals([radius], "radius", 1)[0]
@@ -175,10 +175,11 @@ def realize_by_depth(
         try:
             solved = matrix(K).solve(column(wanted[i].ravel()))
         except ZeroDivisionError:
-            raise InputError(f"block {i + 1}: the frozen matrices are special") from None
+            raise InputError(
+                f"block {i + 1}: its system is singular, because the frozen matrices are special "
+                "or a later block of the target is 0: this construction ends here"
+            ) from None
         gamma = np.array([solved[j, 0] for j in range(len(K))], dtype=object)
-        if i and any(entry == 0 for entry in gamma):
-            raise InputError(f"block {i + 1}: a scale is 0, so block {i} cannot be reached")
         scales.insert(0, gamma)
         M = M @ (gamma[:, None] * block.mixing[i])
     # Linear part of each L_i as a matrix in x, for the bounds that keep every unit active.
@@ -202,5 +203,8 @@ def _preimage(V: Rationals, b: Rationals) -> Rationals:
     try:
         weights = matrix(V @ V.T).solve(column(b.ravel()))
     except ZeroDivisionError:
-        raise InputError("`V`: its rows are dependent, so the shift cannot be reached") from None
+        found = solve(V, b.ravel(), V.shape[1])
+        if found is None:
+            raise InputError("`V`: its columns do not span the target's shift") from None
+        return np.array(found, dtype=object)
     return V.T @ np.array([weights[i, 0] for i in range(len(b))], dtype=object)

@@ -12,8 +12,8 @@ multistart           Real solutions by many Newton runs: a rigorous lower bound 
                      reach
 newton               Lower bounds for networks with activations: many starts, each solution
                      certified in balls
-optimizers           The first paper's method for ReLU nets: an optimizer, and "a match" where MSE
-                     < 1e-2
+optimizers           The first paper's criterion for ReLU nets: an optimizer, and "a match" where
+                     MSE < 1e-2
 phcpy                Real solutions counted by phcpy: the reference engine
 plans                What is known of an allocation before any instance is solved: ranks, then
                      root count

@@ -1,9 +1,10 @@
-"""The first paper's method for ReLU nets: an optimizer, and "a match" where MSE < 1e-2.
+"""The first paper's criterion for ReLU nets: an optimizer, and "a match" where MSE < 1e-2.
 
 Kept as baselines that show what the criterion does.  The paper used AdaHessian (Appendix E.1)
-and gives neither starts, steps nor rates.  Here: `adam`, the first-order method (Kingma and Ba
-2015), and `levenberg-marquardt`, a second-order one that is stronger than AdaHessian on these
-least-squares problems; both from random starts of the student's own law, all starts in a batch.
+and gives neither starts, steps nor rates; Adam it used for MNIST only.  Neither of the two here is
+its method, and neither was compared with it: `adam`, a first-order one (Kingma and Ba 2015), and
+`levenberg-marquardt`, a second-order one for least squares; both from random starts of the
+student's own law, all starts in a batch.
 
 The paper's verdict is kept as `InstanceCount.paper_match`.  A trial counts as matched only where
 the activation pattern of an endpoint has an exact rational witness; otherwise it is undetermined.
@@ -210,7 +211,7 @@ def _maker(method: str) -> Maker:
 
 
 for _method, _summary in (
-    ("adam", "the first paper's method, Adam from 100 starts; a match only with a witness"),
+    ("adam", "Adam from 100 starts; a match only with a witness"),
     ("levenberg-marquardt", "damped Gauss-Newton from 100 starts; a match only with a witness"),
 ):
     engine(

@@ -1,7 +1,8 @@
 """Khatri–Rao products: ranks against brute force, SymPy and the first paper's counterexample."""
 
 import random
-from itertools import permutations
+from fractions import Fraction
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -145,3 +146,35 @@ def test_sizes_that_do_not_fit(call):
     """Sizes that do not fit are told."""
     with pytest.raises(InputError):
         call()
+
+
+def no_product(cells, p):
+    """P(Σ u_i v_j = 0) over a set of cells (i, j), u and v independent Bernoulli(p), exactly."""
+    rows = sorted({i for i, _ in cells})
+    total = Fraction(0)
+    for ones in product((0, 1), repeat=len(rows)):
+        alive = {i for i, u in zip(rows, ones, strict=True) if u}
+        touched = {j for i, j in cells if i in alive}
+        chance = p ** len(alive) * (1 - p) ** (len(rows) - len(alive))
+        total += chance * (1 - p) ** len(touched)
+    return total
+
+
+def test_a_step_of_lemma_10_is_false_and_the_lemma_is_true():
+    """Second paper: a = (1, 1), p = 0.6 breaks the bound by the h×h square, 0.496 > 0.294."""
+    p = Fraction(3, 5)
+    column = no_product([(0, 0), (1, 0)], p)
+    square = no_product(list(product(range(2), repeat=2)), p)
+    assert (column, square) == (Fraction(496, 1000), Fraction(2944, 10000))
+    # With p ≥ √(qd), by a matching of n/d edges, for all sets of cells, p and d ≤ 3.
+    for d in (1, 2, 3):
+        cells = list(product(range(d), repeat=2))
+        for number in range(1, 2 ** len(cells)):
+            chosen = [cell for k, cell in enumerate(cells) if number >> k & 1]
+            grid = np.zeros((d, d), int)
+            grid[tuple(np.array(chosen).T)] = 1
+            edges = structural_rank(grid)
+            assert edges * d >= len(chosen)
+            for p in (Fraction(1, 10), Fraction(1, 2), Fraction(9, 10)):
+                assert no_product(chosen, p) <= (1 - p * p) ** edges
+                assert no_product(chosen, p) <= (1 - p * p / d) ** len(chosen)

@@ -8,8 +8,10 @@ from flint import fmpq, nmod_mat
 
 from algebra.errors import InputError
 from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.linalg.rational import matrix
 from algebra.normalization.dense import norm_bound, rationals
 from algebra.normalization.khatri_rao import khatri_rao
+from algebra.normalization.scales import solve_scales
 from algebra.normalization.skip_blocks import SkipBlock, realize_by_depth
 
 
@@ -21,9 +23,9 @@ def draw(rng, rows, columns):
     )
 
 
-def draw_block(rng, d, k):
-    """Frozen matrices for a d×d target."""
-    s, w = -(-d // k), d * k
+def draw_block(rng, d, k, inputs=0):
+    """Frozen matrices for a target with d outputs and as many inputs, or others."""
+    s, w = -(-(inputs or d) // k), d * k
     return SkipBlock.of(
         [draw(rng, w, w) for _ in range(s)], [draw(rng, w, k) for _ in range(s)], draw(rng, d, w)
     )
@@ -72,10 +74,32 @@ def test_generic_for_all_sizes(d, k):
 
 
 def test_a_zero_target_block_is_refused():
-    """A target whose last block is 0 gives scales 0: Lemma 3 needs a nonzero vector."""
+    """Theorem 2 as stated fails for W* = [[.5, 0], [.25, 0]], k = 1: f has to be constant."""
     rng = random.Random(6)
-    with pytest.raises(InputError, match="scale is 0"):
-        realize_by_depth([[1, 0], [2, 0]], [0, 0], draw_block(rng, 2, 1))
+    goal = rationals([[0.5, 0], [0.25, 0]], "goal")
+    block = draw_block(rng, 2, 1)
+    with pytest.raises(InputError, match="block of the target is 0"):
+        realize_by_depth(goal, [0, 0], block)
+    # x_2 reaches the output by V Γ_2 W_2 A_2 alone, whatever is active: Γ_2 = 0 is the one
+    # solution, and x_1 passes Γ_2 too.
+    K = khatri_rao(block.output, (block.mixing[1] @ block.feeding[1]).T)
+    assert matrix(K).det() != 0
+    assert solve_scales(block.output, block.mixing[1] @ block.feeding[1], goal[:, 1:]).tolist() == [
+        0, 0,
+    ]  # fmt: skip
+
+
+def test_one_scale_that_is_0_does_not_end_the_construction():
+    """With k = 2 a target that needs a scale 0 in its last block is realized all the same."""
+    rng = random.Random(9)
+    block = draw_block(rng, 2, 2, 4)
+    gamma = rationals([0, 1, 2, 3], "gamma", 1)
+    last = block.output @ (gamma[:, None] * (block.mixing[1] @ block.feeding[1]))
+    goal = np.concatenate([rationals([[1, 2], [3, 5]], "first"), last], axis=1)
+    made = realize_by_depth(goal, [0, 0], block)
+    assert made.zero_scales == 1
+    X = rationals([[0.5, -0.25], [0.25, 0.5], [-0.5, 0.125], [0.125, 0.25]], "X")
+    assert (made(X) == goal @ X).all()
 
 
 def test_special_matrices_are_refused():

@@ -21,6 +21,7 @@ from algebra.problems.problem import Problem
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
 from algebra.systems.system import build_system
+from algebra.theorems.statements import what_theorems_say
 from tests.algebra.residues import residue_matrix
 from tests.samples import many
 
@@ -37,6 +38,22 @@ def rows():
                 (name, int(i), int(j)) for name, i, j in re.findall(r"(\w+)\[(\d+),(\d+)\]", text)
             ]
             yield net, Allocation.from_cells(net, cells), count
+
+
+def test_how_many_odd_counts_no_theorem_speaks_of():
+    """Of 267 maximal classes theorems speak of 49; 23 of the others are within the assumptions."""
+    odd = spoken = within = within_linear = 0
+    for net, allocation, count in rows():
+        if count % 2:
+            odd += 1
+            said = set(what_theorems_say(net, allocation).values()) - {"silent"}
+            assert said <= {"maximal"}
+            spoken += bool(said)
+            inside = net.T * max(net.b, net.d) <= net.n and net.m <= net.T * net.b
+            if not said and inside and allocation.size == net.d * net.m:
+                within += 1
+                within_linear += count == 1
+    assert (odd, spoken, within, within_linear) == (267, 49, 23, 14)
 
 
 def sympy_count(net, allocation, seed):

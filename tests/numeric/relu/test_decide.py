@@ -37,6 +37,18 @@ def _check(instance, found):
         assert refutes(system, found.leaves)
 
 
+def test_a_column_of_more_than_d_weights_can_match():
+    """Section 5 of the first paper says that 4.1's column condition carries over: it does not."""
+    case = problem(2, 2, 1, 2, W1=[[1, 0], [1, 0]])
+    drawn = instances(case, 16)
+    found = [decide(instance, certify=True) for instance in drawn]
+    for instance, decision in zip(drawn, found, strict=True):
+        _check(instance, decision)
+    verdicts = [decision.verdict for decision in found]
+    assert set(verdicts) == {MATCH, NONE}
+    assert 3 <= verdicts.count(MATCH) <= 13
+
+
 @pytest.mark.parametrize("part", range(4))
 def test_brute_force_agrees_on_tiny_instances(part):
     """The decision is that of all patterns' linear equations, one by one."""
