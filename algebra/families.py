@@ -16,7 +16,7 @@ import numpy as np
 from algebra.certificates.certificate import FORMAT, VERSION, Certificate
 from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
 from algebra.certificates.claim import read_network
-from algebra.certificates.family import Effort, Family, Tools, WrittenEquations
+from algebra.certificates.family import Effort, Family, NonRealInstance, Tools, WrittenEquations
 from algebra.certificates.fields import Fields
 from algebra.certificates.parts import read_version
 from algebra.errors import InputError
@@ -101,7 +101,7 @@ def certify(
     timeout: float = 120.0,
     search: float = 2.0,
     subsets: int = 40,
-    candidates: Callable[[Problem, int], Iterable[int]] | None = None,
+    candidates: Callable[[Problem, int], Iterable[NonRealInstance]] | None = None,
     fallback: RootCounter | None = None,
     refuted: Callable[[], Mapping[str, Any] | None] | None = None,
 ) -> Certificate:

@@ -32,6 +32,7 @@ from algebra.design.neurons import neuron_of
 from algebra.errors import InputError, Unfinished
 from algebra.linalg.modular import rank as modular_rank
 from algebra.linear.derivatives import Dual
+from algebra.linear.enclosed import enclosed_evidence
 from algebra.networks.base import Network, Point
 from algebra.problems.allocation import Allocation
 from algebra.problems.files import problem_from_dict
@@ -43,6 +44,7 @@ from algebra.relu.decision import FORMAT as DECISION
 from algebra.systems.root_count import generic_root_count
 from matchprob.api.proofs.checker import Checker
 from matchprob.cli import app, run
+from numeric.engines.witness_search import rootless_instances
 from numeric.instances import draw_instance
 from numeric.relu.decide import decide
 from tests.numeric.relu.cases import brute_force
@@ -201,7 +203,14 @@ def intermediate_file(number: int) -> dict[str, Any]:
             problem = Problem.of(Allocation.from_cells(net, rng.sample(cells, net.outputs)))
         found = mp.certify(problem, seed=rng.randrange(3), timeout=20, search=0.5)
         if found.verdict == "intermediate":
-            return json.loads(found.to_json())
+            data: dict[str, Any] = json.loads(found.to_json())
+            if number % 4 == 2 and "no_real_root" in data["evidence"]:
+                # The same verdict from an instance whose solutions are enclosed by balls.
+                N = data["generic_root_count"]
+                guess = next(rootless_instances(problem, N, number, 20.0))
+                del data["evidence"]["no_real_root"]
+                data["evidence"]["enclosed_solutions"] = enclosed_evidence(problem, guess, N)
+            return data
 
 
 def genuine_file(number: int, folder: Path) -> dict[str, Any]:

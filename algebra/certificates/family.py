@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
 from algebra.networks.base import Network, Support
@@ -21,6 +23,24 @@ if TYPE_CHECKING:
     from algebra.systems.root_count import RootCounter
 
 
+@dataclass(frozen=True, eq=False)
+class NonRealInstance:
+    """A rational instance and approximations of its complex solutions, none of them real.
+
+    Attributes
+    ----------
+    weights, teacher : mapping of str to ndarray of fmpq
+    X : ndarray of fmpq
+    solutions : ndarray of fmpq, shape (N / 2, r, 2)
+        Real and imaginary parts of the learnable weights, of one of each pair of conjugates.
+    """
+
+    weights: Mapping[str, np.ndarray]
+    teacher: Mapping[str, np.ndarray]
+    X: np.ndarray
+    solutions: np.ndarray
+
+
 @dataclass(frozen=True)
 class Tools:
     """Floating-point help that may be handed in; what it finds is checked exactly or named.
@@ -28,9 +48,8 @@ class Tools:
     Attributes
     ----------
     candidates : callable or None
-        Given the problem that is solved (a reduced one, perhaps) and N, yields numbers of
-        rational instances that are worth solving exactly first
-        (a numerical guess; see `algebra.systems.instances.rational_instance`).
+        Given the problem that is solved (a reduced one, perhaps) and N, yields instances in
+        which all solutions were found, and none that is real: guesses to prove.
     root_counter : callable or None
         Counts solutions where msolve is missing or does not finish, as
         `numeric.tracking.root_count.monodromy_root_count` does.
@@ -39,7 +58,7 @@ class Tools:
         `numeric.relu.evidence.refuted_instance` does.
     """
 
-    candidates: Callable[[Problem, int], Iterable[int]] | None = None
+    candidates: Callable[[Problem, int], Iterable[NonRealInstance]] | None = None
     root_counter: RootCounter | None = None
     refuted: Callable[[], Mapping[str, Any] | None] | None = None
 

@@ -24,6 +24,7 @@ are statements about generic instances, not about MP.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -40,6 +41,7 @@ from algebra.certificates.certificate import (
 )
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import vanishing_certificate
+from algebra.linear.enclosed import enclosed_evidence
 from algebra.linear.evidence import (
     OnRanks,
     circuit_reason,
@@ -68,6 +70,8 @@ from algebra.time_limits import OutOfTime, is_over
 
 # Weights among which a dependent set is looked for.
 _LARGEST_CIRCUIT = 1_000
+# Instances solved exactly, a second each, before others are looked for by descent.
+_FIRST = 8
 
 
 def certify_linear(
@@ -184,20 +188,27 @@ class _Case(OnRanks):
 
     def by_witness(self, roots: RootCount, how: str) -> Certificate:
         """N even: intermediate where an instance without real solutions is found."""
-        problem, seed, limits = self.problem, self.effort.seed, self.effort.limits
+        problem, seed, search = self.problem, self.effort.seed, self.effort.limits.search
         candidates = self.effort.tools.candidates
-        guesses = () if candidates is None else candidates(problem, roots.value)
         try:
             with phase("looking for an instance without real solutions"):
-                witness, text = find_witness(
-                    problem, roots, seed, limits.search, guesses, limits.basis
-                )
+                # Where exact solving is quick it needs no guesses, which take time to begin.
+                parts = (search, math.inf) if candidates is None else (search / 4, _FIRST)
+                witness, text = find_witness(problem, roots, seed, *parts)
+                if witness is not None:
+                    self.evidence["no_real_root"] = witness
+                elif candidates is not None:
+                    text += "; no instance without real solutions was found by descent"
+                    for guess in candidates(problem, roots.value):
+                        enclosed = enclosed_evidence(problem, guess, roots.value)
+                        if enclosed is not None:
+                            self.evidence["enclosed_solutions"] = enclosed
+                            break
         except OutOfTime as over:
-            witness, text = None, f"instances without real solutions were looked for: {over}"
-        if witness is None:
+            text = f"instances without real solutions were looked for: {over}"
+        if not self.evidence.keys() & {"no_real_root", "enclosed_solutions"}:
             rule = f"not minimal, {roots.value} complex solutions{how}"
             return self.conclude(UNDECIDED, rule, generic_root_count=roots.value, tried=(text,))
-        self.evidence["no_real_root"] = witness
         rule = f"an instance with {roots.value} complex solutions, none real{how}"
         return self.conclude(INTERMEDIATE, rule, generic_root_count=roots.value)
 

@@ -40,6 +40,8 @@ from algebra.systems.root_count import DEGREE, LINEAR, TRACE, RootCount
 _LARGEST_POINT = 20_000
 # Characters of a weight or sample of a witness; those that are written have at most four.
 _ENTRY = 64
+# Characters of a coordinate of a solution: those of a double of any size that occurs.
+_COORDINATE = 200
 
 Matrices = Mapping[str, np.ndarray]
 Blocks = tuple[tuple[tuple[int, ...], ...], ...]
@@ -194,6 +196,24 @@ class Witness:
 
 
 @dataclass(frozen=True)
+class Enclosed:
+    """A rational instance, and points near one of each pair of its conjugate solutions.
+
+    Attributes
+    ----------
+    weights, teacher : mapping of str to ndarray of fmpq
+    X : ndarray of fmpq
+    points : tuple of ndarray of fmpq, shape (r, 2)
+        Real and imaginary parts of the learnable weights.
+    """
+
+    weights: Matrices
+    teacher: Matrices
+    X: np.ndarray
+    points: tuple[np.ndarray, ...]
+
+
+@dataclass(frozen=True)
 class Reached:
     """Hidden units in blocks in which a change of basis makes the teacher a student.
 
@@ -216,6 +236,7 @@ class LinearEvidence:
     root_count: RootEvidence | None
     sub_allocation: Allocation | None
     no_real_root: Witness | None
+    enclosed_solutions: Enclosed | None
     teacher_reached: Reached | None
 
 
@@ -244,6 +265,7 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
         root_count=optional("root_count", _read_roots),
         sub_allocation=optional("sub_allocation", _read_part),
         no_real_root=optional("no_real_root", read_witness),
+        enclosed_solutions=optional("enclosed_solutions", read_enclosed),
         teacher_reached=optional("teacher_reached", _read_reached),
     )
     fields.finish()
@@ -348,6 +370,23 @@ def read_witness(data: Any, place: str, problem: Problem) -> Witness:
     return witness
 
 
+def read_enclosed(data: Any, place: str, problem: Problem) -> Enclosed:
+    fields, network, size = Fields(data, place), problem.network, problem.allocation.size
+    found = Enclosed(
+        weights=_matrices(fields.table("weights"), network, _entry),
+        teacher=_matrices(fields.table("teacher"), network, _entry),
+        X=_matrix(fields.raw("X"), fields.at("X"), network.input_shape, _entry),
+        points=tuple(
+            _matrix(point, f"{fields.at('points')}[{k}]", (size, 2), _coordinate)
+            for k, point in enumerate(fields.items("points"))
+        ),
+    )
+    fields.finish()
+    for name in ("weights", "teacher"):
+        _need_support(getattr(found, name), problem, fields.at(name))
+    return found
+
+
 def _read_points(fields: Fields) -> Parametrization:
     def polynomial(value: Any, at: str) -> fmpz_poly:
         return fmpz_poly([whole_text(c, at) for c in items(value, at)])
@@ -378,6 +417,10 @@ def _read_reached(data: Any, place: str, problem: Problem) -> Reached:
 
 def _entry(value: Any, place: str) -> Any:
     return rational_text(value, place, _ENTRY)
+
+
+def _coordinate(value: Any, place: str) -> Any:
+    return rational_text(value, place, _COORDINATE)
 
 
 def _matrix(data: Any, place: str, shape: tuple[int, int], read: Any) -> np.ndarray:

@@ -52,6 +52,7 @@ from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import check_vanishing
 from algebra.linalg.modular import batched_rank, matmul, random_residues, rank
 from algebra.linear.derivatives import dual_derivative
+from algebra.linear.enclosed import check_enclosed
 from algebra.linear.evidence import (
     LinearEvidence,
     RankEvidence,
@@ -167,16 +168,17 @@ class Checker:
         """No evidence that the verdict does not use, no count that no evidence gives."""
         claim, evidence = self.claim, self.evidence
         allowed = () if evidence.labels_vanish else self._allowed()
-        for name in ("root_count", "sub_allocation", "no_real_root", "teacher_reached"):
+        for name in (
+            "root_count", "sub_allocation", "no_real_root", "enclosed_solutions", "teacher_reached",
+        ):  # fmt: skip
             if getattr(evidence, name) is not None and name not in allowed:
                 text = f"has no place in the certificate of a {claim.verdict} allocation"
                 raise CheckFailed(f"evidence.{name}", text)
         if evidence.sub_allocation is not None and evidence.teacher_reached is not None:
             raise CheckFailed("evidence.sub_allocation", "has no place beside teacher_reached")
         roots, count = evidence.root_count, claim.generic_root_count
-        if roots is None and (
-            evidence.sub_allocation is not None or evidence.no_real_root is not None
-        ):
+        needing = (evidence.sub_allocation, evidence.no_real_root, evidence.enclosed_solutions)
+        if roots is None and any(part is not None for part in needing):
             raise CheckFailed("evidence.root_count", "is missing")
         whole = roots if evidence.sub_allocation is None else None
         if count != (None if whole is None else whole.value):
@@ -193,7 +195,7 @@ class Checker:
         return {
             MINIMAL: (),
             MAXIMAL: ("root_count", "sub_allocation", "teacher_reached"),
-            INTERMEDIATE: ("root_count", "no_real_root"),
+            INTERMEDIATE: ("root_count", "no_real_root", "enclosed_solutions"),
             UNDECIDED: ("root_count",),
         }[self.claim.verdict]
 
@@ -362,14 +364,20 @@ class Checker:
             text = f"{claim.learnable} weights for {claim.equations} equations: a generic instance "
             raise CheckFailed("learnable", text + "has infinitely many solutions")
         roots, witness = evidence.root_count, evidence.no_real_root
-        for name in ("root_count", "no_real_root"):
-            if getattr(evidence, name) is None:
-                raise CheckFailed(f"evidence.{name}", "is missing")
-        assert roots is not None
-        assert witness is not None
-        found = check_no_real_root(
-            self.problem, witness, roots.value, claim.equations, self.seed, self.say
-        )
+        enclosed = evidence.enclosed_solutions
+        if roots is None:
+            raise CheckFailed("evidence.root_count", "is missing")
+        if (witness is None) == (enclosed is None):
+            text = "there must be either this or enclosed_solutions"
+            raise CheckFailed("evidence.no_real_root", text)
+        if enclosed is not None:
+            check_enclosed(self.problem, enclosed, roots.value, claim.equations, self.say)
+            found = PROVED
+        else:
+            assert witness is not None
+            found = check_no_real_root(
+                self.problem, witness, roots.value, claim.equations, self.seed, self.say
+            )
         if found == UNFINISHED:
             found = self._own_witness(roots)
         status = weakest(known, found, self._root_count(self.problem.allocation, roots))
@@ -388,9 +396,7 @@ class Checker:
         count = RootCount(roots.value, roots.rule, roots.form, (), (), self.seed)
         text = "that all solutions persist near the witness is not known"
         with phase("another instance without real solutions"):
-            data, tried = find_witness(
-                self.problem, count, self.seed + 7_777_777, seconds, timeout=seconds
-            )
+            data, tried = find_witness(self.problem, count, self.seed + 7_777_777, seconds)
         if data is None:
             self.say(place, UNFINISHED, f"{text}, and no other was found: {tried}")
             return UNFINISHED

@@ -136,7 +136,7 @@ def check_no_real_root(
     if real:
         raise CheckFailed(place, f"Sturm's theorem counts {real} real roots, not 0")
     say(place, PROVED, f"none of the {expected} is real (Sturm)")
-    if _is_smooth(problem, witness, Y, equations):
+    if is_smooth(problem, witness.X, Y, equations):
         say(PLACE, PROVED, "instances near it have as many solutions near these")
         return PROVED
     return UNFINISHED
@@ -253,19 +253,19 @@ def _weights(
     return weights
 
 
-def _is_smooth(problem: Problem, witness: Witness, Y: np.ndarray, equations: int) -> bool:
+def is_smooth(problem: Problem, X: np.ndarray, Y: np.ndarray, equations: int) -> bool:
     """Whether the variety of instances is known to be smooth at this one: see (d) and 5."""
     if equations == Y.size:
         return True
     if problem.network.chain() is None:
         return False
     network = need_chain(problem.network)
-    if network.drive(witness.X) is not witness.X:
+    if network.drive(X) is not X:
         return False
-    d, (inputs, m) = Y.shape[0], witness.X.shape
+    d, (inputs, m) = Y.shape[0], X.shape
     free = min(inputs, m)
     width = min(*network.inner_widths, d, free) if network.inner_widths else min(d, free)
-    return equations == width * (d + free - width) and rank(witness.X) == free and rank(Y) == width
+    return equations == width * (d + free - width) and rank(X) == free and rank(Y) == width
 
 
 def _real_roots(w: fmpz_poly) -> int:

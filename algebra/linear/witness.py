@@ -7,9 +7,10 @@ enough for msolve to be quick.
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, count
+from collections.abc import Mapping
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,6 @@ from algebra.polynomials.real_roots import RealRoots
 from algebra.problems.problem import Problem
 from algebra.systems.instances import rational_core, rational_instance
 from algebra.systems.root_count import RootCount
-
-# Instances tried for a second each before guesses are asked for.
-_FIRST = 8
 
 
 def solve_exactly(
@@ -42,12 +40,7 @@ def solve_exactly(
 
 
 def find_witness(
-    problem: Problem,
-    roots: RootCount,
-    seed: int,
-    search: float,
-    guesses: Iterable[int] = (),
-    timeout: float = 60.0,
+    problem: Problem, roots: RootCount, seed: int, search: float, most: float = math.inf
 ) -> tuple[dict[str, Any] | None, str]:
     """A rational instance with N distinct complex solutions and no real one.
 
@@ -58,10 +51,8 @@ def find_witness(
     seed : int
     search : float
         Seconds.
-    guesses : iterable of int, optional
-        Numbers of instances to solve first, found by other means within the same time.
-    timeout : float, optional
-        Seconds to solve a guessed one: it deserves more than a random one.
+    most : float, optional
+        Instances tried at most, each for a second at most: where there are other ways to find one.
 
     Returns
     -------
@@ -72,36 +63,19 @@ def find_witness(
     """
     start = time.monotonic()
     solved, least = 0, None
-
-    def quick() -> Iterator[int]:
-        # Where exact solving is quick it needs no guesses, which take time to begin.
-        for index in range(_FIRST):
-            if time.monotonic() - start > search / 4:
-                break
-            yield index
-
-    # Number, seconds at least, seconds at most.
-    numbered = chain(
-        ((i, 0, 1) for i in quick()),
-        ((i, timeout, timeout + search) for i in guesses),
-        ((i, 0, search) for i in count()),
-    )
-    seen: set[int] = set()
-    for index, least_time, most_time in numbered:
-        left = min(max(search - (time.monotonic() - start), least_time), most_time)
-        if left <= 0:
+    for index in count():
+        left = search - (time.monotonic() - start)
+        if left <= 0 or index >= most:
             break
-        if index in seen and not least_time:
-            continue
-        seen.add(index)
         student, teacher, X = rational_instance(problem, seed, index)
         Y = problem.network.forward(teacher, X)
         try:
-            found = solve_exactly(problem, student, X, Y, max(left, 1), roots.form)
+            seconds = max(left, 1) if most == math.inf else 1
+            found = solve_exactly(problem, student, X, Y, seconds, roots.form)
         except (MsolveTimeout, MsolveFailed):
             continue
         except MsolveMissing as missing:
-            return None, f"an instance without real solutions was not looked for: {missing}"
+            return None, f"no instance was solved exactly: {missing}"
         # An instance with fewer solutions than N, or with multiple ones, is special and proves
         # nothing.
         if found is None or not found.complex == found.degree == roots.value:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from algebra import families
 from algebra.certificates.certificate import INTERMEDIATE, MINIMAL, Certificate
 from algebra.certificates.checks import Verification
+from algebra.certificates.family import NonRealInstance
 from algebra.certificates.reading import MOST_CHARACTERS, as_text
 from algebra.errors import InputError, whole_number
 from algebra.linear.inspect import inspect_numbers
@@ -104,7 +105,7 @@ def certify(
     problem = asked.without_constraints()
 
     # Compiled kernels are loaded only where counting and algebra leave something open.
-    def guess(solved: Problem, root_count: int) -> Iterator[int]:
+    def guess(solved: Problem, root_count: int) -> Iterator[NonRealInstance]:
         from numeric.engines.witness_search import rootless_instances
 
         yield from rootless_instances(solved, root_count, seed, search)

@@ -280,7 +280,7 @@ def _intermediate(
 ) -> Explanation:
     open_ = "the value of MP: no formula is known, it has to be estimated"
     commands = [estimate]
-    if "no_real_root" in evidence:
+    if evidence.keys() & {"no_real_root", "enclosed_solutions"}:
         known = [
             _reaches(found),
             "MP > 0: around a teacher that is itself a student matches exist.",

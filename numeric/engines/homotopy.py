@@ -144,7 +144,23 @@ class HomotopyEngine:
             out += self._count(instances[at : at + size])
         return out
 
+    def all_roots(self, instances: Sequence[Instance]) -> list[RootPool | None]:
+        """All complex solutions of instances, certified; None where some were not found."""
+        found: list[RootPool | None] = [None] * len(instances)
+        for job in self._solve(instances)[0]:
+            if self._result(job).status == COMPLETE:
+                found[job.number] = job.pool
+        return found
+
     def _count(self, instances: Sequence[Instance]) -> list[InstanceCount]:
+        jobs, notes = self._solve(instances)
+        done = {job.number: self._result(job) for job in jobs}
+        for k, note in notes.items():
+            done[k] = InstanceCount(instances[k].index, None, None, UNDETERMINED, note)
+        return [done[k] for k in range(len(instances))]
+
+    def _solve(self, instances: Sequence[Instance]) -> tuple[list[_Job], dict[int, str]]:
+        """The instances with what was found of them; why others, by number, were not begun."""
         jobs: list[_Job] = []
         notes: dict[int, str] = {}
         for k, instance in enumerate(instances):
@@ -152,6 +168,8 @@ class HomotopyEngine:
                 jobs.append(_Job(self.chain, instance, k))
             except InputError as error:
                 notes[k] = str(error)
+        if not jobs:
+            return jobs, notes
         everything = [np.arange(self.start.root_count)] * len(jobs)
         self._attempt(jobs, everything, self.settings)
         # Where there is a form in free inputs the expensive ways find nothing more.
@@ -164,10 +182,7 @@ class HomotopyEngine:
             if not jobs_left:
                 break
             self._retry(jobs_left, attempt)
-        done = {job.number: self._result(job) for job in jobs}
-        for k, note in notes.items():
-            done[k] = InstanceCount(instances[k].index, None, None, UNDETERMINED, note)
-        return [done[k] for k in range(len(instances))]
+        return jobs, notes
 
     def _retry(self, jobs: Sequence[_Job], attempt: int) -> None:
         """Another attempt at instances with roots missing, the cheap ones first.

@@ -1,47 +1,77 @@
-"""Which rational instances have no real solution? A numerical guess for the certificate.
+r"""Instances without real solutions, found by descent: guesses that balls then prove.
 
-The certificate of an intermediate allocation needs one rational instance without real
-solutions, solved exactly.  Where such instances are rare, solving one after another
-exactly takes long; the path tracker goes through thousands first and names those that
-are worth the exact work.  A wrong guess costs time, never truth.
+Dietmaier moved the parameters of the Stewart–Gough platform until all of its 40 solutions were
+real [1]_; here they are moved until none is.  Let x_1, x_2 be two real solutions of an instance
+with parameters θ: the fixed weights and the teacher's.  The equations g(x; θ) = 0 move a solution
+by dx = −J(x)⁻¹ ∂g/∂θ dθ, so the gradient of D = |x_1 − x_2|² with respect to θ costs two adjoint
+derivatives.  Where the two meet D is linear in θ to first order, and D / |∇D| is how far that is.
+For the pairs nearest to meeting, instances along −∇D, before and beyond that place, are solved,
+all N solutions of each: as these instances are near the one whose solutions are known, the ways
+are short, and only solutions that meet need a detour through complex parameters.  The instance
+with the fewest real solutions is the next to start from, of several the one in which a pair is
+nearest to meeting.
+
+Where two solutions meet the sign of det J at one is opposite to that at the other.  So the sum of
+the signs changes only where solutions come from infinity or go there, and instances in which it is
+0 are preferred.
+
+`algebra.linear.enclosed` proves what is found, or refuses it.
+
+References
+----------
+.. [1] P. Dietmaier, "The Stewart–Gough platform of general geometry can have 40 real postures",
+   Advances in Robot Kinematics, Kluwer 1998, 7-16.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
 
+import numpy as np
+
+from algebra.certificates.family import NonRealInstance
 from algebra.errors import InputError
+from algebra.networks.chain import need_chain
 from algebra.problems.problem import Problem
-from algebra.systems.instances import rational_instance
-from algebra.time_limits import end_of_part, has_passed
-from numeric.counts import COMPLETE
+from algebra.time_limits import check_time, end_of_part, has_passed
+from numeric.chains.chain import Chain
 from numeric.engines.homotopy import HomotopyEngine
-from numeric.instances import Instance, to_double
+from numeric.instances import Instance, draw_instance, to_rational
+from numeric.tracking.monodromy import INCOMPLETE
+
+Matrices = Mapping[str, np.ndarray]
 
 # Larger start systems take longer to find than the search is worth.
-LARGEST_COUNT = 60
-_CHUNK = 64
-
-
-def rational_draw(problem: Problem, seed: int, index: int) -> Instance:
-    """The rational instance of that number as doubles; eighths are doubles, nothing is lost."""
-    student, teacher, X = rational_instance(problem, seed, index)
-    floats = [
-        {name: to_double(value) for name, value in matrices.items()}
-        for matrices in (student, teacher)
-    ]
-    return Instance(problem, problem.allocation, seed, index, floats[0], floats[1], to_double(X))
+LARGEST_COUNT = 300
+# Paths followed for the random instances from which one is chosen.
+_FIRST_PATHS = 600
+# Entries of the instances are multiples of this: exact as doubles, short as rationals.
+_GRID = 2.0**-20
+# Pairs that are led together, and steps of different lengths for each: as shares of the distance to
+# where the two meet (logarithms), and of θ at most.
+_PAIRS, _LENGTHS = 6, 2
+_BEYOND, _LONGEST = (-1.5, 1.5), 0.5
+# Random steps beside them.
+_RANDOM = 4
+# What a unit of the sum of signs counts for, in real solutions.
+_DEGREE = 3
+# Steps in a row that bring nothing better before another random instance is taken.
+_PATIENCE = 8
 
 
 def rootless_instances(
     problem: Problem, root_count: int, seed: int, seconds: float
-) -> Iterator[int]:
-    """Numbers of rational instances in which the tracker finds no real solution.
+) -> Iterator[NonRealInstance]:
+    """Instances in which the tracker finds all solutions, and no real one.
 
     Parameters
     ----------
     problem : Problem
-        With a fixed allocation.
+        Of a linear network, with a fixed allocation.
     root_count : int
         The generic root count.
     seed : int
@@ -53,14 +83,200 @@ def rootless_instances(
         return
     try:
         # Where paths are hard another instance will do.
-        engine = HomotopyEngine(problem, root_count=root_count, retries=0)
+        engine = HomotopyEngine(problem, root_count=root_count, retries=2)
     except InputError:
         # The labels' dimension is below what the tracker takes it for: it has no guess here.
         return
-    start = 0
-    while not has_passed(end):
-        draws = [rational_draw(problem, seed, k) for k in range(start, start + _CHUNK)]
-        for found in engine.count_many(draws):
-            if found.status == COMPLETE and found.real == 0:
-                yield found.index
-        start += _CHUNK
+    if engine.start.source == INCOMPLETE:
+        return
+    batch = max(4, _FIRST_PATHS // root_count)
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0xDE5C,)))
+    plain = Problem(problem.network, problem.learnable, problem.support)
+    for first in count(0, batch):
+        if has_passed(end):
+            return
+        draws = [_rounded(draw_instance(plain, seed, first + k)) for k in range(batch)]
+        state = _fewest(engine, draws)
+        stalled = 0
+        while state is not None and len(state.real) and stalled < _PATIENCE and not has_passed(end):
+            found = _fewest(state.engine(engine), _neighbours(engine.chain, state, rng))
+            stalled += 1
+            if found is not None and found.cost < state.cost:
+                state, stalled = found, 0
+        if state is not None and not len(state.real):
+            instance = state.instance
+            yield NonRealInstance(
+                {name: to_rational(value) for name, value in instance.weights.items()},
+                {name: to_rational(value) for name, value in instance.teacher.items()},
+                to_rational(instance.X),
+                to_rational(np.stack([state.upper.real, state.upper.imag], axis=-1)),
+            )
+
+
+@dataclass(frozen=True)
+class _State:
+    """An instance, the real solutions with the signs of det J, one of each pair of the others."""
+
+    instance: Instance
+    roots: np.ndarray
+    real: np.ndarray
+    upper: np.ndarray
+    signs: np.ndarray
+
+    @cached_property
+    def cost(self) -> float:
+        """What the search makes small: real solutions, then the gap between two that can meet."""
+        unlike = np.argwhere(self.signs[:, None] < self.signs)
+        apart = [
+            np.linalg.norm(self.real[a] - self.real[b])
+            / (np.linalg.norm(self.real[a]) + np.linalg.norm(self.real[b]))
+            for a, b in unlike
+        ]
+        return len(self.real) + _DEGREE * abs(self.signs.sum()) + min(apart, default=0.0)
+
+    def engine(self, engine: HomotopyEngine) -> HomotopyEngine:
+        """The engine with this instance to start from: to neighbours the way is short."""
+        near = copy(engine)
+        parameters = engine.chain.parameters(self.instance).astype(complex)
+        near.start = replace(engine.start, parameters=parameters, roots=self.roots)
+        return near
+
+
+def _fewest(engine: HomotopyEngine, instances: list[Instance]) -> _State | None:
+    """Of the instances all of whose solutions are found, the one of least cost."""
+    check_time()
+    states = []
+    for instance, pool in zip(instances, engine.all_roots(instances), strict=True):
+        if pool is not None:
+            real = pool.roots[pool.is_real].real
+            space = _Parameters(instance, engine.chain)
+            signs = np.array([np.linalg.slogdet(space.jacobian(x))[0] for x in real])
+            rest, radii = pool.roots[~pool.is_real], pool.radii[~pool.is_real]
+            # The coordinate that shows a root not to be real also tells it from its conjugate.
+            shown = np.argmax(np.abs(rest.imag) - radii, axis=1)
+            upper = np.take_along_axis(rest.imag, shown[:, None], axis=1)[:, 0] > 0
+            states.append(_State(instance, pool.roots, real, rest[upper], signs))
+    return min(states, key=lambda state: state.cost, default=None)
+
+
+def _neighbours(chain: Chain, state: _State, rng: np.random.Generator) -> list[Instance]:
+    """Instances beyond the meeting points of pairs of real solutions, in random order.
+
+    Where two meet det J changes its sign: only pairs of opposite signs do.
+    """
+    space = _Parameters(state.instance, chain)
+    moves = []
+    for a in range(len(state.real)):
+        for b in range(a):
+            if state.signs[a] != state.signs[b]:
+                move = space.towards(state.real[a], state.real[b])
+                moves += [] if move is None else [move]
+    moves.sort(key=lambda move: move[1])
+    steps = [
+        (step, min(distance * factor, _LONGEST))
+        for step, distance in moves[:_PAIRS]
+        for factor in np.exp(rng.uniform(*_BEYOND, _LENGTHS))
+    ]
+    steps += [(space.random(rng), length) for length in _LONGEST * rng.random(_RANDOM)]
+    rng.shuffle(steps)
+    return [space.moved(*step) for step in steps]
+
+
+class _Parameters:
+    """The fixed weights and the teacher's of an instance, and how they move its solutions."""
+
+    def __init__(self, instance: Instance, chain: Chain) -> None:
+        self.instance = instance
+        self.network = need_chain(instance.problem.network)
+        columns, samples = chain.independent_samples(instance.X), instance.problem.network.m
+        repeats = np.arange(instance.problem.network.columns // samples)[:, None]
+        labels = (repeats * samples + columns).ravel()
+        rows, which = chain.equations.T
+        self._rows = rows * instance.problem.network.columns + labels[which]
+        support = instance.problem.support
+        ones = {name: np.ones(shape) for name, shape in self.network.shapes.items()}
+        exists = {name: np.asarray(support.get(name, one)) != 0 for name, one in ones.items()}
+        masks = instance.allocation.masks
+        fixed = {name: exists[name] & (np.asarray(masks.get(name, 0 * one)) == 0)
+                 for name, one in ones.items()}  # fmt: skip
+        self._free = (fixed, exists)
+        size = sum(float((w**2).sum()) for w in instance.teacher.values())
+        self.size = float(np.sqrt(2 * size))
+
+    def moved(self, step: tuple[Matrices, Matrices], length: float) -> Instance:
+        """Along a unit step, by a share of the parameters' size."""
+        weights, teacher = (
+            {name: value + length * self.size * change[name] for name, value in own.items()}
+            for own, change in zip(
+                (self.instance.weights, self.instance.teacher), step, strict=True
+            )
+        )
+        return _rounded(replace(self.instance, weights=weights, teacher=teacher))
+
+    def random(self, rng: np.random.Generator) -> tuple[Matrices, Matrices]:
+        """A unit step in a random direction."""
+        parts = [
+            {name: rng.standard_normal(free.shape) * free for name, free in own.items()}
+            for own in self._free
+        ]
+        norm = np.sqrt(sum(float((v**2).sum()) for part in parts for v in part.values()))
+        one, other = ({name: value / norm for name, value in part.items()} for part in parts)
+        return one, other
+
+    def towards(
+        self, x: np.ndarray, y: np.ndarray
+    ) -> tuple[tuple[Matrices, Matrices], float] | None:
+        """The unit step along which two solutions approach fastest, and how far they seem to be."""
+        difference = x - y
+        try:
+            covectors = [np.linalg.solve(self.jacobian(z).T, difference) for z in (x, y)]
+        except np.linalg.LinAlgError:
+            return None
+        own = self._pulled(self.instance.with_weights(x), covectors[0], self._free[0])
+        other = self._pulled(self.instance.with_weights(y), covectors[1], self._free[0])
+        teacher = self._pulled(self.instance.teacher, covectors[0] - covectors[1], self._free[1])
+        # −∇D / 2: the student's part stands in g with the sign +, the teacher's with −.
+        down = ({name: own[name] - other[name] for name in own},
+                {name: -value for name, value in teacher.items()})  # fmt: skip
+        norm = np.sqrt(sum(float((v**2).sum()) for part in down for v in part.values()))
+        if not np.isfinite(norm) or norm == 0:
+            return None
+        unit = tuple({name: value / norm for name, value in part.items()} for part in down)
+        return (unit[0], unit[1]), float(difference @ difference) / (2 * norm) / self.size
+
+    def jacobian(self, x: np.ndarray) -> np.ndarray:
+        """Of the equations, at learnable weights."""
+        names = self.instance.allocation.matrices
+        factors = self.network.tangents(self.instance.with_weights(x), self.instance.X, names)
+        columns = [
+            (factors[n][0][:, :, i].T @ factors[n][1][:, j]).ravel()[self._rows]
+            for n, i, j in self.instance.allocation.cells
+        ]
+        return np.array(columns).T
+
+    def _pulled(
+        self, weights: Matrices, covector: np.ndarray, free: Matrices
+    ) -> dict[str, np.ndarray]:
+        """The gradient of covector · equations with respect to the free entries of the weights."""
+        flat = np.zeros(self.instance.labels.size)
+        flat[self._rows] = covector
+        at = flat.reshape(self.instance.labels.shape)
+        factors = self.network.tangents(weights, self.instance.X)
+        return {
+            name: np.einsum("sdi,sdj->ij", L, at @ R.transpose(0, 2, 1)) * free[name]
+            for name, (L, R) in factors.items()
+        }
+
+
+def _rounded(instance: Instance) -> Instance:
+    """The instance with entries on the grid."""
+
+    def rounded(matrices: Matrices) -> dict[str, np.ndarray]:
+        return {name: np.round(value / _GRID) * _GRID for name, value in matrices.items()}
+
+    return replace(
+        instance,
+        weights=rounded(instance.weights),
+        teacher=rounded(instance.teacher),
+        X=np.round(instance.X / _GRID) * _GRID,
+    )

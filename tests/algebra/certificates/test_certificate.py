@@ -1,6 +1,7 @@
 """Verdicts: the design's regression cases, and every rule once."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -13,6 +14,7 @@ from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Distribution, Problem
 from algebra.problems.random_cells import RandomCells
+from numeric.engines.witness_search import rootless_instances
 
 B11 = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 # Cells of W in the allocation that Theorem 3.4 misses (design, section 4).
@@ -121,14 +123,16 @@ def test_undecided_says_what_was_tried():
     assert "0 rational instances" in found.tried[0]
 
 
-def test_guesses_are_tried_first():
-    """A numerical guess can name the instance without real solutions."""
-    full = certify(problem(B11, "W", [(0, 0), (1, 1)]))
-    index = full.evidence["no_real_root"]["index"]
-    guided = certify(
-        problem(B11, "W", [(0, 0), (1, 1)]), candidates=lambda _, n: [index] if n == 2 else []
-    )
-    assert guided.evidence["no_real_root"]["index"] == index
+def test_guesses_are_proved_or_refused():
+    """An instance that is handed in settles the verdict only where balls prove it."""
+    asked = problem(B11, "W", [(0, 0), (1, 1)])
+    guess = next(rootless_instances(asked, 2, 0, 60.0))
+    wrong = replace(guess, X=guess.X * 0)
+    for guesses, verdict in (([wrong], "undecided"), ([wrong, guess], "intermediate")):
+        # No time for exact solving.
+        found = certify(asked, search=0.0, candidates=lambda _, n, g=guesses: g if n == 2 else [])
+        assert found.verdict == verdict
+        assert ("enclosed_solutions" in found.evidence) == (verdict == "intermediate")
 
 
 def test_relu_is_never_minimal():

@@ -5,38 +5,58 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from algebra.linear.enclosed import enclosed_evidence
 from algebra.linear.witness import solve_exactly
 from algebra.networks.recurrent import LinearRNN
+from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
+from numeric.chains.chain import make_chain
 from numeric.counts import COMPLETE
 from numeric.engines.homotopy import HomotopyEngine
-from numeric.engines.witness_search import LARGEST_COUNT, rational_draw, rootless_instances
+from numeric.engines.witness_search import LARGEST_COUNT, _Parameters, rootless_instances
+from numeric.instances import Instance, draw_instance
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
+RING = Problem.of(
+    Allocation.from_cells(
+        LinearRNN(n=4, T=2, b=1, d=2, m=2), [("W", i, (i + 1) % 4) for i in range(4)]
+    )
+)
 
 
-def test_draw_is_the_rational_instance():
-    """Eighths are doubles: nothing of the rational instance is lost."""
-    student, teacher, X = rational_instance(DIAGONAL, 3, 5)
-    drawn = rational_draw(DIAGONAL, 3, 5)
-    for exact, rounded in ((student["W"], drawn.weights["W"]), (teacher["D"], drawn.teacher["D"])):
-        assert [[float(x) for x in row] for row in exact] == np.asarray(rounded).tolist()
-    assert [[float(x) for x in row] for row in X] == drawn.X.tolist()
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_guesses_hold_exactly(seed):
-    """An instance guessed to be rootless is so by exact arithmetic."""
-    guesses = list(islice(rootless_instances(DIAGONAL, 2, seed, 30.0), 3))
-    assert len(guesses) == 3
-    for index in guesses:
-        student, teacher, X = rational_instance(DIAGONAL, seed, index)
-        found = solve_exactly(DIAGONAL, student, X, NET.forward(teacher, X), 30, "B")
+@pytest.mark.parametrize(("problem", "seed"), [(DIAGONAL, 0), (DIAGONAL, 1), (RING, 0)])
+def test_guesses_hold_exactly(problem, seed):
+    """An instance guessed to be without real solutions is so by msolve, and by balls."""
+    N = generic_root_count(problem.allocation).value
+    guesses = list(islice(rootless_instances(problem, N, seed, 30.0), 2))
+    assert len(guesses) == 2
+    for guess in guesses:
+        Y = problem.network.forward(guess.teacher, guess.X)
+        found = solve_exactly(problem, guess.weights, guess.X, Y, 30, "B")
         assert found is not None
-        assert (found.complex, len(found.roots)) == (2, 0)
+        assert (found.complex, len(found.roots)) == (N, 0)
+        assert enclosed_evidence(problem, guess, N) is not None
+
+
+def test_pairs_approach_along_the_gradient():
+    """A step towards the place where two solutions meet makes them approach as predicted."""
+    engine = HomotopyEngine(DIAGONAL, root_count=2)
+    for index in range(20):
+        instance = draw_instance(DIAGONAL, 5, index)
+        [count] = engine.count_many([instance])
+        if count.real != 2:
+            continue
+        space = _Parameters(instance, engine.chain)
+        x, y = map(np.array, count.solutions)
+        move = space.towards(x, y)
+        assert move is not None
+        step, distance = move
+        gaps = [float(((x - y) ** 2).sum())]
+        [moved] = engine.count_many([space.moved(step, 1e-3 * distance)])
+        gaps.append(float(np.square(np.subtract(*moved.solutions)).sum()))
+        assert gaps[1] / gaps[0] == pytest.approx(1 - 1e-3, abs=1e-4)
 
 
 def test_nothing_is_guessed_without_time_or_for_large_counts():
@@ -46,16 +66,22 @@ def test_nothing_is_guessed_without_time_or_for_large_counts():
 
 
 def test_instances_with_dependent_readouts_are_passed_over():
-    """Small rational numbers make D singular now and then; the search goes on without them."""
+    """A singular D gives no parameters to track; other instances are counted all the same."""
     problem = Problem(LinearRNN(n=2, T=3, b=1, d=2, m=1), {"W": [[1, 0], [1, 0]]})
-    singular = next(
-        draw
-        for draw in (rational_draw(problem, 0, k) for k in range(3000))
-        if abs(np.linalg.det(draw.weights["D"])) < 1e-12
-    )
+    fine = draw_instance(problem, 0, 0)
+    weights = {**fine.weights, "D": np.ones((2, 2))}
+    singular = Instance(problem, problem.allocation, 0, 1, weights, fine.teacher, fine.X)
     engine = HomotopyEngine(problem, root_count=generic_root_count(problem.allocation).value)
-    fine = rational_draw(problem, 0, 0)
     first, second = engine.count_many([singular, fine])
     assert first.status != COMPLETE
     assert "rows of D are dependent" in first.note
     assert second.status == COMPLETE
+    assert engine.all_roots([singular, fine])[0] is None
+
+
+def test_dependent_samples_have_equations_of_their_own():
+    """With more samples than inputs the Jacobian is that of as many independent labels."""
+    problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=4), {"W": [[1, 0], [0, 1]]})
+    instance = draw_instance(problem, 0, 0)
+    space = _Parameters(instance, make_chain(problem.allocation))
+    assert space.jacobian(np.array([0.3, 0.7])).shape == (2, 2)

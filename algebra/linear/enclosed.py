@@ -1,0 +1,235 @@
+r"""All solutions of a rational instance enclosed by balls, none real: MP < 1 without an ideal.
+
+Given N, the theorem of `algebra.linear.verify_witness` needs N distinct simple solutions of one
+instance, none real.  There they are points of a parametrization over Q; here each is enclosed by
+Krawczyk's test, in python-flint's ball arithmetic: about a point x take a polydisc ``B = {|z_j -
+x_j| ≤ ρ_j}`` and a regular matrix C.  If
+
+.. math:: |C F(x)|_i + \sum_j |I - C F'(B)|_{ij} ρ_j < ρ_i \quad\text{for every } i,
+
+with F(x) and F'(B) enclosed, then z ↦ z − C F(z) maps B into itself and contracts it: B holds
+exactly one solution of F, a simple one [1]_.  The instance is real, so the mirror image of B holds
+exactly one too, its conjugate.  Where all these polydiscs, N/2 and their mirror images, are
+pairwise disjoint, there are N distinct simple solutions, and none is real: a real one would lie in
+a polydisc and in its mirror image.
+
+**The equations F.**  As many as weights, so that F' is square, and such that a solution of F is one
+of the instance.  The labels of any network of the kind are A X with some matrix A (for a recurrent
+net the samples X have all steps' inputs), so samples that are a basis of the others' span have
+labels that determine those of all.  Where ρ = dκ, κ the rank of X, the equations of such samples
+are F.  Where a layer of width w is narrower than both d and κ, labels have rank w at most; if the
+block of the first w rows and of w of these samples is regular at the instance, a matrix of rank w
+is determined by those rows and columns, and they are F.  So (a) and (b) of the theorem hold; (c) is
+shown; (d) is checked as there.
+
+References
+----------
+.. [1] R. Krawczyk, Computing 4 (1969) 187-201.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from flint import acb, acb_mat, arb, ctx
+
+from algebra.certificates.checks import PROVED, CheckFailed, Say
+from algebra.certificates.family import NonRealInstance
+from algebra.linalg.rational import rank, texts
+from algebra.linear.evidence import Enclosed
+from algebra.linear.verify_witness import is_smooth
+from algebra.networks.chain import need_chain
+from algebra.problems.problem import Problem
+from algebra.time_limits import check_time
+
+PLACE = "evidence.enclosed_solutions"
+# Precisions in bits, one after the other, and Newton's steps at each.
+_PRECISIONS = (128, 256, 512)
+_NEWTON = 12
+
+Box = tuple[list[acb], list[arb]]
+
+
+def enclosed_evidence(
+    problem: Problem, guess: NonRealInstance, count: int
+) -> dict[str, Any] | None:
+    """An instance as evidence, where balls prove that it has `count` solutions, none real."""
+    if 2 * len(guess.solutions) != count:
+        return None
+    Y = problem.network.forward(guess.teacher, guess.X)
+    points = [[acb(arb(re), arb(im)) for re, im in point] for point in guess.solutions]
+    if _complaint(problem, guess.weights, guess.X, Y, points):
+        return None
+    return {
+        "weights": {name: texts(value) for name, value in guess.weights.items()},
+        "teacher": {name: texts(value) for name, value in guess.teacher.items()},
+        "X": texts(guess.X),
+        "points": [texts(point) for point in guess.solutions],
+    }
+
+
+def check_enclosed(
+    problem: Problem, witness: Enclosed, expected: int, equations: int, say: Say
+) -> None:
+    """An instance with N simple solutions in disjoint balls, none of them real.
+
+    Parameters
+    ----------
+    problem : Problem
+    witness : Enclosed
+        ``evidence.enclosed_solutions`` of a certificate.
+    expected : int
+        The generic root count N.
+    equations : int
+        Generic rank ρ of the whole network.
+    say : callable
+        Takes place, status and text of what was found.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    if problem.allocation.size != equations:
+        raise CheckFailed(PLACE, f"{problem.allocation.size} weights for {equations} equations")
+    if 2 * len(witness.points) != expected:
+        text = f"{len(witness.points)} pairs of conjugate solutions, not half of {expected}"
+        raise CheckFailed(f"{PLACE}.points", text)
+    Y = problem.network.forward(witness.teacher, witness.X)
+    points = [[acb(arb(re), arb(im)) for re, im in point] for point in witness.points]
+    complaint = _complaint(problem, witness.weights, witness.X, Y, points)
+    if complaint:
+        raise CheckFailed(PLACE, complaint)
+    say(PLACE, PROVED, f"{expected} simple solutions in disjoint balls, none real (Krawczyk)")
+    say(PLACE, PROVED, "instances near it have as many solutions near these")
+
+
+def _complaint(
+    problem: Problem,
+    weights: Mapping[str, np.ndarray],
+    X: np.ndarray,
+    Y: np.ndarray,
+    points: Sequence[Sequence[acb]],
+) -> str:
+    """Why the points do not stand for distinct simple solutions, none real; "" where they do."""
+    chosen = _equations(problem, X, Y)
+    if chosen is None or not is_smooth(problem, X, Y, len(chosen)):
+        return "no square system of label equations determines the solutions at this instance"
+    boxes: list[Box] = []
+    before = ctx.prec
+    try:
+        for k, point in enumerate(points):
+            for bits in _PRECISIONS:
+                check_time()
+                ctx.prec = bits
+                box = _Equations(problem, weights, X, Y, chosen).enclose(list(point))
+                if box is not None:
+                    break
+            else:
+                return f"Krawczyk's test shows no solution near point {k}"
+            boxes.append(box)
+        ctx.prec = _PRECISIONS[-1]
+        mirrored = [([z.conjugate() for z in centre], radii) for centre, radii in boxes]
+        for number, (one, other) in enumerate(combinations([*boxes, *mirrored], 2)):
+            if number % 1000 == 0:
+                check_time()
+            if not any(
+                abs(a - b) > q + s
+                for a, b, q, s in zip(one[0], other[0], one[1], other[1], strict=True)
+            ):
+                return "the balls of two solutions, or of one and a conjugate, are not disjoint"
+    finally:
+        ctx.prec = before
+    return ""
+
+
+def _equations(problem: Problem, X: np.ndarray, Y: np.ndarray) -> list[tuple[int, int]] | None:
+    """Rows and columns of the labels taken as equations; None where there are none such."""
+    network, size = need_chain(problem.network), problem.allocation.size
+    d, columns = Y.shape
+    if size == Y.size:
+        return [(i, s) for i in range(d) for s in range(columns)]
+    if network.drive(X) is not X:
+        return None
+    basis: list[int] = []
+    for s in range(columns):
+        if rank(X[:, [*basis, s]]) > len(basis):
+            basis.append(s)
+    width = min([d, len(basis), *network.inner_widths])
+    chosen = [(i, s) for i in range(d) for s in basis if i < width or s in basis[:width]]
+    regular = width == min(d, len(basis)) or rank(Y[:width, basis[:width]]) == width
+    return chosen if size == len(chosen) and regular else None
+
+
+class _Equations:
+    """The label equations of an instance and their Jacobian, at the current precision."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        weights: Mapping[str, np.ndarray],
+        X: np.ndarray,
+        Y: np.ndarray,
+        chosen: list[tuple[int, int]],
+    ) -> None:
+        exact = np.frompyfunc(lambda value: acb(arb(value)), 1, 1)
+        self.network, self.chosen = need_chain(problem.network), chosen
+        self.cells, self.names = problem.allocation.cells, problem.allocation.matrices
+        self.weights = {name: exact(value) for name, value in weights.items()}
+        self.X, self.Y = exact(X), exact(Y)
+
+    def enclose(self, x: list[acb]) -> Box | None:
+        """A polydisc that holds exactly one solution, near an approximate one; None where none is
+        found."""
+        r, goal = len(x), arb(2) ** (-(ctx.prec * 3) // 5)
+        try:
+            for _ in range(_NEWTON):
+                F, J = self.at(x)
+                step = J.mid().solve(F.mid())
+                x = [(x[v] - step[v, 0]).mid() for v in range(r)]
+                if all(abs(step[v, 0]) < goal * (1 + abs(x[v])) for v in range(r)):
+                    break
+            F, J = self.at(x)
+            C = J.mid().inv().mid()
+        except ZeroDivisionError:
+            return None
+        moved = C * F
+        first = [abs(moved[v, 0]).abs_upper() for v in range(r)]
+        radii = [(4 * s + arb(2) ** (-ctx.prec)).mid() for s in first]
+        ball = [acb(z.real + arb(0, q), z.imag + arb(0, q)) for z, q in zip(x, radii, strict=True)]
+        slack = C * self.at(ball)[1] - acb_mat(
+            r, r, [acb(i == j) for i in range(r) for j in range(r)]
+        )
+        for i in range(r):
+            total = first[i]
+            for j in range(r):
+                total += abs(slack[i, j]).abs_upper() * radii[j]
+            if not total < radii[i]:
+                return None
+        return x, radii
+
+    def at(self, x: Sequence[acb]) -> tuple[acb_mat, acb_mat]:
+        """Residuals and Jacobian at weights, enclosed."""
+        weights = {name: value.copy() for name, value in self.weights.items()}
+        for (name, i, j), value in zip(self.cells, x, strict=True):
+            weights[name][i, j] = value
+        labels = self.network.forward(weights, self.X, _product)
+        factors = self.network.tangents(weights, self.X, self.names, _product)
+        columns = []
+        for name, i, j in self.cells:
+            L, R = factors[name]
+            block = _product(L[:, :, i].T, R[:, j])
+            columns.append([block[at] for at in self.chosen])
+        r = len(columns)
+        F = acb_mat(r, 1, [labels[at] - self.Y[at] for at in self.chosen])
+        return F, acb_mat(r, r, [columns[k][e] for e in range(r) for k in range(r)])
+
+
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Of matrices of balls, by python-flint."""
+    left, right = (acb_mat(x.shape[0], x.shape[1], [acb(v) for v in x.flat]) for x in (a, b))
+    out = np.empty(a.shape[0] * b.shape[1], dtype=object)
+    out[:] = (left * right).entries()
+    return out.reshape(a.shape[0], b.shape[1])

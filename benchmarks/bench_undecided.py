@@ -1,0 +1,183 @@
+"""What `certify` leaves undecided on random nets: verdicts by size, surplus and kind, and why.
+
+    python benchmarks/bench_undecided.py RECORDS.jsonl [--kinds recurrent …] [--count 60] [--verify]
+
+Net k of a kind is drawn from the text ``undecided/KIND/k``.  Sizes are n = 2 … 8, T ≤ 5, b ≤ 2, d ≤
+4, m ≤ 6 (multi-layer nets: one to three hidden layers of 2 … 5 units; normalization nets: one or
+two blocks); r = ρ − 1 … ρ + 2 cells learn, ρ the generic rank of the network's Jacobian.  Cells are
+drawn anew until they have rank min(r, ρ), twenty times at most: an allocation of few weights is
+minimal, most others are not.
+
+Each net takes a line of the file as soon as it is done: a second run goes on where the first ended.
+`--seconds` limits the CPU time of one net, msolve's included; the time limit of the call is
+`--wall` times as long, since other programs may use the processor too.  With `--verify` each
+certificate is checked too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import matchprob as mp
+from algebra.networks.base import Network
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.problem import Problem
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.jacobian import all_cells
+
+_TRIES = 20
+
+Draw = Callable[[random.Random], tuple[Network, tuple[str, ...]]]
+
+
+def recurrent(rng: random.Random) -> tuple[Network, tuple[str, ...]]:
+    """Cells of W."""
+    return mixed(rng)[0], ("W",)
+
+
+def mixed(rng: random.Random) -> tuple[Network, tuple[str, ...]]:
+    """Cells of W, B and D."""
+    sizes = {"n": (2, 8), "T": (1, 5), "b": (1, 2), "d": (1, 4), "m": (1, 6)}
+    drawn = {name: rng.randint(*ends) for name, ends in sizes.items()}
+    return mp.LinearRNN(**drawn), ("W", "B", "D")
+
+
+def layers(rng: random.Random) -> tuple[Network, tuple[str, ...]]:
+    """Cells of all layers."""
+    widths = [rng.randint(2, 5) for _ in range(rng.randint(1, 3))]
+    q, d, m = rng.randint(2, 5), rng.randint(1, 4), rng.randint(1, 4)
+    network = mp.LinearFeedForward(q=q, widths=widths, d=d, m=m)
+    return network, tuple(network.shapes)
+
+
+def normalization(rng: random.Random) -> tuple[Network, tuple[str, ...]]:
+    """Scales and shifts of linear and ReLU blocks."""
+    depth = rng.randint(1, 2)
+    widths = tuple(rng.randint(1, 3) for _ in range(depth + 1))
+    hidden = tuple(rng.randint(1, 6) for _ in range(depth))
+    network = mp.NormNet(widths, hidden, rng.randint(1, 4), rng.choice(("linear", "relu")))
+    return network, tuple(network.shapes)
+
+
+KINDS: dict[str, Draw] = {
+    "recurrent": recurrent, "mixed": mixed, "layers": layers, "normalization": normalization,
+}  # fmt: skip
+
+
+def problem(kind: str, number: int) -> tuple[Problem, int]:
+    """Net `number` of a kind, and r − ρ."""
+    rng = random.Random(f"undecided/{kind}/{number}")
+    while True:
+        network, names = KINDS[kind](rng)
+        rank = network_rank(network, {}, 0).rank
+        cells = [cell for cell in all_cells(network) if cell[0] in names]
+        size = rank + rng.randint(-1, 2)
+        if not 0 < size <= len(cells):
+            continue
+        chosen: list[Cell] = []
+        for _ in range(_TRIES):
+            chosen = rng.sample(cells, size)
+            own = allocation_rank(Allocation.from_cells(network, chosen), {}, rank, 0).rank
+            if own == min(size, rank):
+                break
+        return Problem(network, Allocation.from_cells(network, chosen).masks), size - rank
+
+
+def cpu() -> float:
+    """Seconds of this process and of its children that ended."""
+    return sum(
+        usage.ru_utime + usage.ru_stime
+        for usage in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+def measure(kind: str, number: int, seconds: float, wall: float, check: bool) -> dict[str, Any]:
+    """One line of the records."""
+    asked, surplus = problem(kind, number)
+    began = cpu()
+    found = mp.certify(asked, timeout=seconds * wall, search=seconds * wall / 2)
+    data: dict[str, Any] = {
+        "kind": kind, "number": number, "network": asked.network.sizes, "r-rank": surplus,
+        "verdict": found.verdict, "rule": found.rule, "N": found.generic_root_count,
+        "tried": list(found.tried), "cpu": round(cpu() - began, 2),
+    }  # fmt: skip
+    if check and found.verdict != "undecided":
+        checked = mp.verify(found, timeout=60)
+        data["verified"] = "holds" if checked.holds else str(checked)
+    return data
+
+
+def cause(record: dict[str, Any]) -> str:
+    """Why a net is undecided."""
+    if record["r-rank"] > 0:
+        return "more weights than equations"
+    if record["N"] is None:
+        return "N out of reach"
+    return "N even, no instance without real solutions found"
+
+
+def table(records: list[dict[str, Any]], key: Callable[[dict[str, Any]], Any]) -> Iterator[str]:
+    """Verdicts by one property of the nets."""
+    verdicts = ("maximal", "minimal", "intermediate", "undecided")
+    yield f"{'':>24}" + "".join(f"{verdict:>14}" for verdict in verdicts)
+    for value in sorted({key(record) for record in records}):
+        counts = Counter(record["verdict"] for record in records if key(record) == value)
+        yield f"{value!s:>24}" + "".join(f"{counts[verdict]:14d}" for verdict in verdicts)
+
+
+def report(records: list[dict[str, Any]], seconds: float) -> Iterator[str]:
+    """All tables."""
+    for name, key in (
+        ("kind", lambda record: record["kind"]),
+        ("n", lambda record: record["network"].get("n", "")),
+        ("r - rank", lambda record: record["r-rank"]),
+    ):
+        yield name
+        yield from table(records, key)
+    left = [record for record in records if record["verdict"] == "undecided"]
+    late = [r for r in records if r["verdict"] != "undecided" and r["cpu"] > seconds]
+    rest = sum(record["verdict"] != "minimal" for record in records)
+    yield f"undecided: {len(left)} of {rest} that are not minimal ({len(left) / max(1, rest):.1%})"
+    yield f"decided, but in more than {seconds:g} s of CPU: {len(late)}"
+    for text, count in Counter(map(cause, left)).most_common():
+        yield f"{count:5d}  {text}"
+    checked = Counter(
+        (r["verdict"], r["verified"].splitlines()[0]) for r in records if "verified" in r
+    )
+    for (verdict, text), count in sorted(checked.items()):
+        yield f"verify: {count:5d}  {verdict}: {text}"
+
+
+def main() -> None:
+    """Measure what the file does not hold yet, then print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("records", type=Path)
+    parser.add_argument("--kinds", nargs="+", choices=list(KINDS), default=["recurrent"])
+    parser.add_argument("--count", type=int, default=60, help="nets of each kind")
+    parser.add_argument("--seconds", type=float, default=8.0)
+    parser.add_argument("--wall", type=float, default=1.0)
+    parser.add_argument("--verify", action="store_true")
+    options = parser.parse_args()
+    text = options.records.read_text() if options.records.exists() else ""
+    records = [json.loads(line) for line in text.splitlines()]
+    done = {(record["kind"], record["number"]) for record in records}
+    with options.records.open("a") as file:
+        for kind in options.kinds:
+            for number in range(options.count):
+                if (kind, number) in done:
+                    continue
+                records.append(measure(kind, number, options.seconds, options.wall, options.verify))
+                file.write(json.dumps(records[-1]) + "\n")
+                file.flush()
+    print("\n".join(report(records, options.seconds)))
+
+
+if __name__ == "__main__":
+    main()

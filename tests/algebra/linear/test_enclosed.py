@@ -1,0 +1,131 @@
+"""Solutions enclosed by balls: genuine evidence holds, no forged one does."""
+
+import copy
+import json
+
+import pytest
+
+from algebra.certificates.checks import PROVED, CheckFailed
+from algebra.families import certify, verify
+from algebra.linear.enclosed import PLACE, check_enclosed, enclosed_evidence
+from algebra.linear.evidence import read_enclosed
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.systems.root_count import generic_root_count
+from numeric.engines.witness_search import rootless_instances
+
+RING = Problem.of(
+    Allocation.from_cells(
+        LinearRNN(n=4, T=2, b=1, d=2, m=2), [("W", i, (i + 1) % 4) for i in range(4)]
+    )
+)
+# As many equations as before, from five samples of which two are independent.
+MORE = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=5), {"W": [[1, 0], [0, 1]]})
+
+
+def evidence_of(problem):
+    count = generic_root_count(problem.allocation).value
+    guess = next(rootless_instances(problem, count, 0, 60.0))
+    found = enclosed_evidence(problem, guess, count)
+    assert found is not None
+    return count, found
+
+
+@pytest.fixture(scope="module")
+def ring():
+    return evidence_of(RING)
+
+
+def said(problem, data, expected):
+    checks = []
+    read = read_enclosed(data, PLACE, problem)
+    size = problem.allocation.size
+    check_enclosed(problem, read, expected, size, lambda *check: checks.append(check))
+    return checks
+
+
+def test_genuine_evidence_is_proved(ring):
+    """N solutions in disjoint balls, none real; also where samples are dependent."""
+    for problem, (count, data) in ((RING, ring), (MORE, evidence_of(MORE))):
+        assert count % 2 == 0
+        assert {status for _, status, _ in said(problem, data, count)} == {PROVED}
+
+
+def real_points(data):
+    """The student is the teacher: its own weights are a solution, and real."""
+    data["weights"] = data["teacher"]
+    for point in data["points"]:
+        point[:] = [[data["teacher"]["W"][i][(i + 1) % 4], "0"] for i in range(4)]
+
+
+def first_twice(data):
+    data["points"][-1] = data["points"][0]
+
+
+def first_and_its_conjugate(data):
+    data["points"][-1] = [
+        [re, im.removeprefix("-") if im.startswith("-") else f"-{im}"]
+        for re, im in data["points"][0]
+    ]
+
+
+def no_points(data):
+    data["points"] = []
+
+
+def no_samples(data):
+    data["X"] = [["0"] * len(row) for row in data["X"]]
+
+
+def no_read_out(data):
+    data["weights"]["D"] = [["0"] * len(row) for row in data["weights"]["D"]]
+
+
+@pytest.mark.parametrize(
+    "forge", [real_points, first_twice, first_and_its_conjugate, no_points, no_samples, no_read_out]
+)
+def test_forged_evidence_is_refused(ring, forge):
+    """Real, repeated or missing points and degenerate instances prove nothing."""
+    count, genuine = ring
+    assert count >= 4
+    data = copy.deepcopy(genuine)
+    forge(data)
+    with pytest.raises(CheckFailed):
+        said(RING, data, count)
+
+
+def test_all_solutions_are_asked_for(ring):
+    """Points for fewer solutions than N are refused, whatever they enclose."""
+    count, genuine = ring
+    fewer = {**genuine, "points": genuine["points"][1:]}
+    with pytest.raises(CheckFailed, match="half of"):
+        said(RING, fewer, count)
+
+
+def test_certificates_with_balls(ring):
+    """Such evidence is verified in a certificate, and is refused where N is another or it stands
+    beside another witness."""
+    count, evidence = ring
+    data = json.loads(certify(RING, search=20.0).to_json())
+    assert data["verdict"] == "intermediate"
+    other = data["evidence"].pop("no_real_root")
+    data["evidence"]["enclosed_solutions"] = evidence
+    assert verify(data).holds
+    both = copy.deepcopy(data)
+    both["evidence"]["no_real_root"] = other
+    fewer = copy.deepcopy(data)
+    fewer["evidence"]["enclosed_solutions"]["points"].pop()
+    fewer["generic_root_count"] = fewer["evidence"]["root_count"]["value"] = count - 2
+    fewer["evidence"]["root_count"]["blocks"] = [count - 2]
+    neither = copy.deepcopy(data)
+    del neither["evidence"]["enclosed_solutions"]
+    for forged in (both, fewer, neither):
+        assert not verify(forged).holds
+
+
+def test_wrong_guesses_are_no_evidence(ring):
+    """An instance with another number of points than N proves nothing."""
+    count, _ = ring
+    guess = next(rootless_instances(RING, count, 0, 60.0))
+    assert enclosed_evidence(RING, guess, count + 2) is None
