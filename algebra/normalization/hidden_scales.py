@@ -271,7 +271,12 @@ class _Search:
                                         note=note)  # fmt: skip
             except ZeroDivisionError:
                 continue
-        return HiddenScales(NOT_FOUND, note="more equations than unknowns, in special position")
+        found = self._solved({})
+        best = None if isinstance(found, str) else self._best(*found)[0]
+        if best is None:
+            return HiddenScales(NOT_FOUND, note="more equations than unknowns, in special position")
+        status, delta, epsilon, box = best
+        return HiddenScales(status, delta, epsilon, box, note="more equations than unknowns")
 
     def _finite(self) -> HiddenScales:
         """All solutions of the square system; complete where they are as many as Bézout allows."""

@@ -266,10 +266,9 @@ def width_needed(
     w ≤ nm − n.  The paper sets Γ_2 to the identity and so asks for n − 1 units more than
     tuning both needs.
 
-    On the unit ball a ReLU network with one hidden layer can do no better than its linear
-    regime: a unit whose kink crosses the ball's interior leaves a kink in the output,
-    because the generic rows of W_1 have pairwise different directions and nothing cancels
-    it; so each unit that is used is active on the whole ball, or silent.
+    For a target of one layer ReLU does no better than its linear regime
+    (`algebra.normalization.reconstruct` has the proof).  Inner blocks of deeper targets may
+    have fewer units (`algebra.normalization.hidden_scales`), but not for every target.
 
     Examples
     --------

@@ -56,6 +56,14 @@ def explain_construction(found: Construction, file: str = "target.npz") -> Expla
             "a prime): the error is what is left."
         )
         commands = [(f"matchprob construct {file} --second-scales", "the even layers' scales too")]
+    elif notes := [block.note for block in found.blocks if block.note]:
+        known.append(f"Not every layer is realized: {'; '.join(dict.fromkeys(notes))}.")
+        words = "whether other scales realize the target"
+        decided = "a wider network"
+        commands = [
+            (f"matchprob construct {file} --second-scales", "the even layers' scales too"),
+            (f"matchprob construct {file}", "a random frozen network, as wide as is needed"),
+        ]
     elif found.condition > _ILL:
         known.append(
             f"The worst layer's system has condition {found.condition:.1e}: so many times is an "

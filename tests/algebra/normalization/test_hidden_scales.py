@@ -123,6 +123,10 @@ def test_below_the_least_width_a_prime_is_the_proof(d):
     W2, W1 = data[:2]
     made = W2 @ (draw(rng, len(W1), 1) * W1)
     assert not shows_no_solution(bilinear_forms(W2, W1, made * planted), found.prime)
+    positive = np.array([abs(entry) for entry in draw(rng, 1, d)[0]], dtype=object)
+    special = find_hidden_scales(W2, W1, made * positive)
+    assert special.status == RATIONAL
+    assert special.epsilon == tuple(positive[0] / entry for entry in positive)
     assert solution_count(d, d, len(W1)) == 0
 
 

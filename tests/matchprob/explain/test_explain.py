@@ -321,6 +321,9 @@ def test_constructions():
     why = explain_unreachable(met.value.obstruction)
     assert "do not realize the target with this frozen network" in why.known[0]
     deep = [[[1, 2], [3, 4]], [[1, 2], [3, 5]]]
+    near = mp.construct(deep, width=[3, 1]).explain()
+    assert "second_scales" in near.known[-1]
+    assert "other scales" in near.open
     for options, words in (
         ({}, "not proved"),
         ({"second_scales": True}, "no order and no positive scales"),
