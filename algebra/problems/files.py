@@ -52,7 +52,7 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
         Tables ``network``, ``learnable`` and, optionally, ``support``, ``distribution``,
         ``constraints``, ``names``.
     folder : Path, optional
-        Where matrices given by file name lie.
+        Where matrices given by file name lie; without one none may be named.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
         except InputError as error:
             raise InputError(f"{name}: {error}") from None
     if isinstance(value, str) and value != ALL:
-        return _matrix_file(value, name, folder or Path(), "rows of 0 and 1", _entry)
+        return _matrix_file(value, name, folder, "rows of 0 and 1", _entry)
     return value
 
 
@@ -217,7 +217,7 @@ def _with_files(value: Mapping[str, Any], name: str, folder: Path | None) -> dic
     told = dict(value)
     if isinstance(tied := told.get("tied"), str):
         what = "rows of whole numbers"
-        rows = _matrix_file(tied, f"{name}.tied", folder or Path(), what, _number)
+        rows = _matrix_file(tied, f"{name}.tied", folder, what, _number)
         if isinstance(rows, Edges):
             raise InputError(f"`{name}.tied`: {tied} is an edge list; ties are a matrix of numbers")
         told["tied"] = [[_plain(v) for v in row] for row in rows]
@@ -257,19 +257,25 @@ def _rule_entry(value: Any, name: str, folder: Path | None) -> Any:
     if not isinstance(value, str) or value in (*SIGN_WORDS, "inf"):
         return value
     what = "a number, " if ".sign" not in name else '"keep", "+", "-", '
-    found = _matrix_file(value, name, folder or Path(), f"{what}rows of numbers", _number)
+    found = _matrix_file(value, name, folder, f"{what}rows of numbers", _number)
     if isinstance(found, Edges):
         raise InputError(f"`{name}`: {value} is an edge list; a constraint is a matrix of numbers")
     return found
 
 
-def _matrix_file(text: str, name: str, folder: Path, what: str, entry: Callable[[str], Any]) -> Any:
-    path = folder / text
+def _matrix_file(
+    text: str, name: str, folder: Path | None, what: str, entry: Callable[[str], Any]
+) -> Any:
+    path = (folder or Path()) / text
     if path.suffix not in (".csv", ".npy"):
         raise InputError(
             f"`{name}` ({shown(text)}) must be {what}, or the name of a .csv or .npy file"
         )
+    if folder is None:
+        raise InputError(f"`{name}` ({shown(text)}) names a file, and there is none beside: {what}")
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise InputError("it is no regular file")
         if path.suffix == ".csv":
             rows = read_rows(path)
             if isinstance(rows, Edges) or entry is _entry:

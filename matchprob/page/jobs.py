@@ -15,6 +15,7 @@ from typing import Any
 
 from algebra import families
 from algebra.certificates.certificate import UNDECIDED, Certificate
+from algebra.errors import InputError
 from algebra.phases import phases
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.files import problem_from_dict
@@ -23,7 +24,7 @@ from matchprob.api import certify as exact
 from matchprob.explain import explain
 from matchprob.explain.certificate import explain_certificate
 from matchprob.page import immediate
-from matchprob.page.state import pack
+from matchprob.page.state import Misplaced, pack
 from matchprob.report.certificate import certainty
 
 # Seconds between two signs of life.
@@ -192,6 +193,21 @@ def identify(ask: Ask, tell: Tell) -> None:
     tell({**told, "why": why_data(explain(found, _file(ask)))}, found)
 
 
+def answer(ask: Ask, tell: Tell) -> None:
+    """What a message is answered with; input that is bad is told with its place."""
+    from matchprob.api.proofs.checker import limit_memory
+    from matchprob.page.answers import ANSWERS, MEMORY
+
+    limit_memory(MEMORY)
+    try:
+        for data in ANSWERS[ask["what"]](ask):
+            tell({"event": "answer", "data": data})
+    except Misplaced as error:
+        tell({"event": "refused", "text": str(error), "place": error.place, "line": error.line})
+    except InputError as error:
+        tell({"event": "refused", "text": str(error), "place": None, "line": None})
+
+
 def estimate(ask: Ask, tell: Tell) -> None:
     """The verb estimate, its interval told while it narrows."""
     from matchprob.page.trials import estimate as run
@@ -207,6 +223,7 @@ def compare(ask: Ask, tell: Tell) -> None:
 
 
 JOBS: dict[str, Callable[[Ask, Tell], None]] = {
+    "answer": answer,
     "verdict": verdict,
     "structure": structure,
     "design": design,

@@ -7,8 +7,9 @@ What is promised, and where it is kept:
 - a page of another site cannot use the browser against it: ``Host`` and ``Origin`` must be this
   server's, messages must be JSON (which no form can send), no page may frame it, and the content
   security policy lets this page load nothing from elsewhere;
-- requests are short: what takes long runs in processes of its own and is told by server-sent
-  events;
+- requests are short: nothing that a message holds is read here, and what takes long is told by
+  server-sent events; both run in processes of their own, which are killed when the server ends;
+- an interrupt ends it at any time, whatever is at work;
 - files are written into the folder only, and only when somebody presses a button
   (`matchprob.page.session`).
 """
@@ -26,6 +27,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import anyio.to_thread
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -36,9 +38,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from algebra.errors import InputError, Unfinished
 from algebra.problems.problem import Problem
-from matchprob.page import front, immediate
+from matchprob.page import front
 from matchprob.page.session import Session
-from matchprob.page.state import state_of
 from matchprob.page.studies import Studies
 from matchprob.page.workshop import Event, Workshop
 
@@ -219,7 +220,6 @@ class PageServer:
     def _warm(self) -> None:
         with contextlib.suppress(InputError, Unfinished):
             self.workshop.start()
-            immediate.look(state_of(self.problem, self.name), self.seed)
 
     def stop(self) -> None:
         """End `run`, from another thread."""
@@ -304,8 +304,8 @@ class PageServer:
             tab = self._tab(request.query_params.get("tab", ""))
         except (ValueError, RecursionError) as error:
             return PlainTextResponse(f"{error}\n", 400)
-        # In a thread: other tabs, and the events of this one, do not wait for it.
-        await run_in_threadpool(tab.session.receive, message)
+        # In a thread: other tabs, and the events of this one, do not wait for it; nor does the end.
+        await anyio.to_thread.run_sync(tab.session.receive, message, abandon_on_cancel=True)
         if isinstance(message, dict) and message.get("verb") == "bye":
             self._tabs.pop(request.query_params["tab"], None)
         return JSONResponse({})

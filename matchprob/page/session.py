@@ -17,16 +17,21 @@ bye      The tab is closed: its jobs end
 
 An event names itself in ``event``; one that answers bad input is "refused", with the ``place`` it
 belongs to.
+
+Nothing that a message holds is read here: a process of its own does that (`answers`), for as long
+as somebody may wait, and the session keeps plain data.
 """
 
 from __future__ import annotations
 
 import errno
 import json
+import queue
 import threading
+import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -36,24 +41,17 @@ from algebra.results import Result
 from matchprob import __version__
 from matchprob.api.designs.goals import GOALS
 from matchprob.io import files
-from matchprob.page import commands, immediate
-from matchprob.page.state import (
-    LARGEST,
-    Misplaced,
-    PageState,
-    kinds,
-    parse,
-    read_network,
-    read_state,
-    resized,
-    state_of,
-)
+from matchprob.page import commands
+from matchprob.page.answers import read_data
+from matchprob.page.state import LARGEST, Misplaced, kinds, state_of
 from matchprob.page.studies import Studies
 from matchprob.page.workshop import Event, Job, Workshop
 
 # Seconds for the verdict that follows every change.
 QUICK = {"timeout": 20.0, "search": 1.0}
 SEARCH_SECONDS = 60.0
+# Seconds in which a message is read and looked at.
+ANSWER_SECONDS = 20.0
 # Verdicts that are kept for the way back.
 _KEPT = 64
 _ACTIONS = ("certify", "design", "repair", "identify")
@@ -92,7 +90,8 @@ class Session:
         name: str = "",
         seed: int = 0,
     ) -> None:
-        self.state: PageState = state_of(first, name)
+        # What is shown, as `answers.read_data` has it.
+        self._state: dict[str, Any] = read_data(state_of(first, name))
         self.workshop = workshop
         self.studies = studies
         self.folder = folder
@@ -104,6 +103,7 @@ class Session:
         self._action: Job | None = None
         self._action_name = ""
         self._shown = ""
+        self._asked: tuple[Job, queue.SimpleQueue[Event]] | None = None
         # What is known of problems, by their digest: verdicts with their certificates, structure.
         self._verdicts: OrderedDict[str, tuple[Event, Any]] = OrderedDict()
         self._structures: OrderedDict[str, Event] = OrderedDict()
@@ -115,6 +115,11 @@ class Session:
     def close(self) -> None:
         """End its jobs; studies go on."""
         self.studies.leave(self._from_study)
+        # Whoever waits for an answer holds the lock.
+        if (asked := self._asked) is not None:
+            waiting, events = asked
+            waiting.kill()
+            events.put({"event": "ended"})
         with self._lock:
             self._stop_live()
             for job in (self._aside, self._action):
@@ -122,21 +127,71 @@ class Session:
                     job.kill()
 
     @property
-    def problem(self) -> Problem:
-        """What is shown."""
-        return self.state.problem
+    def digest(self) -> str:
+        """Of the problem that is shown."""
+        return str(self._state["digest"])
 
     @property
     def certificate(self) -> Any:
         """The certificate of what is shown, where there is one already."""
-        known = self._verdicts.get(self.problem.digest)
+        known = self._verdicts.get(self.digest)
         return None if known is None else known[1]
 
     def show(self, problem: Problem, name: str = "") -> Event:
         """Show another problem; the state for the front end."""
         with self._lock:
-            self.state = state_of(problem, name or self.state.name)
-            return self.state.to_dict()
+            self._state = read_data(state_of(problem, name or self._state["name"]))
+            return dict(self._state["state"])
+
+    # -- answers, in a process of their own ---------------------------------------------
+
+    def _answers(self, what: str, **ask: Any) -> Iterator[dict[str, Any]]:
+        """What a function of `answers` yields, as it comes.
+
+        Raises
+        ------
+        InputError
+            What was sent is wrong; `Misplaced` where it is said where.
+        Unfinished
+            Where it takes too long, or more memory than there is.
+        """
+        events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        end = time.monotonic() + ANSWER_SECONDS
+        ask |= {"job": "answer", "what": what, "seed": self.seed, "folder": str(self.folder)}
+        job = self.workshop.run(ask, events.put)
+        self._asked = (job, events)
+        event: Event = {"event": ""}
+        trouble: Exception | None = None
+        try:
+            # To its end, so that the process is kept for the next.
+            while event["event"] != "ended":
+                event = events.get(timeout=max(0.0, end - time.monotonic()))
+                text = event.get("text", "")
+                if event["event"] == "answer":
+                    yield event["data"]
+                elif event["event"] == "refused":
+                    place = event["place"]
+                    trouble = Misplaced(text, place, event["line"]) if place else InputError(text)
+                elif event["event"] == "failed":
+                    trouble = Unfinished(text)
+        except queue.Empty:
+            trouble = Unfinished(
+                f"this takes longer than the {ANSWER_SECONDS:g} s that a page can wait: use the "
+                "commands for it"
+            )
+        finally:
+            self._asked = None
+            if event["event"] != "ended":
+                job.kill()
+        if trouble is not None:
+            raise trouble
+
+    def _answer(self, what: str, **ask: Any) -> dict[str, Any]:
+        """The only answer."""
+        found = list(self._answers(what, **ask))
+        if not found:
+            raise Unfinished("the page is closed")
+        return found[0]
 
     # -- messages ---------------------------------------------------------------------
 
@@ -174,21 +229,21 @@ class Session:
         trouble = None
         if message.get("state"):
             try:
-                self.state = read_state(message["state"])
-            except InputError as error:
+                self._state = self._answer("read", state=message["state"])
+            except (InputError, Unfinished) as error:
                 trouble = f"the address of this page holds no problem that can be shown: {error}"
         pinned = None
         if isinstance(message.get("state"), Mapping) and message["state"].get("pinned"):
             try:
-                pinned = _shown(read_state(message["state"]["pinned"]))
-            except InputError as error:
+                pinned = _shown(self._answer("read", state=message["state"]["pinned"]))
+            except (InputError, Unfinished) as error:
                 trouble = f"what was pinned as A cannot be shown: {error}"
         self._emit(
             {
                 "event": "welcome",
                 "asked": message.get("asked"),
                 "version": __version__,
-                **_shown(self.state),
+                **_shown(self._state),
                 "pinned": pinned,
                 "trouble": trouble,
                 "kinds": kinds(),
@@ -204,8 +259,11 @@ class Session:
         )
 
     def _look(self, message: Mapping[str, Any]) -> None:
-        self.state = read_state(message["state"])
-        digest = self.problem.digest
+        answers = self._answers("look", state=message["state"])
+        state = next(answers, None)
+        if state is None:
+            return
+        self._state, digest = state, state["digest"]
         is_new = digest != self._shown
         if is_new:
             self._stop_live()
@@ -222,18 +280,19 @@ class Session:
             self._start_live({"job": "verdict", **QUICK}, digest)
         elif digest in self._verdicts:
             self._emit(self._verdicts[digest][0])
-        data = immediate.look(self.state, self.seed)
-        self._emit({"event": "looked", "seq": message.get("seq"), **data})
-        self.changed()
-        for known in (self._blocks, self._structures):
-            if digest in known:
-                self._emit(known[digest])
-        if is_asked and digest not in self._structures and self.problem.allocation.size:
-            wanted = data["blocks"] is None and digest not in self._blocks
-            self._start_live({"job": "structure", "blocks": wanted}, digest)
+        for data in answers:
+            self._emit({"event": "looked", "seq": message.get("seq"), **data})
+            self.changed()
+            for known in (self._blocks, self._structures):
+                if digest in known:
+                    self._emit(known[digest])
+            if is_asked and digest not in self._structures and state["size"]:
+                wanted = data["blocks"] is None and digest not in self._blocks
+                self._start_live({"job": "structure", "blocks": wanted}, digest)
 
     def _start_live(self, what: Mapping[str, Any], digest: str) -> None:
-        ask = {"problem": self.problem.to_dict(), "seed": self.seed, "name": self.state.name}
+        state = self._state
+        ask = {"problem": state["problem"], "seed": self.seed, "name": state["name"]}
         self._live.append(self.workshop.run({**ask, **what}, self._of_live(digest)))
 
     def _stop_live(self) -> None:
@@ -271,27 +330,28 @@ class Session:
         text = message["text"]
         if not isinstance(text, str):
             raise InputError("`text` must be text")
-        state = parse(text, self.folder, message.get("name") or self.state.name)
-        self._emit({"event": "state", "from": "parse", "text": text, **_shown(state)})
+        name = message.get("name") or self._state["name"]
+        data = self._answer("parse", text=text, name=name)
+        self._emit({"event": "state", "from": "parse", "text": text, **data})
 
     def _resize(self, message: Mapping[str, Any]) -> None:
-        network = read_network(message["network"])
-        state = read_state(message["state"])
-        fitted = resized(state, network) if network != state.problem.network else state
-        self._emit({"event": "state", "from": "resize", **_shown(fitted)})
+        data = self._answer("resize", network=message["network"], state=message["state"])
+        self._emit({"event": "state", "from": "resize", **data})
 
     def _texts(self, message: Mapping[str, Any]) -> None:
-        self._emit({"event": "texts", **commands.texts(read_state(message["state"]))})
+        self._emit({"event": "texts", **self._answer("texts", state=message["state"])})
 
     def _judge(self, message: Mapping[str, Any]) -> None:
-        state = read_state(message["state"])
-        data = immediate.look(state, self.seed)
+        found = list(self._answers("look", state=message["state"]))
+        if len(found) < 2:
+            return
+        state, data = found
         digest = data["digest"]
         self._emit({"event": "judged", "pinned": True, **data})
         if digest in self._verdicts:
             self._emit(self._verdicts[digest][0])
             return
-        ask = {"problem": state.problem.to_dict(), "seed": self.seed, "name": state.name}
+        ask = {"problem": state["problem"], "seed": self.seed, "name": state["name"]}
         if self._aside is not None:
             self._aside.kill()
         self._aside = self.workshop.run(
@@ -307,19 +367,19 @@ class Session:
         what = message["what"]
         if what not in _ACTIONS:
             raise InputError(f"`what` ({shown(what)}) must be one of " + ", ".join(_ACTIONS))
-        self.state = read_state(message["state"])
-        self._shown = digest = self.problem.digest
+        self._state = state = self._answer("read", state=message["state"])
+        self._shown = digest = state["digest"]
         options = message.get("options") or {}
         if self._action is not None and not self._action.is_over:
             self._action.kill()
             self._tell_action("stopped", "stopped: something else was asked")
         ask: dict[str, Any] = {
             "job": "verdict" if what == "certify" else what,
-            "problem": self.problem.to_dict(),
-            "name": self.state.name,
+            "problem": state["problem"],
+            "name": state["name"],
             "seed": self.seed,
-            "must": self.state.cells("must"),
-            "never": self.state.cells("never"),
+            "must": state["must"],
+            "never": state["never"],
             "seconds": SEARCH_SECONDS,
             **commands.LONG,
         }
@@ -366,17 +426,16 @@ class Session:
         self._emit({"event": "action", "what": name, "status": status, "text": text, **more})
 
     def _study(self, message: Mapping[str, Any]) -> None:
-        state = read_state(message["state"])
-        other = read_state(message["other"]).problem if message.get("other") else None
         options = message.get("options") or {}
         trials = whole_number(options.get("trials", 1000), "trials", 1, 1_000_000)
+        read = list(self._answers("read", state=message["state"], other=message.get("other")))
+        if not read:
+            return
         self.studies.start(
-            state.problem,
-            other,
+            read,
             trials=trials,
             seed=self.seed,
-            complete=bool(options.get("complete")) and other is None,
-            name=state.name,
+            complete=bool(options.get("complete")) and len(read) == 1,
         )
 
     def _cancel(self, message: Mapping[str, Any]) -> None:
@@ -394,14 +453,8 @@ class Session:
         what, name = message["what"], message["name"]
         texts: dict[str, str] = {}
         if what == "problem":
-            state = read_state(message["state"])
-            texts[self._named(name, ".toml")] = state.problem.to_toml()
-            # Locks are no part of a problem; commands take them from files beside it.
-            for option, locks in (("must", state.must), ("forbid", state.never)):
-                for matrix, mask in locks.items():
-                    if mask.any():
-                        rows = (",".join(map(str, row)) for row in mask.tolist())
-                        texts[f"{option}_{matrix}.csv"] = "\n".join(rows) + "\n"
+            found = self._answer("files", state=message["state"])
+            texts = {one or self._named(name, ".toml"): text for one, text in found.items()}
         elif what == "certificate":
             found = self.certificate
             if found is None:
@@ -457,10 +510,9 @@ class Session:
     }
 
 
-def _shown(state: PageState) -> dict[str, Any]:
-    """A state with the shapes of its matrices: the front end knows no kinds of network."""
-    shapes = {name: list(shape) for name, shape in state.problem.network.shapes.items()}
-    return {"state": state.to_dict(), "shapes": shapes}
+def _shown(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a state that the front end is told."""
+    return {"state": state["state"], "shapes": state["shapes"]}
 
 
 def html_of(found: Any) -> str:

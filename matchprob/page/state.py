@@ -15,6 +15,7 @@ from __future__ import annotations
 import base64
 import binascii
 import random
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
@@ -33,8 +34,10 @@ from algebra.problems.problem import Problem
 # A matrix is drawn up to so many rows and columns.
 LARGEST = 512
 MOST_CHARACTERS = 4_000_000
-# Lines among which the one that is no TOML is looked for.
-_MOST_TRIED = 400
+# A page draws so many matrices, with so many weights in all.
+MOST_MATRICES, MOST_WEIGHTS = 64, 1_000_000
+# Beginnings of a text among which the longest that is TOML is looked for, and their characters.
+_MOST_TRIED, _MOST_READ = 400, 1_000_000
 # Tables of a problem file that the page does not change.
 _MORE = ("distribution", "constraints", "names")
 _KEYS = {
@@ -134,8 +137,14 @@ def unpack(text: Any, shape: tuple[int, int], name: str) -> np.ndarray:
     return np.unpackbits(np.frombuffer(raw, np.uint8), count=count).reshape(shape).astype(np.int8)
 
 
-def read_state(data: Any) -> PageState:
-    """The state that the front end sent.
+def read_state(data: Any, folder: Path | None = None) -> PageState:
+    """The state that the front end sent; it names no file.
+
+    Parameters
+    ----------
+    data : mapping
+    folder : Path, optional
+        Outside of which no text of it may lead; the current one by default.
 
     Raises
     ------
@@ -144,6 +153,8 @@ def read_state(data: Any) -> PageState:
     """
     if not isinstance(data, Mapping) or set(data) - _KEYS:
         raise InputError(f"the state of the page ({shown(data)}) is none")
+    for key in ("network", *_MORE):
+        _keep_inside(data.get(key), folder or Path())
     network = read_network(data.get("network"))
     masks: dict[str, dict[str, np.ndarray]] = {}
     for table in ("learnable", "support", "must", "never"):
@@ -194,6 +205,13 @@ def read_network(data: Any) -> Network:
                 f"{LARGEST}×{LARGEST}: use the commands `inspect`, `certify`, `design` for it",
                 "network",
             )
+    weights = sum(rows * columns for rows, columns in network.shapes.values())
+    if len(network.shapes) > MOST_MATRICES or weights > MOST_WEIGHTS:
+        raise Misplaced(
+            f"this network has {len(network.shapes)} matrices with {weights} weights, and the page "
+            f"draws up to {MOST_MATRICES} with {MOST_WEIGHTS}: use the commands for it",
+            "network",
+        )
     return network
 
 
@@ -237,7 +255,9 @@ def parse(text: str, folder: Path, name: str = "") -> PageState:
     try:
         data = tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
-        raise Misplaced(f"not valid TOML: {one_line(error)}", "text", _bad_line(text)) from None
+        raise Misplaced(
+            f"not valid TOML: {one_line(error)}", "text", _bad_line(text, error)
+        ) from None
     except (RecursionError, ValueError) as error:
         raise Misplaced(f"not valid TOML: {one_line(error)}", "text") from None
     _keep_inside(data, folder)
@@ -325,12 +345,23 @@ def _keep_inside(data: Any, folder: Path) -> None:
     elif isinstance(data, list):
         for value in data:
             _keep_inside(value, folder)
-    elif isinstance(data, str) and data.endswith((".csv", ".npy")):
-        inside = folder.resolve()
-        if not (inside / data).resolve().is_relative_to(inside):
-            raise Misplaced(
-                f"{shown(data)} lies outside the folder that is served: copy it there", "text"
-            )
+    elif isinstance(data, str) and _leads_out(data, folder):
+        raise Misplaced(
+            f"{shown(data)} lies outside the folder that is served: copy it there", "text"
+        )
+
+
+def _leads_out(text: str, folder: Path) -> bool:
+    """Whether a text, taken as the name of a file, is that of one elsewhere.
+
+    Which texts are taken as names, and by which ending, is no matter: none may lead out.
+    """
+    inside = folder.resolve()
+    try:
+        return not (inside / text).resolve().is_relative_to(inside)
+    except (OSError, ValueError, RuntimeError):
+        # No file can have this name.
+        return False
 
 
 def _file_name(name: Any) -> str:
@@ -354,14 +385,23 @@ def _line_of(text: str, table: str, key: str = "") -> int | None:
     return found
 
 
-def _bad_line(text: str) -> int | None:
-    """The line at which TOML ends to be: the shortest beginning that no continuation mends."""
+def _bad_line(text: str, error: tomllib.TOMLDecodeError) -> int | None:
+    """The line at which TOML ends to be: what comes before it is TOML, and it is no part of that.
+
+    The parser's own line is where it noticed; what is not closed begins before.
+    """
     lines = text.splitlines()
-    good = 0
-    for number in range(1, min(len(lines), _MOST_TRIED) + 1):
+    noticed = re.search(r"\(at line (\d+),", str(error))
+    last = min(int(noticed[1]) - 1 if noticed else len(lines), len(lines))
+    read = 0
+    for number in range(last, max(0, last - _MOST_TRIED), -1):
+        start = "\n".join(lines[:number])
+        read += len(start)
+        if read > _MOST_READ:
+            return min(last + 1, len(lines))
         try:
-            tomllib.loads("\n".join(lines[:number]))
+            tomllib.loads(start)
         except (ValueError, RecursionError):
             continue
-        good = number
-    return good + 1 if good < len(lines) else None
+        return number + 1 if number < len(lines) else None
+    return 1 if last < _MOST_TRIED else min(last + 1, len(lines))

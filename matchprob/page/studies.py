@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from algebra.errors import InputError
-from algebra.problems.problem import Problem
 from matchprob.page.workshop import Event, Job, Workshop
 
 # Studies that are remembered; those that run are never forgotten.
@@ -68,15 +67,21 @@ class Studies:
 
     def start(
         self,
-        problem: Problem,
-        other: Problem | None,
+        states: Sequence[Mapping[str, Any]],
         *,
         trials: int,
         seed: int,
         complete: bool,
-        name: str,
     ) -> str:
         """Start a study, or join the same one that runs already; its name.
+
+        Parameters
+        ----------
+        states : sequence of mapping
+            One or two of `answers.read_data`: two are compared.
+        trials, seed : int
+        complete : bool
+            Whether every solution is counted.
 
         Raises
         ------
@@ -84,17 +89,17 @@ class Studies:
             Where as many run as may.
         """
         ask = {
-            "job": "estimate" if other is None else "compare",
-            "problem": problem.to_dict(),
-            "other": None if other is None else other.to_dict(),
+            "job": "estimate" if len(states) == 1 else "compare",
+            "problem": states[0]["problem"],
+            "other": states[-1]["problem"],
             "trials": trials,
             "seed": seed,
             "complete": complete,
             "store": None if self.store is None else str(self.store),
-            "study_name": Path(name).stem,
+            "study_name": Path(states[0]["name"]).stem,
         }
         with self._lock:
-            digests = [p.digest for p in (problem, other) if p is not None]
+            digests = [state["digest"] for state in states]
             same = [ask["job"], digests, trials, complete]
             running = [s for s in self._studies.values() if s.event["status"] == "running"]
             for study in running:

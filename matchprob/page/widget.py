@@ -102,7 +102,7 @@ class Allocator(anywidget.AnyWidget):
     @property
     def certificate(self) -> Certificate:
         """The certificate of what is shown: the one on the page, or made now."""
-        found = self._session.certificate if self._session.problem == self.problem else None
+        found = self._session.certificate if self._session.digest == self.problem.digest else None
         return found or certify(self.problem, seed=self._session.seed)
 
     @property

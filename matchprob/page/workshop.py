@@ -36,10 +36,10 @@ _RESULTS = (
 
 # Jobs whose process is kept for the next of the same name; and how many it does at most, so that
 # what they leave behind cannot grow for ever.
-WARM = ("verdict", "structure")
+WARM = ("answer", "verdict", "structure")
 _MOST_JOBS = 200
 # As many processes wait for their first job.
-_SPARES = 2
+_SPARES = 3
 # When the zygote is to fork.
 NOW, LOADED = b"n", b"l"
 

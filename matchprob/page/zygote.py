@@ -153,7 +153,7 @@ def _work(handle: int) -> None:
         except (EOFError, OSError, KeyboardInterrupt):
             return
         # Somebody waits for a verdict; the rest leaves the machine to who works at it.
-        if is_first and ask["job"] != "verdict":
+        if is_first and ask["job"] not in ("answer", "verdict"):
             os.nice(5)
         is_first = False
         _do(ask, stream)
@@ -180,6 +180,8 @@ def _do(ask: dict[str, Any], stream: Any) -> None:
     except OSError as error:
         tell({"event": "failed", "text": f"{error.filename or 'the system'}: {error.strerror}"})
     except Exception as error:
+        # For whoever serves it; the page goes on.
+        traceback.print_exc()
         tell({"event": "failed", "text": f"this is a bug: {type(error).__name__}: {error}"})
     send(stream, {"event": "ended"})
 

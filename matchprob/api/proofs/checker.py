@@ -131,7 +131,7 @@ def serve(memory: int) -> None:
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _limit_memory(memory)
+    limit_memory(memory)
 
     def reply(answer: dict[str, Any]) -> None:
         replies.write(json.dumps(answer) + "\n")
@@ -155,7 +155,7 @@ def serve(memory: int) -> None:
         reply(answer)
 
 
-def _limit_memory(memory: int) -> None:
+def limit_memory(memory: int) -> None:
     """So many MiB more than the process has now."""
     try:
         import resource

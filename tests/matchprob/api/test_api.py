@@ -1,10 +1,12 @@
 """The verbs as Python functions."""
 
 import json
+import os
 
 import pytest
 
 import matchprob as mp
+from tests.matchprob.calls import call
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 
@@ -43,6 +45,14 @@ def test_certificates_in_all_forms(tmp_path):
     path.write_text("{")
     with pytest.raises(mp.InputError, match="not JSON"):
         mp.verify(path)
+
+
+def test_a_pipe_is_no_proof(tmp_path):
+    """Nobody may ever write to it: refused in a line, on the command line too."""
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(mp.InputError, match="is a pipe: name a file"):
+        mp.verify(tmp_path / "pipe.json")
+    assert call("verify", tmp_path / "pipe.json") == 2
 
 
 def test_estimates_repeat():

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 
 from matchprob.cli import app, run
 from matchprob.cli.serve import _open
+from tests.matchprob.processes import start
 
 
 def test_it_is_served_until_interrupted(tmp_path):
@@ -36,6 +40,45 @@ def test_it_is_served_until_interrupted(tmp_path):
         assert "the page is closed" in words
     finally:
         started.kill()
+
+
+def _post(address, message):
+    """A message of a tab, as the page sends it."""
+    origin = address.rsplit("/", 2)[0]
+    request = urllib.request.Request(
+        f"{address}message?tab=abcdefgh",
+        json.dumps(message).encode(),
+        {"Origin": origin, "Content-Type": "application/json"},
+    )
+    return urllib.request.urlopen(request, timeout=300)
+
+
+def test_an_interrupt_ends_it_while_messages_are_at_work(tmp_path):
+    """Messages that take minutes block neither the page nor the end."""
+    started = start("serve", "--no-open", "--json", cwd=tmp_path, stdout=subprocess.PIPE)
+    try:
+        address = json.loads(started.stdout.readline())["address"]
+        network = {"kind": "rnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
+        network["activation"] = {"polynomial": ["0", "1e200000000"]}
+        for message in (
+            {"verb": "look", "state": {"network": network}},
+            {"verb": "parse", "text": "x = [\n" * 3000 + "]\n" * 900_000},
+        ):
+            asked = threading.Thread(target=_ignored, args=[address, message], daemon=True)
+            asked.start()
+        with urllib.request.urlopen(address, timeout=300) as page:
+            assert b"matchprob" in page.read()
+        started.send_signal(signal.SIGINT)
+        _, words = started.communicate(timeout=300)
+        assert started.returncode == 0
+        assert "Traceback" not in words
+    finally:
+        started.kill()
+
+
+def _ignored(address, message):
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        _post(address, message)
 
 
 def test_wrong_input_is_one_line(capsys, tmp_path):

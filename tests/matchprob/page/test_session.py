@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import threading
 import time
 
 import pytest
@@ -199,13 +200,52 @@ def test_messages_that_are_none(front, message):
     assert told or (message or {}).get("verb") == "cancel"
 
 
+HUGE = {"kind": "rnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
+HUGE["activation"] = {"polynomial": ["0", "1e200000000"]}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"verb": "look", "state": {"network": HUGE}},
+        {"verb": "resize", "network": HUGE, "state": state_of(DIAGONAL).to_dict()},
+        {"verb": "parse", "text": "x = [\n" * 3000 + "]\n" * 500_000},
+        {"verb": "look", "state": {"network": {
+            "kind": "lffn", "q": 1, "widths": [1] * 3000, "d": 1, "m": 1}}},
+        {"verb": "look", "seq": 7, "state": {"network": {
+            "kind": "lrnn", "n": 2, "T": 10**7, "b": 1, "d": 1, "m": 2}}},
+    ],
+)  # fmt: skip
+def test_no_message_takes_long(front, message, monkeypatch):
+    """A message that could take minutes is answered or refused in seconds, and so is the next."""
+    monkeypatch.setattr("matchprob.page.session.ANSWER_SECONDS", 3.0)
+    front.session.receive(message)
+    assert front.events[-1]["event"] in ("refused", "looked")
+    monkeypatch.undo()
+    front.say("look", DIAGONAL, seq=8)
+    assert front.told("looked", seq=8)["rank"]["rank"] == 2
+
+
+def test_a_session_that_waits_is_closed(front):
+    """The end of a tab ends what it waits for."""
+    asked = threading.Thread(
+        target=front.session.receive, args=[{"verb": "look", "state": {"network": HUGE}}]
+    )
+    asked.start()
+    while front.session._asked is None and asked.is_alive():
+        time.sleep(0.01)
+    front.session.close()
+    asked.join(300)
+    assert not asked.is_alive()
+
+
 def test_a_bug_is_words(front, monkeypatch, capsys):
     """What nobody thought of is told as a bug, with its trace for who serves; the page goes on."""
 
-    def look(state, seed):
+    def look(*words, **ask):
         raise ZeroDivisionError("nobody thought of this")
 
-    monkeypatch.setattr("matchprob.page.immediate.look", look)
+    monkeypatch.setattr(Session, "_answers", look)
     front.say("look", DIAGONAL, seq=1)
     assert "this is a bug: ZeroDivisionError" in front.told("refused")["text"]
     assert "Traceback" in capsys.readouterr().err

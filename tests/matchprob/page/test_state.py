@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -61,6 +63,10 @@ def test_a_state_survives():
         {"learnable": {"W": "AAAA"}},
         {"other": 1},
         {"name": 3, "support": {"W": 7}},
+        {"constraints": {"max_abs": "bounds.csv"}},
+        {"constraints": {"sign": {"W": "signs.npy"}}},
+        {"network": {"kind": "lffn", "q": 1, "widths": [1] * 3000, "d": 1, "m": 1}},
+        {"network": {"kind": "linear", "q": 512, "d": 512, "m": "/etc/passwd"}},
     ],
 )
 def test_damaged_states_are_refused(change):
@@ -68,6 +74,53 @@ def test_damaged_states_are_refused(change):
     state = state_of(Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 0]]})).to_dict()
     with pytest.raises(InputError):
         read_state({**state, **change})
+
+
+def test_no_file_is_read_for_a_state(tmp_path, monkeypatch):
+    """A file that is there, in the folder that is served, is not read: a state has no files."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bounds.csv").write_text("1,1\n1,1\n")
+    state = state_of(Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 0]]})).to_dict()
+    with pytest.raises(InputError, match="names a file"):
+        read_state({**state, "constraints": {"max_abs": {"W": "bounds.csv"}}}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../secret.csv", "../secret.csv/", "../secret.csv/.", "link.csv", "sub/../../secret.csv"],
+)
+@pytest.mark.parametrize("table", ["learnable", "constraints"])
+def test_no_file_outside_the_folder_is_read(table, name, tmp_path):
+    """However a name leads out of the folder, the file is not read; inside a file must be one."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    (tmp_path / "secret.csv").write_text("1,0\n0,1\n")
+    (folder / "link.csv").symlink_to(tmp_path / "secret.csv")
+    entry = "max_abs = { W = " if table == "constraints" else "W = "
+    text = NET + f'[{table}]\n{entry}"{name}"' + (" }\n" if table == "constraints" else "\n")
+    with pytest.raises(Misplaced, match="lies outside the folder"):
+        parse(text, folder)
+    os.mkfifo(folder / "pipe.csv")
+    with pytest.raises(Misplaced, match="no regular file"):
+        parse(NET + '[learnable]\nW = "pipe.csv"\n', folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a = 1\nb = \nc = 3\n", 2),
+        ("a = [1,\n2,\nb = 3\n", 1),
+        ("a = 1\n" * 2, 2),
+        ("x = 1\n" + "y = [\n" + "1,\n" * 1000, 1002),
+        ("\n" * 300_000 + "x = \n", 300_001),
+        ("x = '" + "a" * 3_000_000 + "'\ny =\n", 2),
+    ],
+)
+def test_the_line_that_is_no_toml(text, line, tmp_path):
+    """The line where a statement begins that is none; of long texts where it was noticed."""
+    with pytest.raises(Misplaced) as caught:
+        parse(text, tmp_path)
+    assert caught.value.line == line
 
 
 @pytest.mark.parametrize(

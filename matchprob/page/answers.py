@@ -1,0 +1,100 @@
+"""What messages of the front end are answered with: read, looked at and written as text.
+
+A message comes from a browser or from an address that anybody may have written, and reading one may
+take minutes: a number of 200 million digits, four megabytes of TOML, a network of three thousand
+layers.  So the server never reads one itself: each function here is called in a process of its own
+(the job "answer" of `matchprob.page.jobs`), with a limit of memory, and is killed where it takes
+too long.  An answer is plain data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from matchprob.page import commands, immediate
+from matchprob.page.state import PageState, parse, read_network, read_state, resized
+
+# MiB that reading and looking at a message may take.
+MEMORY = 2048
+
+Ask = Mapping[str, Any]
+Data = dict[str, Any]
+
+
+def shown(state: PageState) -> Data:
+    """A state with the shapes of its matrices: the front end knows no kinds of network."""
+    shapes = {name: list(shape) for name, shape in state.problem.network.shapes.items()}
+    return {"state": state.to_dict(), "shapes": shapes}
+
+
+def read_data(state: PageState) -> Data:
+    """A state as the server keeps it: enough to start jobs, and to know the problem again."""
+    problem = state.problem
+    return {
+        **shown(state),
+        "digest": problem.digest,
+        "problem": problem.to_dict(),
+        "size": problem.allocation.size,
+        "must": state.cells("must"),
+        "never": state.cells("never"),
+        "name": state.name,
+    }
+
+
+def read(ask: Ask) -> Iterator[Data]:
+    """The state that the front end sent, and another one where there are two."""
+    for key in ("state", "other"):
+        if ask.get(key) is not None or key == "state":
+            yield read_data(read_state(ask.get(key), _folder(ask)))
+
+
+def look(ask: Ask) -> Iterator[Data]:
+    """The state, and then everything that is immediate."""
+    state = read_state(ask.get("state"), _folder(ask))
+    yield read_data(state)
+    yield immediate.look(state, ask["seed"])
+
+
+def read_text(ask: Ask) -> Iterator[Data]:
+    """The state of a problem file's text."""
+    yield shown(parse(ask["text"], _folder(ask), ask["name"]))
+
+
+def resize(ask: Ask) -> Iterator[Data]:
+    """The state on a network of other sizes."""
+    network = read_network(ask.get("network"))
+    state = read_state(ask.get("state"), _folder(ask))
+    yield shown(resized(state, network) if network != state.problem.network else state)
+
+
+def texts(ask: Ask) -> Iterator[Data]:
+    """The problem as TOML, Python and command."""
+    yield commands.texts(read_state(ask.get("state"), _folder(ask)))
+
+
+def lock_files(ask: Ask) -> Iterator[Data]:
+    """The problem file's text, and its locks, which commands take from files beside it."""
+    state = read_state(ask.get("state"), _folder(ask))
+    found = {"": state.problem.to_toml()}
+    for option, locks in (("must", state.must), ("forbid", state.never)):
+        for matrix, mask in locks.items():
+            if mask.any():
+                rows = (",".join(map(str, row)) for row in mask.tolist())
+                found[f"{option}_{matrix}.csv"] = "\n".join(rows) + "\n"
+    yield found
+
+
+def _folder(ask: Ask) -> Path:
+    return Path(ask["folder"])
+
+
+ANSWERS: dict[str, Callable[[Ask], Iterator[Data]]] = {
+    "read": read,
+    "look": look,
+    "parse": read_text,
+    "resize": resize,
+    "texts": texts,
+    "files": lock_files,
+}
