@@ -33,8 +33,8 @@ for name, problem in problems.items():
 
 # %%
 # Certified allocations need no trial; of the other two, 300 trials say how often there is a
-# match. The closed form gives 0.7153 for the diagonal and 0.8289 off the diagonal; the paper,
-# which counted what an optimizer found, prints 0.74 and 0.83.
+# match. The closed form gives 0.7153 for the diagonal and 0.8289 off the diagonal; the paper prints
+# 0.74 and 0.83.
 
 found = {name: mp.estimate(problem, trials=300) for name, problem in problems.items()}
 for name, estimate in found.items():

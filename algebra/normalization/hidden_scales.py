@@ -101,7 +101,8 @@ _PRIMES = 3
 _POLYA = 24
 # Sign patterns of δ, each a linear program, up to this number.
 _MOST_PATTERNS = 64
-_SECONDS = 60
+# For msolve, which now and then does not end on a system that it solves at once another time.
+_SECONDS = (10, 60)
 
 
 @dataclass(frozen=True)
@@ -387,15 +388,17 @@ class _Search:
                 context.constant(0))
             for B in self.forms
         ]  # fmt: skip
-        try:
-            roots = real_roots(
-                equations, precision=_BITS, timeout=max(1, round(time_left(_SECONDS))),
-                seed=self.seed,
-            )  # fmt: skip
-        except MsolveTimeout:
-            return f"msolve did not list the solutions within {_SECONDS} s"
-        except MsolveFailed as failure:
-            return f"msolve: {failure}"
+        for seed, seconds in enumerate(_SECONDS, self.seed):
+            limit = max(1, round(time_left(seconds)))
+            try:
+                roots = real_roots(equations, precision=_BITS, timeout=limit, seed=seed)
+                break
+            except MsolveTimeout:
+                failed = f"msolve did not list the solutions within {limit} s"
+            except MsolveFailed as failure:
+                failed = f"msolve: {failure}"
+        else:
+            return failed
         if roots.status != "complete" or roots.parametrization is None:
             return "special data: not finitely many solutions"
         return roots.parametrization, roots.roots
