@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from matchprob.api.estimate import count as count
     from matchprob.api.estimate import enclosures as enclosures
     from matchprob.api.estimate import estimate as estimate
+    from matchprob.api.identify import dimension as dimension
     from matchprob.api.identify import identify as identify
     from matchprob.api.modules import from_torch as from_torch
     from matchprob.api.modules import to_torch as to_torch
@@ -121,7 +122,7 @@ _HOMES = {
     "matchprob.api.designs.design": "design",
     "matchprob.api.estimate": "compare constrain count enclosures estimate",
     "matchprob.api.equations.export": "export",
-    "matchprob.api.identify": "identify",
+    "matchprob.api.identify": "dimension identify",
     "matchprob.api.modules": "from_torch to_torch",
     "matchprob.api.profile": "profile",
     "matchprob.api.designs.repair": "repair robust",

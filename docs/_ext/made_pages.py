@@ -48,7 +48,8 @@ GROUPS = {
         "load_instance",
     ),
     "Exact verbs": (
-        "inspect", "certify", "verify", "decide", "identify", "record", "capacity", "audit",
+        "inspect", "certify", "verify", "decide", "identify", "record", "capacity", "dimension",
+        "audit",
         "atlas",
     ),
     "Verbs that solve instances": (

@@ -9,7 +9,7 @@ proofs/    Proof files checked, in a process of their own
 estimate   The verbs that solve random instances: count, estimate, constrain, compare
 profile    The match probability against what a match may cost: the verb profile
 train      Does training find the match: the verb train
-identify   Which weights the data determine
+identify   Which weights the data determine, and the dimension of a set of functions
 record     What has to be recorded so that they do
 surveys    Many allocations at once: audit, atlas
 tools      Floating-point help that the exact verbs hand to `algebra`

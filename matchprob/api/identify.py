@@ -1,11 +1,25 @@
-"""Which weights do the data determine: the verb identify."""
+"""Which weights the data determine, the dimension of functions: the verbs identify, dimension."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from algebra.errors import InputError
+from algebra.identify.dimension import Dimension, dimension_of, filling_widths
 from algebra.identify.identification import Identification
 from algebra.identify.identification import identify as identify_problem
-from algebra.time_limits import within
-from matchprob.api.question import Question, as_problem
+from algebra.networks.base import Network
+from algebra.problems.files import problem_from_dict, read_toml
+from algebra.problems.problem import Problem
+from algebra.programs.capacity import Subset, capacities
+from algebra.programs.generic import Model
+from algebra.programs.onnx import Read, read_onnx
+from algebra.time_limits import positive_seconds, within
+from matchprob.api.question import Question, as_problem, network_of
+from numeric.programs.patterns import drawn_patterns
 
 
 def identify(question: Question, *, seed: int = 0, timeout: float = 60.0) -> Identification:
@@ -36,3 +50,91 @@ def identify(question: Question, *, seed: int = 0, timeout: float = 60.0) -> Ide
     problem = as_problem(question)
     with within(timeout):
         return identify_problem(problem, seed=seed, timeout=timeout)
+
+
+def dimension(
+    question: Question | Network,
+    *,
+    filling: bool = False,
+    most_width: int = 8,
+    sizes: Mapping[str, int] | None = None,
+    constants: Sequence[str] = (),
+    output: str = "",
+    seed: int = 0,
+    timeout: float = math.inf,
+) -> Dimension:
+    """The dimension of the set of functions that a network can be.
+
+    Parameters
+    ----------
+    question : Network, Problem, str or Path
+        A network; in a file only [network] and [support] count, and `m` may be missing.  Or an
+        ONNX file.
+    filling : bool, optional
+        Look for the smallest hidden widths whose functions fill the ambient space.
+    most_width : int, optional
+        The largest width looked at.
+    sizes, constants, output : optional
+        How an ONNX file is read, as for `matchprob.capacity`.
+    seed : int, optional
+        Random points follow from it.
+    timeout : float, optional
+        Seconds for the whole call.
+
+    Returns
+    -------
+    Dimension
+        `dimension`, `expected`, `ambient`, `defect`, `filling`; its ``proof_file()`` is the content
+        of a file that `verify` checks.
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> net = mp.FeedForward(q=5, widths=(5, 3), d=1, m=1, activation={"polynomial": [0, 0, 1]})
+    >>> found = mp.dimension(net)
+    >>> found.dimension, found.expected, found.defect
+    (32, 35, 3)
+    """
+    with within(positive_seconds(timeout, "timeout")):
+        if isinstance(question, (str, Path)) and Path(question).suffix == ".onnx":
+            read = read_onnx(question, sizes=sizes, constants=constants, output=output)
+            return _dimension_of_program(read, str(question), seed)
+        problem = _without_samples(question)
+        found = dimension_of(problem.network, problem.support, seed=seed)
+        if filling:
+            widths = filling_widths(problem.network, most=most_width, seed=seed)
+            found = replace(found, filling_widths=widths)
+        return found
+
+
+def _without_samples(question: Question | Network) -> Problem:
+    """The problem of a network whose file need not say how many samples there are."""
+    if not isinstance(question, (str, Path)):
+        return network_of(question)
+    path = Path(question)
+    data = read_toml(path)
+    network = data.get("network")
+    if not isinstance(network, dict):
+        return network_of(question)
+    tables = {"network": {"m": 1, **network}}
+    if "support" in data:
+        tables["support"] = data["support"]
+    try:
+        return problem_from_dict(tables, path.parent)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _dimension_of_program(read: Read, name: str, seed: int) -> Dimension:
+    names = tuple(read.parameters)
+    model = Model(
+        read.program, read.tokens, patterns=drawn_patterns(read.program, tokens=read.tokens)
+    )
+    found = capacities(model, [Subset("all", names)], name=name, learnable=names, seed=seed)
+    [whole] = found.subsets
+    known = f"found with ranks that are {found.exactness.words}"
+    if not whole.is_whole:
+        known += f"; at {whole.samples} samples it still grew, so it is at least this"
+    return Dimension(
+        None, name, whole.rank, found.parameters, None, found.parameters, whole.samples, known
+    )

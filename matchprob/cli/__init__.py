@@ -9,7 +9,7 @@ construct  The verb that tunes normalization layers: construct
 decide     The verb of shallow ReLU nets: decide
 design     The verb that chooses an allocation: design
 estimate   Verbs that solve random instances: count, estimate, compare
-identify   Verbs about what data determine and what weights can fit: identify, capacity
+identify   Verbs about what data determine and what weights can be: identify, capacity, dimension
 record     The verb that says what to record: record
 options    What the verbs share: options, output, exit statuses
 repair     Verbs about an allocation that is there: repair, robust
@@ -101,7 +101,7 @@ def _main(
 
 for _verb in (
     certify.inspect, certify.certify, certify.verify, certify.audit, certify.atlas,
-    identify.identify, record.record, identify.capacity, design.design,
+    identify.identify, record.record, identify.capacity, identify.dimension, design.design,
     repair.repair, repair.robust,
     estimate.count, estimate.estimate, estimate.compare, profile.profile, train.train,
     decide.decide, construct.construct, reproduce.reproduce, serve.serve,

@@ -1,7 +1,8 @@
-"""Verbs about what data determine and what weights can fit: identify, capacity."""
+"""Verbs about what data determine and what weights can be: identify, capacity, dimension."""
 
 from __future__ import annotations
 
+import json
 import math
 import shlex
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from algebra.errors import InputError, shown
-from matchprob.cli.options import Options, ProblemFile, Seed, Shown, Timeout
+from matchprob.cli.options import Options, ProblemFile, Seed, Shown, Timeout, write
 
 ModelFile = Annotated[Path, typer.Argument(help="Model (ONNX file).", show_default=False)]
 
@@ -106,3 +107,43 @@ def capacity(
     )  # fmt: skip
     why = explain_capacity(found, shlex.quote(str(model)))
     shown.tell(found, why, None, print_capacity, seed=seed)
+
+
+def dimension(
+    network: Annotated[
+        Path,
+        typer.Argument(
+            help="Problem file (TOML; only the network counts, `m` may be missing) or ONNX file.",
+            show_default=False,
+        ),
+    ],
+    *,
+    filling: Annotated[
+        bool, typer.Option("--filling", help="Look for the smallest filling hidden widths.")
+    ] = False,
+    most_width: Annotated[
+        int, typer.Option("--most-width", help="The largest width looked at.", min=1)
+    ] = 8,
+    reading: ModelOptions,
+    timeout: Timeout = math.inf,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Write the proof (JSON, for verify)."),
+    ] = None,
+    shown: Shown,
+    seed: Seed = 0,
+) -> None:
+    """Say how many dimensions the set of a network's functions has."""
+    from matchprob.api import identify as api
+    from matchprob.explain.capacity import explain_dimension
+    from matchprob.io import files
+
+    files.check_outputs([network], out, plot=shown.plot)
+    found = api.dimension(
+        network, filling=filling, most_width=most_width, seed=seed, timeout=timeout,
+        **reading.keywords(),
+    )  # fmt: skip
+    text = json.dumps(found.proof_file()) + "\n" if out else ""
+    why = explain_dimension(found, shlex.quote(str(network)))
+    shown.tell(found, why, None, seed=seed)
+    write(out, lambda: text)

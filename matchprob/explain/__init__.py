@@ -7,7 +7,7 @@ decision        One ReLU instance: decide
 design          A chosen allocation: design; its repair and its losses: repair, robust
 identification  Which weights the data determine: identify
 proofs          A proof that was checked: verify
-capacity        How many samples parameters can fit: capacity
+capacity        How many samples parameters can fit, the dimension of functions: capacity, dimension
 recording       What has to be recorded: record
 structure       The equations and their core: inspect
 surveys         Many allocations at once: audit, atlas
@@ -34,6 +34,7 @@ EXPLAINERS = {
     "CountResult": "trials.explain_counts",
     "DepthConstruction": "construction.explain_depth",
     "DesignResult": "design.explain_design",
+    "Dimension": "capacity.explain_dimension",
     "Estimate": "trials.explain_estimate",
     "Identification": "identification.explain_identification",
     "Inspection": "structure.explain_structure",

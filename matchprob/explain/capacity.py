@@ -1,7 +1,8 @@
-"""Capacities: what ranks say of fitting samples, and what they do not."""
+"""Capacities and dimensions: what ranks say of samples and functions, and what they do not."""
 
 from __future__ import annotations
 
+from algebra.identify.dimension import Dimension
 from algebra.programs.capacity import Capacity
 from algebra.results import Explanation
 
@@ -49,3 +50,31 @@ def explain_capacity(found: Capacity, file: str = "model.onnx") -> Explanation:
             (f"matchprob capacity {file} --learn '*.bias' --plot capacity.png", "a picture"),
         ),
     )
+
+
+def explain_dimension(found: Dimension, file: str = "N.toml") -> Explanation:
+    """What a dimension says.
+
+    Parameters
+    ----------
+    found : Dimension
+    file : str, optional
+        How commands are to name the network.
+    """
+    known = [
+        f"Near almost all weights the function moves in {found.dimension} independent directions "
+        f"when its {found.parameters} weights do."
+    ]
+    if found.defect:
+        known.append(
+            f"Counting weights and scales promises {found.expected}: {found.defect} directions are "
+            "lost to relations that counting does not see."
+        )
+    if found.ambient is not None:
+        fills = "fills" if found.filling else "does not fill"
+        known.append(f"It {fills} the space of polynomial maps, of dimension {found.ambient}.")
+    known.append(f"The dimension is {found.known}.")
+    commands: tuple[tuple[str, str], ...] = ()
+    if found.network is not None:
+        commands = ((f"matchprob dimension {file} --out proof.json", "a proof for verify"),)
+    return Explanation(tuple(known), commands=commands)

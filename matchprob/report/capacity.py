@@ -1,4 +1,4 @@
-"""Capacities of subsets of parameters: the table, and capacity against parameters."""
+"""Capacities of subsets of parameters: a table and a picture; dimensions as bars."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from rich.console import Console
 
+from algebra.identify.dimension import Dimension
 from algebra.programs.capacity import Capacity, SubsetCapacity
 from matchprob.report.drawing.palette import BLUE, INK, SKY
 from matchprob.report.drawing.style import SMALL, heading, tidy
@@ -83,3 +84,21 @@ def draw_capacity(axes: Axes, found: Capacity) -> None:
         Line2D([], [], color=INK, lw=0.8, ls=":", label="by counting"),
     ]
     heading(axes, f"{found.parameters} parameters, {found.outputs} labels a sample", handles)
+
+
+def draw_dimension(axes: Axes, found: Dimension) -> None:
+    """Dimension, expected and ambient dimension, and the number of weights, as bars."""
+    values = {
+        "dimension": found.dimension,
+        "expected": found.expected,
+        "ambient": found.ambient,
+        "weights": found.parameters,
+    }
+    told = {name: value for name, value in values.items() if value is not None}
+    colours = [BLUE if name == "dimension" else SKY for name in told]
+    bars = axes.barh(list(told), list(told.values()), color=colours)
+    axes.bar_label(bars, padding=2, fontsize=SMALL)
+    axes.margins(x=0.12)
+    axes.invert_yaxis()
+    tidy(axes, "dimension")
+    heading(axes, f"{found.model}\ndefect {found.defect}{', filling' * found.filling}")

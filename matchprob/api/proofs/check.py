@@ -14,6 +14,8 @@ from algebra.certificates.reading import network_size_within, read_json
 from algebra.design.proof import FORMAT as DESIGN_FORMAT
 from algebra.design.verify import verify_design
 from algebra.errors import InputError, Unfinished, one_line
+from algebra.identify.dimension import FORMAT as DIMENSION_FORMAT
+from algebra.identify.verify_dimension import verify_dimension
 from algebra.record.result import FORMAT as RECORDING_FORMAT
 from algebra.record.verify import verify_recording
 from algebra.relu import decision
@@ -64,6 +66,8 @@ def _check(data: Mapping[str, object], seed: int, timeout: float) -> Verificatio
         return decision.verify_decision(data)
     if data.get("format") == RECORDING_FORMAT:
         return verify_recording(data, seed=seed)
+    if data.get("format") == DIMENSION_FORMAT:
+        return verify_dimension(data, seed=seed)
     counter = partial(monodromy_root_count, timeout=timeout)
     if data.get("format") == DESIGN_FORMAT:
         return verify_design(data, seed=seed, timeout=timeout, fallback=counter)

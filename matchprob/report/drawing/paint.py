@@ -30,7 +30,7 @@ from matchprob.api.construct import DepthConstruction
 from matchprob.api.designs.design import DesignResult
 from matchprob.api.designs.repair import RepairResult
 from matchprob.io.sizes import DPI, inches
-from matchprob.report.capacity import draw_capacity
+from matchprob.report.capacity import draw_capacity, draw_dimension
 from matchprob.report.drawing import pictures
 from matchprob.report.drawing.masks import Group, draw_masks, mask_size
 from matchprob.report.drawing.palette import (
@@ -397,6 +397,7 @@ PICTURES: dict[str, Picture] = {
     "outcomes": Picture(_estimate),
     "comparison": Picture(_comparison, (5.5, 2.4)),
     "capacity": Picture(draw_capacity, (5.5, 3.6)),
+    "dimension": Picture(draw_dimension, (5.0, 2.2)),
     "recording": Picture(draw_recording, recording_size, is_cropped=True),
     "identification": _masks(_identification),
     "robustness": _masks(_robustness),

@@ -38,6 +38,7 @@ VERBS = {
     "train": (lambda: mp.train(DIAGONAL, 8, steps=100), 8),
     "identify": (lambda: mp.identify(DIAGONAL), 2),
     "record": (lambda: mp.record(DIAGONAL, ["outputs", "units"]), 3),
+    "dimension": (lambda: mp.dimension(mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2)), 1),
     "capacity": (lambda: _capacity(), 2),
     "audit": (lambda: mp.audit(mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2)), None),
     "atlas": (lambda: mp.atlas(NET, 2), None),

@@ -1,0 +1,267 @@
+r"""The dimension of the set of functions that a network can be: the verb dimension.
+
+Labels of m generic samples are a projection of the function; near generic weights the rank of their
+Jacobian with respect to all weights is the dimension of the projection's image.  It grows with m,
+in steps that never grow (`algebra.programs.capacity`), until it is the dimension of the set of
+functions itself (of its closure, for polynomial networks: the neurovariety [1]_).  So one step
+that is 0 ends the search.
+
+*Expected dimension* is what counting says: the number of weights, less one scale for each hidden
+unit where the activation is homogeneous (φ(λa) = λ^r φ(a): a unit's inputs times λ, its outputs
+divided by λ^r), but at most the ambient dimension.  The *ambient* dimension is that of all
+polynomial maps of the degree: d·C(q + D − 1, D), D = r^(L−1), where all terms are of this degree,
+else d·C(q + D, D).  *Defect* is expected less actual dimension.  A network is *filling* where the
+dimension is the ambient one.
+
+References
+----------
+.. [1] J. Kileel, M. Trager, J. Bruna, "On the expressive power of deep polynomial neural
+   networks", NeurIPS 2019 (arXiv 1905.12207).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.networks.activated import ActivatedNetwork
+from algebra.networks.base import Network
+from algebra.networks.ffn import FeedForward
+from algebra.problems.allocation import as_mask
+from algebra.ranks.generic_rank import GenericRank, network_rank
+from algebra.results import Result, named
+from algebra.time_limits import check_time
+
+FORMAT, VERSION = "matchprob-dimension", 1
+
+
+@dataclass(frozen=True, repr=False)
+class Dimension(Result):
+    """The dimension of a set of functions.
+
+    Attributes
+    ----------
+    network : Network or None
+        With as many samples as were needed; None of a model that is no network of a kind.
+    model : str
+        What it is called.
+    dimension : int
+    expected : int
+    ambient : int or None
+        None where the set of all such functions has no finite dimension.
+    parameters : int
+    samples : int
+    known : str
+        How the rank is known.
+    support : mapping of str to ndarray
+    rank : GenericRank or None
+    filling_widths : tuple of tuple of int, or None
+        The smallest hidden widths that are filling, where these were asked for.
+    """
+
+    network: Network | None
+    model: str
+    dimension: int
+    expected: int
+    ambient: int | None
+    parameters: int
+    samples: int
+    known: str
+    support: Mapping[str, np.ndarray] = field(default_factory=dict)
+    rank: GenericRank | None = None
+    filling_widths: tuple[tuple[int, ...], ...] | None = None
+
+    picture = "dimension"
+
+    @property
+    def defect(self) -> int:
+        """Expected less actual dimension."""
+        return self.expected - self.dimension
+
+    @property
+    def filling(self) -> bool:
+        """Whether almost all functions of the ambient space near one of them can be met."""
+        return self.dimension == self.ambient
+
+    def facts(self) -> dict[str, Any]:
+        """Dimension, expected and ambient dimension, defect, filling."""
+        return {
+            "model": self.model,
+            **named(self, "dimension", "expected", "ambient", "defect", "filling", "parameters"),
+            "samples": self.samples,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**self.facts(), "known": self.known, "filling_widths": self.filling_widths}
+
+    def proof_file(self) -> dict[str, Any]:
+        """What `algebra.identify.verify_dimension` checks.
+
+        Raises
+        ------
+        InputError
+            Of a model that is read from another file.
+        """
+        if self.network is None or self.rank is None:
+            raise InputError(
+                f"{self.model} is no network of a kind: there is no proof file of its dimension"
+            )
+        data = {
+            "format": FORMAT,
+            "version": VERSION,
+            "network": self.network.to_dict(),
+            **named(self, "dimension", "expected", "ambient"),
+        }
+        if self.support:
+            data["support"] = {name: mask.tolist() for name, mask in self.support.items()}
+        return data
+
+    def __str__(self) -> str:
+        space = "" if self.ambient is None else f" of {self.ambient}"
+        lines = [
+            f"{self.model}: dimension {self.dimension}{space}, {self.expected} expected, defect "
+            f"{self.defect}" + (", filling" if self.filling else ""),
+            f"  {self.parameters} weights; {self.known}",
+        ]
+        if self.filling_widths is not None:
+            told = "; ".join(", ".join(map(str, widths)) for widths in self.filling_widths)
+            lines.append(f"  smallest filling hidden widths: {told or 'none within the limits'}")
+        return "\n".join(lines)
+
+
+def degrees(network: Network) -> tuple[int, bool] | None:
+    """Degree of the labels in the samples, and whether all terms are of it; None: no polynomial.
+
+    Raises
+    ------
+    InputError
+        Where the Jacobian of the kind is not known.
+    """
+    if not isinstance(network, ActivatedNetwork):
+        if network.chain() is None:
+            raise InputError(f"dimension does not know {network.title} networks")
+        return 1, True
+    if network.activation.is_linear:
+        return 1, not network.biases
+    if not network.activation.is_polynomial:
+        return None
+    coefficients = network.activation.coefficients
+    alone = sum(1 for c in coefficients if c) == 1 and not network.biases
+    return network.activation.degree ** len(network.stages()), alone
+
+
+def expected_dimension(network: Network, weights: int) -> tuple[int, int | None]:
+    """Expected and ambient dimension: see the module's text."""
+    found = degrees(network)
+    if found is None:
+        return weights, None
+    degree, alone = found
+    q = network.input_shape[0]
+    ambient = network.d * len(network.label_steps) * math.comb(q + degree - alone, degree)
+    scales = sum(network.widths) if alone and hasattr(network, "widths") else 0
+    return min(weights - scales, ambient), ambient
+
+
+def dimension_of(
+    network: Network, support: Mapping[str, Any] | None = None, *, seed: int = 0
+) -> Dimension:
+    """The dimension of the functions of a network.
+
+    Parameters
+    ----------
+    network : Network
+        Its number of samples does not matter.
+    support : mapping of str to mask, optional
+        Structural zeros.
+    seed : int, optional
+
+    Returns
+    -------
+    Dimension
+
+    Examples
+    --------
+    >>> square = {"polynomial": [0, 0, 1]}
+    >>> dimension_of(FeedForward(q=5, widths=(5, 3), d=1, m=1, activation=square)).dimension
+    32
+    """
+    zeros = {
+        name: as_mask(mask, network.shape_of(name), f"support.{name}")
+        for name, mask in (support or {}).items()
+    }
+    weights = network.parameters - sum(int((mask == 0).sum()) for mask in zeros.values())
+    expected, ambient = expected_dimension(network, weights)
+    most = min(weights, weights if ambient is None else ambient)
+    m = -(-most // (network.d * len(network.label_steps))) + 1
+    before = network_rank(replace(network, m=m), zeros, seed)  # type: ignore[type-var]
+    while before.rank < most:
+        check_time()
+        more = network_rank(replace(network, m=m + 1), zeros, seed)  # type: ignore[type-var]
+        if more.rank == before.rank:
+            break
+        m = 2 * m
+        before = network_rank(replace(network, m=m), zeros, seed)  # type: ignore[type-var]
+    grown = replace(network, m=m)  # type: ignore[type-var]
+    if before.rank == most:
+        known = f"proved modulo {before.p}: no more is possible"
+    else:
+        known = f"at least this is proved modulo {before.p}; more has probability {_small(before)}"
+    if not network.ranks_are_exact:
+        known = "found with formal values: an upper bound, probably attained"
+    return Dimension(
+        grown, str(network).split(", m =")[0], before.rank, expected, ambient, weights, m, known,
+        zeros, before,
+    )  # fmt: skip
+
+
+def _small(found: GenericRank) -> str:
+    error = Fraction(found.error)
+    bits = error.denominator.bit_length() - error.numerator.bit_length() if error else 0
+    return f"below 2^-{bits - 1}" if bits > 1 else "unknown"
+
+
+def filling_widths(
+    network: Network, *, most: int = 12, seed: int = 0
+) -> tuple[tuple[int, ...], ...]:
+    """The smallest hidden widths that are filling, of a polynomial network.
+
+    Widths above filling ones are filling: more units do not make the set of functions smaller.  So
+    widths are tried from few to many, and those above what was found are left out.
+
+    Parameters
+    ----------
+    network : Network
+        Feed-forward, with a polynomial activation; its number of layers, inputs and outputs count.
+    most : int, optional
+        The largest width.
+    seed : int, optional
+
+    Returns
+    -------
+    tuple of tuple of int
+        All minimal ones within the limit.
+    """
+    if not isinstance(network, FeedForward) or not network.activation.is_polynomial:
+        raise InputError(
+            f"only polynomial feed-forward networks are filling by their widths; this is {network}"
+        )
+    found: list[tuple[int, ...]] = []
+    every = product(range(1, most + 1), repeat=len(network.widths))
+    for widths in sorted(every, key=lambda w: (sum(w), w)):
+        check_time()
+        if any(all(a <= b for a, b in zip(known, widths, strict=True)) for known in found):
+            continue
+        made = replace(network, widths=widths, m=1)
+        weights = made.parameters
+        expected, ambient = expected_dimension(made, weights)
+        if expected == ambient and dimension_of(made, seed=seed).filling:
+            found.append(widths)
+    return tuple(sorted(found))

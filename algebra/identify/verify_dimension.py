@@ -1,0 +1,116 @@
+"""The dimension of a set of functions checked, from the file alone.
+
+At points of the check's own, derivatives of the labels along random directions are computed
+forwards, by dual numbers (finding the dimension used the Jacobian backwards).  So many of them as
+the claimed dimension must be independent, which proves that it is not smaller; one more must not
+be, at two points with independent primes, and for one sample more.  That the dimension is not
+larger is proved where it is the number of weights or the ambient dimension, else it is probable.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from algebra.certificates.checks import (
+    PROBABLE,
+    PROVED,
+    CheckFailed,
+    Checklist,
+    Verification,
+)
+from algebra.certificates.claim import read_network
+from algebra.certificates.fields import matrix, whole
+from algebra.certificates.parts import proof_fields, read_version
+from algebra.errors import InputError, one_line
+from algebra.identify.dimension import FORMAT, VERSION, expected_dimension
+from algebra.linalg.modular import random_prime, random_residues, rank
+from algebra.linear.derivatives import dual_derivative
+from algebra.networks.base import Network, Support
+from algebra.problems.allocation import Cell
+from algebra.ranks.jacobian import all_cells, random_point
+from algebra.time_limits import check_time
+
+
+def verify_dimension(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
+    """Check the proof of a dimension.
+
+    Parameters
+    ----------
+    data : mapping
+        What `Dimension.proof_file` makes.
+    seed : int, optional
+        The points follow from it.
+
+    Returns
+    -------
+    Verification
+
+    Examples
+    --------
+    >>> from algebra.identify.dimension import dimension_of
+    >>> from algebra.networks.linear import LinearEstimator
+    >>> verify_dimension(dimension_of(LinearEstimator(q=2, d=2, m=1)).proof_file()).holds
+    True
+    """
+    read_version(data, FORMAT, (VERSION,), "the proof of a dimension")
+    checklist = Checklist()
+    return checklist.run("dimension", lambda: _check(data, checklist, seed))
+
+
+def _check(data: Mapping[str, Any], checklist: Checklist, seed: int) -> None:
+    fields = proof_fields(data)
+    network = read_network(fields.raw("network"), "network")
+    claimed = fields.whole("dimension", 0)
+    expected = fields.whole("expected", 0)
+    ambient = fields.optional_whole("ambient", 1)
+    support: dict[str, np.ndarray] = {}
+    if fields.has("support"):
+        masks = fields.table("support")
+        for name in masks:
+            place = masks.at(one_line(name))
+            if name not in network.shapes:
+                raise CheckFailed(place, "is no matrix of this network")
+            rows = matrix(masks.raw(name), place, network.shapes[name])
+            support[name] = np.array([[whole(v, place, 0, 1) for v in row] for row in rows])
+    fields.finish()
+    cells = all_cells(network, support)
+    try:
+        counted = expected_dimension(network, len(cells))
+    except InputError as error:
+        raise CheckFailed("network", str(error)) from None
+    if (expected, ambient) != counted:
+        raise CheckFailed("expected", f"and ambient dimension are {counted[0]} and {counted[1]}")
+    checklist.say("expected", PROVED, "expected and ambient dimension, by counting")
+    most = len(cells) if ambient is None else min(len(cells), ambient)
+    exact = network.ranks_are_exact
+    for number in range(2):
+        found = _rank(network, support, cells, claimed + 1, f"{seed}/{number}")
+        more = _rank(replace(network, m=network.m + 1), support, cells, claimed + 1,  # type: ignore[type-var]
+                     f"{seed}/{number}/more")  # fmt: skip
+        if (found, more) != (claimed, claimed):
+            text = f"is {claimed} in the file; {found} directions are independent at a point of "
+            raise CheckFailed("dimension", text + f"the check, {more} with one sample more")
+    lower = PROVED if exact else PROBABLE
+    checklist.say("dimension", lower, f"is at least {claimed}: so many directions are independent")
+    upper = PROVED if claimed == most else PROBABLE
+    checklist.say("dimension", upper, f"is at most {claimed}, for one sample more, too")
+
+
+def _rank(
+    network: Network, support: Support, cells: list[Cell], directions: int, stream: str
+) -> int:
+    """How many of some random directions the labels follow independently."""
+    rng = random.Random(f"verify dimension/{stream}")
+    p = random_prime(rng)
+    point = random_point(network, p, rng.randrange(1 << 32), support)
+    rows = []
+    for _ in range(min(directions, len(cells))):
+        check_time()
+        step = random_residues((len(cells),), p, rng)
+        rows.append(dual_derivative(network, point, cells, step).ravel())
+    return rank(np.array(rows, np.int64).reshape(len(rows), -1), p)

@@ -1,0 +1,50 @@
+"""The verb dimension on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import matchprob as mp
+from tests.matchprob.calls import call
+
+NET = """[network]
+kind = "ffn"
+q = 5
+widths = [5, 3]
+d = 1
+activation = { polynomial = [0, 0, 1] }
+"""
+
+
+def test_json_and_proof(tmp_path, capsys):
+    """The contract's keys, without m in the file; the proof verifies."""
+    path, proof = tmp_path / "n.toml", tmp_path / "proof.json"
+    path.write_text(NET)
+    assert call("dimension", path, "--json", "--out", proof) == 0
+    data = json.loads(capsys.readouterr().out)
+    keys = ("dimension", "expected", "ambient", "defect", "filling")
+    assert [data[key] for key in keys] == [32, 35, 70, 3, False]
+    assert mp.verify(proof).holds
+
+
+def test_text_and_picture(tmp_path, capsys):
+    """One line with the dimension, and the smallest filling widths."""
+    path, picture = tmp_path / "n.toml", tmp_path / "n.svg"
+    path.write_text(NET.replace("q = 5", "q = 2"))
+    assert call("dimension", path, "--filling", "--most-width", "3", "--plot", picture) == 0
+    out = capsys.readouterr().out
+    assert "dimension 5 of 5, 5 expected, defect 0, filling" in " ".join(out.split())
+    assert "smallest filling hidden widths: 2, 2" in out
+    assert picture.exists()
+
+
+def test_bad_input_is_one_line(tmp_path, capsys):
+    """A file without a network, a kind without an answer: status 2."""
+    path = tmp_path / "n.toml"
+    path.write_text("[learnable]\n")
+    assert call("dimension", path) == 2
+    path.write_text('[network]\nkind = "relu"\nq = 2\nn = 2\nd = 1\n')
+    assert call("dimension", path) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 2
+    assert "does not know shallow ReLU" in err
