@@ -52,8 +52,8 @@ def explain_construction(found: Construction, file: str = "target.npz") -> Expla
     if impossible:
         layers = ", ".join(map(str, impossible))
         known.append(
-            f"No scales realize {plural(len(impossible), 'layer')} {layers} exactly (proved modulo "
-            "a prime): the error is what is left."
+            f"The scales that were tuned cannot realize {plural(len(impossible), 'layer')} "
+            f"{layers} exactly (proved modulo a prime): the error is what is left."
         )
         commands = [(f"matchprob construct {file} --second-scales", "the even layers' scales too")]
     elif notes := [block.note for block in found.blocks if block.note]:

@@ -85,7 +85,7 @@ class BlockReport:
     error : float
         e_k, the proved bound behind this layer.
     impossible : int
-        For a target of one layer: a prime that proves that no scales realize it
+        For a target of one layer: a prime that proves that the scales tuned cannot realize it
         (`algebra.normalization.unreachable`); 0 where there is none.
     note : str
         For a deeper one that is not realized: what the search for an order and positive scales of
@@ -237,7 +237,8 @@ class Construction(Result):
         lines += [
             f"  layer {b.layer}: width {b.width} of {b.needed} needed, {b.method}, condition "
             f"{b.condition:.1e}, residual {b.residual:.1e}"
-            + f"; no scales realize it (proved modulo {b.impossible})" * bool(b.impossible)
+            + f"; the scales that were tuned cannot realize it (proved modulo {b.impossible})"
+            * bool(b.impossible)
             + f"; {b.note}" * bool(b.note)
             for b in self.blocks
         ]

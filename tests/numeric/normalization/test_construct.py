@@ -73,7 +73,7 @@ def test_bound_holds_below_the_width():
     assert {b.method for b in made.blocks} == {"pseudo-inverse"}
     # A deep target: its hidden units may have other scales, so nothing is proved.
     assert not any(b.impossible for b in made.blocks)
-    assert "no scales realize it" not in str(made)
+    assert "cannot realize it" not in str(made)
     assert "second_scales tries others" in str(made)
     X = ball(rng, 4, 2000)
     met = np.linalg.norm(made(X) - target(weights, shifts, X), axis=0).max()
@@ -86,9 +86,11 @@ def test_one_unit_less_is_certified_for_d_20(second):
     rng = np.random.default_rng(20)
     width = width_needed(20, 20, second_scales=second) - 1
     weights, shifts, frozen = draw(rng, [20, 20], [width])
-    (block,) = construct_in_doubles(weights, shifts, frozen, second_scales=second).blocks
+    made = construct_in_doubles(weights, shifts, frozen, second_scales=second)
+    (block,) = made.blocks
     assert block.impossible
     assert block.residual > 1e-6
+    assert "cannot realize it" in str(made)
 
 
 def test_pseudo_inverse_is_the_best_approximation():
