@@ -371,7 +371,8 @@ def _construct(
             )
         if wanted.output is not None:
             output = wanted.output
-            gamma, condition, _ = tune_scales(W2, W1, goal / output[:, None])
+            kept = output != 0
+            gamma, condition, _ = tune_scales(W2[kept], W1, goal[kept] / output[kept, None])
             method = "hidden units rescaled"
         elif second_scales:
             gamma, output, condition, method = tune_both_scales(W2, W1, goal)

@@ -51,7 +51,10 @@ def aligned_goals(
     """The target with hidden units in an order and scale that the blocks realize, or why not."""
     if not second_scales:
         return "not realized with the hidden units' own scales; second_scales tries others"
-    sizes = [(*W.shape, len(frozen[2 * k])) for k, W in enumerate(weights)]
+    sizes = [
+        (max(1, int(W.any(axis=1).sum())), W.shape[1], len(frozen[2 * k]))
+        for k, W in enumerate(weights)
+    ]
     if any(solution_count(*size) == 0 for size in sizes[1:]):
         return "too narrow for a realization layer by layer of a generic target"
     if any((solution_count(*size) or 0) > _MOST_SOLUTIONS for size in sizes[1:]):
@@ -75,8 +78,10 @@ def aligned_goals(
                  for row, x in zip(W.tolist(), own.tolist(), strict=True)]  # fmt: skip
         shift = [[arb(v) * arb(x)] for v, x in zip(b.tolist(), own.tolist(), strict=True)]
         delta = to_double(np.array(found.blocks[k].delta, dtype=object))
+        # An output without inputs has the scale 0.
+        output = np.where(W.any(axis=1), own / delta, 0.0)
         goals.append(
-            Goal(own[:, None] * W / before, own * b, arb_mat(exact), arb_mat(shift), own / delta)
+            Goal(own[:, None] * W / before, own * b, arb_mat(exact), arb_mat(shift), output)
         )
     return goals
 

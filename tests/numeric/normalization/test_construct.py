@@ -162,6 +162,23 @@ def test_narrow_inner_blocks_by_scales_of_hidden_units():
     assert realized >= 6
 
 
+def test_an_output_without_inputs_in_a_narrow_block():
+    """Its scale is 0, in doubles and in rationals, and the other outputs are realized."""
+    rng = np.random.default_rng(22)
+    for _ in range(6):
+        weights, shifts, frozen = draw(rng, [2, 2, 3], [3, 2])
+        weights[1][1] = 0
+        made = construct_in_doubles(weights, shifts, frozen, second_scales=True)
+        if made.blocks[1].method != "hidden units rescaled":
+            continue
+        assert made.scales[3][1] == 0
+        assert made.error < 1e-9
+        X = ball(rng, 2)
+        assert np.abs(made(X) - target(weights, shifts, X)).max() < 1e-9
+        return
+    raise AssertionError("none of six was realized")
+
+
 def test_inner_blocks_of_three_units():
     """d = 3, five inner units where seven are needed without hidden scales; four are too few."""
     rng = np.random.default_rng(3)
