@@ -27,6 +27,9 @@ Everything is rational.  R for the next block is a rational upper bound of
   (`algebra.normalization.hidden_orders`).  What is refuted then is a realization *layer by layer*;
   that units of odd layers with kinks inside the ball do it together is not excluded.  So the
   answer is `NotRealized`, which is no proof that the target is out of reach.
+* *Any depth*, a hidden width below the rank of the target's Jacobian at some point of the ball: no
+  scales and shifts at all, `TooNarrow`.  Where f = g near a point, f's Jacobian passes every layer,
+  so its rank is at most the width of each.  The proof is the point.
 
 References
 ----------
@@ -36,19 +39,94 @@ References
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError, shown
-from algebra.linalg.rational import Rationals
+from algebra.linalg.rational import Rationals, rank
 from algebra.normalization.dense import DenseNet, NormalizedNet, norm_bound, rationals
 from algebra.normalization.hidden_orders import NotRealized, align
 from algebra.normalization.hidden_scales import NOT_FOUND
 from algebra.normalization.scales import Unreachable, solve_both_scales, solve_scales
+
+# Points of the ball at which the rank of a target's Jacobian is looked at.
+_POINTS = 64
+
+
+@dataclass(frozen=True)
+class NarrowLayer:
+    """Proof that a layer of a frozen network is too narrow, whatever its scales and shifts.
+
+    Attributes
+    ----------
+    layer : int
+        The target's layer, from 1, whose block has too few hidden units.
+    point : tuple of fmpq
+        Inside the ball; no unit of the target is exactly 0 there.
+    rank : int
+        Of the target's Jacobian at that point.
+    """
+
+    layer: int
+    point: tuple[fmpq, ...]
+    rank: int
+
+    def holds(self, target: DenseNet, width: int, radius: Any = 1) -> bool:
+        """Whether it is a proof for a block of that many hidden units."""
+        bound = rationals([radius], "radius", 1)[0]
+        if not sum((x * x for x in self.point), fmpq(0)) < bound * bound:
+            return False
+        return _jacobian_rank(target, self.point) == self.rank > width
+
+
+class TooNarrow(InputError):
+    """No scales and shifts realize the target; the proof is in ``obstruction``."""
+
+    def __init__(self, obstruction: NarrowLayer, text: str) -> None:
+        super().__init__(text)
+        self.obstruction = obstruction
+
+
+def _jacobian_rank(target: DenseNet, point: Sequence[fmpq]) -> int | None:
+    """The rank of a target's Jacobian at a point; None where a hidden unit is exactly 0 there."""
+    x = np.array(point, dtype=object)
+    jacobian = None
+    for k, (W, b) in enumerate(zip(target.weights, target.shifts, strict=True)):
+        x, jacobian = W @ x + b, W if jacobian is None else W @ jacobian
+        if k < len(target.weights) - 1:
+            if any(value == 0 for value in x):
+                return None
+            active = np.array([fmpq(int(value > 0)) for value in x], dtype=object)
+            x, jacobian = active * x, active[:, None] * jacobian
+    assert jacobian is not None
+    return rank(jacobian)
+
+
+def _too_narrow(target: DenseNet, weights: Sequence[Rationals], bound: fmpq) -> TooNarrow | None:
+    """A proof that a block has fewer units than the target's Jacobian has rank, if one is met."""
+    widths = [len(W) for W in weights[::2]]
+    narrow = min(widths)
+    inputs = target.weights[0].shape[1]
+    rng = random.Random("narrow-layer/1")
+    for _ in range(_POINTS):
+        point = [fmpq(rng.randint(-255, 255), 256) for _ in range(inputs)]
+        size = norm_bound(np.array(point, dtype=object))
+        scale = bound * fmpq(rng.randint(1, 255), 256) / size if size > 0 else fmpq(0)
+        inside = tuple(scale * x for x in point)
+        found = _jacobian_rank(target, inside)
+        if found is not None and found > narrow:
+            layer = widths.index(narrow) + 1
+            text = (
+                f"layer {layer}: {narrow} hidden units pass a Jacobian of rank {narrow} at most; "
+                f"the target's has rank {found} at a point of the ball"
+            )
+            return TooNarrow(NarrowLayer(layer, inside, found), text)
+    return None
 
 
 def reconstruct(
@@ -79,8 +157,10 @@ def reconstruct(
     ------
     Unreachable
         With a proof, where a target of one layer has too small a hidden width.
+    TooNarrow
+        With a proof, where a block is narrower than a Jacobian of the target has rank.
     NotRealized
-        Where a deeper one is not realized layer by layer.
+        Where else a deeper one is not realized layer by layer.
 
     Examples
     --------
@@ -106,6 +186,9 @@ def reconstruct(
     except Unreachable as failure:
         if len(target.weights) == 1:
             raise
+        narrow = _too_narrow(target, weights, bound)
+        if narrow is not None:
+            raise narrow from None
         if not second_scales:
             layer = failure.obstruction.layer
             text = (

@@ -20,6 +20,7 @@ from algebra.normalization.dense import DenseNet, norm_bound, rationals
 from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.hidden_scales import NOT_FOUND
 from algebra.normalization.khatri_rao import width_needed
+from algebra.normalization.reconstruct import TooNarrow
 from algebra.normalization.scales import Unreachable
 from algebra.normalization.skip_blocks import SkipBlock, TunedSkipBlock, realize_by_depth
 from algebra.results import Result
@@ -197,7 +198,9 @@ def construct(
     InputError
         Where shapes do not fit.  Where `exact` is asked for and the width is too small, its
         subclasses: `algebra.normalization.scales.Unreachable`, with a proof, for a target of one
-        layer; `algebra.normalization.hidden_orders.NotRealized` for a deeper one, whose `status`
+        layer; `algebra.normalization.reconstruct.TooNarrow`, with a proof, where a block has fewer
+        units than the target's Jacobian has rank;
+        `algebra.normalization.hidden_orders.NotRealized` for other deep targets, whose `status`
         says what is known.
 
     Examples
@@ -238,7 +241,7 @@ def construct(
     if exact:
         try:
             made = construct_exactly(net, matrices, radius=radius, second_scales=second_scales)
-        except Unreachable as failure:
+        except (Unreachable, TooNarrow) as failure:
             if not wanted.ends_in_relu:
                 raise
             text = f"{failure}; behind the last ReLU silent outputs may do all the same: no claim"

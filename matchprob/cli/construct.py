@@ -65,9 +65,14 @@ def construct(
     from algebra.errors import InputError
     from algebra.normalization.hidden_orders import NotRealized
     from algebra.normalization.hidden_scales import IRRATIONAL
+    from algebra.normalization.reconstruct import TooNarrow
     from algebra.normalization.scales import Unreachable
     from matchprob.api import construct as constructing
-    from matchprob.explain.construction import explain_not_realized, explain_unreachable
+    from matchprob.explain.construction import (
+        explain_narrow,
+        explain_not_realized,
+        explain_unreachable,
+    )
     from matchprob.io import files
 
     limit = positive_seconds(timeout, "timeout")
@@ -117,6 +122,21 @@ def construct(
         answer(proved, why, None, lambda page: page.print(text, markup=False), as_json=as_json)
         which = "scales" if second_scales else "scales of the odd layers"
         say(f"matchprob: no {which} realize this target with this frozen network")
+        raise typer.Exit(UNFINISHED) from None
+    except TooNarrow as failure:
+        narrow = failure.obstruction
+        why = explain_narrow(narrow, shlex.quote(str(target)))
+        proved = {
+            "exact": False,
+            "reachable": False,
+            "layer": narrow.layer,
+            "seed": seed,
+            "point": [str(entry) for entry in narrow.point],
+            "rank": narrow.rank,
+        }
+        text = f"impossible, with proof: {failure}"
+        answer(proved, why, None, lambda page: page.print(text, markup=False), as_json=as_json)
+        say("matchprob: no scales and shifts realize this target with this frozen network")
         raise typer.Exit(UNFINISHED) from None
     except NotRealized as open_case:
         why = explain_not_realized(open_case, shlex.quote(str(target)))

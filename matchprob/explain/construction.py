@@ -7,6 +7,7 @@ import math
 from algebra.networks.limits import plural
 from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.hidden_scales import IRRATIONAL, NOT_FOUND
+from algebra.normalization.reconstruct import NarrowLayer
 from algebra.normalization.scales import Obstruction
 from algebra.results import Explanation
 from matchprob.api.construct import DepthConstruction
@@ -122,6 +123,23 @@ def explain_unreachable(proof: Obstruction, file: str = "target.npz") -> Explana
             (f"matchprob construct {file} --second-scales", "the even layers' scales too"),
         ),
     )
+
+
+def explain_narrow(proof: NarrowLayer, file: str = "target.npz") -> Explanation:
+    """Why no scales and shifts realize a target.
+
+    Parameters
+    ----------
+    proof : NarrowLayer
+    file : str, optional
+        How commands are to name the target.
+    """
+    known = (
+        "No scales and shifts make this frozen network the target: at a point of the ball the "
+        f"target's Jacobian has rank {proof.rank}, and block {proof.layer} has fewer hidden units.",
+    )
+    wide = (f"matchprob construct {file}", "a random frozen network, as wide as is needed")
+    return Explanation(known, commands=(wide,))
 
 
 def explain_not_realized(failure: NotRealized, file: str = "target.npz") -> Explanation:

@@ -14,7 +14,7 @@ from algebra.errors import InputError
 from algebra.normalization.dense import DenseNet, HiddenUnits, norm_bound, rationals
 from algebra.normalization.hidden_orders import NotRealized
 from algebra.normalization.khatri_rao import width_needed
-from algebra.normalization.reconstruct import proves, reconstruct
+from algebra.normalization.reconstruct import TooNarrow, proves, reconstruct
 from algebra.normalization.scales import Unreachable
 
 
@@ -98,6 +98,25 @@ def test_deep_targets_are_never_called_impossible():
         proved = failure.status in ("no real solution", "no positive solution", "impossible")
         assert ("not excluded" in str(failure)) == proved
     assert statuses & {"no real solution", "no positive solution"}
+
+
+def test_too_narrow_is_impossible_whatever_the_depth():
+    """A block with fewer units than the target's Jacobian has rank: the point is the proof."""
+    narrow = (*NARROW[:2], NARROW[2][:1], [row[:1] for row in NARROW[3]])
+    for second in (False, True):
+        with pytest.raises(TooNarrow, match="rank 2") as failure:
+            reconstruct(RESCALED, narrow, second_scales=second)
+        proof = failure.value.obstruction
+        assert proof.layer == 2
+        assert proof.holds(RESCALED, 1)
+        assert not proof.holds(RESCALED, 2)
+        assert not proof.holds(RESCALED, 1, radius=fmpq(1, 1000))
+        assert not replace(proof, rank=3).holds(RESCALED, 1)
+        assert not replace(proof, point=(fmpq(2), fmpq(0))).holds(RESCALED, 1)
+    # A target whose hidden units are silent all over the ball is a constant: nothing is proved.
+    silent = DenseNet.of(RESCALED.weights, [[-9, -9], [0, 1]])
+    with pytest.raises(NotRealized):
+        reconstruct(silent, narrow, second_scales=True)
 
 
 def test_the_first_block_keeps_its_bound():

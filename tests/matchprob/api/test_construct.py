@@ -5,10 +5,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from flint import fmpq
 from typer.testing import CliRunner
 
 import matchprob as mp
 from algebra.errors import InputError
+from algebra.normalization.dense import DenseNet
+from algebra.normalization.reconstruct import NarrowLayer
 from matchprob.api.construct import random_frozen
 from matchprob.api.layers import EPSILON, read_layers
 from matchprob.cli import app
@@ -219,17 +222,27 @@ def test_command_says_what_is_known_of_a_deep_target(tmp_path):
     assert json.loads(found.stdout)["rational_scales"][0] == [
         "383/4520", "93/1130", "-29/904", "-7/904",
     ]  # fmt: skip
-    for change, status in ((frozen["W3"][:1], "impossible"), ([[1, 2], [3, 4]], "irrational")):
-        other = {**frozen, "W3": change, "W4": [row[: len(change)] for row in frozen["W4"]]}
-        narrow = write(tmp_path / "narrow.npz", **other)
-        met = run(goal, narrow, "--second-scales", "--exact", "--json")
+    for change, options, status in (
+        ([[1, 2], [3, 4]], ["--second-scales"], "irrational"),
+        ([[1, 2], [3, 4]], [], "not found"),
+    ):
+        other = write(tmp_path / "other.npz", **{**frozen, "W3": change})
+        met = run(goal, other, *options, "--exact", "--json")
         assert met.exit_code == 3
         data = json.loads(met.stdout.splitlines()[0])
         assert data["status"] == status
         assert data["reachable"] is (True if status == "irrational" else None)
-        shown = run(goal, narrow, "--second-scales", "--exact").stdout
+        shown = run(goal, other, *options, "--exact").stdout
         assert "impossible, with proof" not in shown
         assert f"not realized ({status})" in shown
+    short = {"W3": frozen["W3"][:1], "W4": [row[:1] for row in frozen["W4"]]}
+    narrow = write(tmp_path / "narrow.npz", **{**frozen, **short})
+    met = run(goal, narrow, "--second-scales", "--exact", "--json")
+    assert met.exit_code == 3
+    data = json.loads(met.stdout.splitlines()[0])
+    assert (data["reachable"], data["layer"], data["rank"]) == (False, 2, 2)
+    proof = NarrowLayer(2, tuple(fmpq(*map(int, x.split("/"))) for x in data["point"]), 2)
+    assert proof.holds(DenseNet.of([deep["W1"], deep["W2"]], [deep["b1"], deep["b2"]]), width=1)
 
 
 def test_command_by_depth(tmp_path):

@@ -10,12 +10,17 @@ import pytest
 import matchprob as mp
 from algebra.certificates.checks import FAILED, UNFINISHED, Check, Verification
 from algebra.normalization.hidden_orders import NotRealized
+from algebra.normalization.reconstruct import TooNarrow
 from algebra.normalization.scales import Unreachable
 from algebra.results import Explanation, Result
 from matchprob.cli import app
 from matchprob.cli.options import console
 from matchprob.explain import explain
-from matchprob.explain.construction import explain_not_realized, explain_unreachable
+from matchprob.explain.construction import (
+    explain_narrow,
+    explain_not_realized,
+    explain_unreachable,
+)
 from matchprob.explain.decision import explain_decision
 from matchprob.explain.structure import explain_structure
 from matchprob.explain.trials import explain_comparison
@@ -324,12 +329,16 @@ def test_constructions():
     near = mp.construct(deep, width=[3, 1]).explain()
     assert "second_scales" in near.known[-1]
     assert "other scales" in near.open
+    with pytest.raises(TooNarrow) as narrow:
+        mp.construct(deep, width=[4, 1], exact=True)
+    assert "rank 2" in explain_narrow(narrow.value.obstruction).known[0]
+    wide = [[[1, 2, 3], [3, 4, -1], [2, -1, 1]], [[1, 2, -1], [3, 5, 1], [2, 1, 4]]]
     for options, words in (
         ({}, "not proved"),
         ({"second_scales": True}, "no order and no positive scales"),
     ):
         with pytest.raises(NotRealized) as open_case:
-            mp.construct(deep, width=[4, 1], exact=True, **options)
+            mp.construct(wide, width=[9, 4], exact=True, **options)
         known = explain_not_realized(open_case.value)
         assert words in known.known[0]
         assert known.open
