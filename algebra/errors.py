@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 _LONGEST = 80
@@ -62,6 +63,42 @@ def one_line(text: object) -> str:
     """
     whole = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text)[: 4 * _LONGEST])
     return whole if len(whole) <= _LONGEST else whole[: _LONGEST - 1] + "…"
+
+
+def given_mapping(value: Any, name: str, example: str) -> dict[Any, Any]:
+    """A table that a user gives, as a dict; None is an empty one.
+
+    Parameters
+    ----------
+    value : mapping or None
+    name : str
+        What it is called in messages.
+    example : str
+        What one looks like.
+
+    Raises
+    ------
+    InputError
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise InputError(f"`{name}` ({shown(value)}) must be a table such as {example}")
+    return dict(value)
+
+
+def given_list(value: Any, name: str, example: str) -> list[Any]:
+    """A list that a user gives; text and arrays are none, None is an empty one.
+
+    Raises
+    ------
+    InputError
+    """
+    if value is None:
+        return []
+    if isinstance(value, (str, bytes)) or not isinstance(value, (Sequence, Set)):
+        raise InputError(f"`{name}` ({shown(value)}) must be a list such as {example}")
+    return list(value)
 
 
 def whole_number(value: Any, name: str, least: int, most: int | None = None) -> int:

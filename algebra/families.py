@@ -130,7 +130,7 @@ def certify(
     'maximal'
     """
     effort = Effort(seed, Limits(timeout, search, subsets), Tools(candidates, fallback, refuted))
-    with within(timeout):
+    with within(effort.limits.seconds):
         return _certify(problem, effort)
 
 

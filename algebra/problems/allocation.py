@@ -243,6 +243,22 @@ class Allocation:
         return f"Allocation({self})"
 
 
+def check_cell(cell: Any, name: str) -> None:
+    """Refuse what is no cell ``(matrix, row, column)``.
+
+    Raises
+    ------
+    InputError
+    """
+    if (
+        not isinstance(cell, (tuple, list))
+        or len(cell) != 3
+        or not isinstance(cell[0], str)
+        or not all(isinstance(k, (int, np.integer)) for k in cell[1:])
+    ):
+        raise InputError(f'`{name}`: {shown(cell)} must be a weight, such as ("W", 0, 1)')
+
+
 def cell_columns(cells: Sequence[Cell]) -> dict[str, list[Any]]:
     """Columns of a table with a row for each cell."""
     return {name: [cell[k] for cell in cells] for k, name in enumerate(("matrix", "row", "column"))}

@@ -39,7 +39,7 @@ from algebra.problems.names import Names
 from algebra.problems.problem import ALL, Distribution, Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.problems.schema import MEANINGS, TABLES, nearest
-from algebra.problems.tables import Edges, Rows, number, read_rows
+from algebra.problems.tables import Edges, Rows, number, read_names, read_rows
 from algebra.problems.updates import UPDATES, Update, read_update
 
 
@@ -66,7 +66,7 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
         if not isinstance(data[table], Mapping):
             raise InputError(f"`{table}` ({shown(data[table])}) must be a table: write [{table}]")
     network = network_from_dict(data["network"])
-    names = Names(network, data.get("names", {}))
+    names = Names(network, _names(data.get("names", {}), folder))
     support, learnable = (
         {
             name: _mask(_matrix(value, f"{table}.{one_line(name)}", folder), names, name, table)
@@ -88,6 +88,28 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     _no_unknown(rules, {f.name for f in fields(Constraints)}, "[constraints]", "key")
     constraints = Constraints(**{key: _rule(value, key, folder) for key, value in rules.items()})
     return Problem(network, learnable, support, Distribution(**laws), constraints, names)
+
+
+def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
+    """The table [names] with its files read."""
+    told = dict(table)
+    for key, value in table.items():
+        if not isinstance(value, str):
+            continue
+        name, path = f"names.{one_line(key)}", (folder or Path()) / value
+        if path.suffix not in (".csv", ".txt"):
+            raise InputError(
+                f"{name} ({shown(value)}) must be a list of names, or the name of a .csv or .txt "
+                "file with one name a line"
+            )
+        try:
+            told[key] = read_names(path)
+        except FileNotFoundError:
+            raise InputError(f"{name} names {path_text(path)}, which does not exist") from None
+        except (OSError, UnicodeDecodeError, InputError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise InputError(f"{name}: {path_text(path)}: {one_line(reason)}") from None
+    return told
 
 
 def network_from_dict(data: Mapping[str, Any]) -> Network:
@@ -123,6 +145,8 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
         Where the file is missing, is not TOML, or says something impossible; the
         message begins with the file's name.
     """
+    if not isinstance(path, (str, Path)):
+        raise InputError(f"`path` ({shown(path)}) must be the name of a problem file")
     path = Path(path)
     where = path_text(path)
     data = read_toml(path)

@@ -111,6 +111,11 @@ class Names:
         places: dict[tuple[str, int], tuple[str, ...]] = getattr(self, "_places", {})
         return places.get((matrix, axis))
 
+    def unit(self, matrix: str, axis: int, number: int) -> str:
+        """The name of a row (axis 0) or column (axis 1), or its number as text."""
+        names = self._of(matrix, axis)
+        return names[number] if names else str(number)
+
     def cell(self, cell: Cell) -> str:
         """A weight as it is printed."""
         matrix, i, j = cell

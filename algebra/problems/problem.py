@@ -87,6 +87,11 @@ class Problem:
     names: Any = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.network, Network):
+            raise InputError(
+                f"`network` ({shown(self.network)}) must be a network, such as "
+                "LinearRNN(n=2, T=2, b=1, d=1, m=2)"
+            )
         shapes = self.network.shapes
         names = self.names
         if not isinstance(names, Names):
@@ -153,6 +158,19 @@ class Problem:
         }
         constraints = self.constraints.on(self.network, masks, fixed=bool(learnable))
         object.__setattr__(self, "constraints", constraints)
+
+    def __repr__(self) -> str:
+        told = [str(self.network)]
+        if self.is_random:
+            told.append("random cells learn")
+        else:
+            told.append(
+                f"{self.learning.size} learnable in " + (", ".join(self.learnable) or "none")
+            )
+        for table in ("support", "distribution", "constraints"):
+            if table in self.to_dict():
+                told.append(f"[{table}]")
+        return f"Problem({'; '.join(told)})"
 
     def _check_updates(self) -> None:
         """Updates beside random cells or constraints are no question that anything answers."""
@@ -248,8 +266,20 @@ class Problem:
         }
         return Allocation.from_masks(self.network, masks)
 
-    def with_allocation(self, allocation: Allocation) -> Problem:
-        """The same problem with a fixed allocation, whose cells keep their constraints."""
+    def with_allocation(self, allocation: Allocation | Mapping[str, Any]) -> Problem:
+        """The same problem with a fixed allocation, whose cells keep their constraints.
+
+        Parameters
+        ----------
+        allocation : Allocation or mapping of str to mask
+        """
+        if isinstance(allocation, Mapping):
+            allocation = Allocation.from_masks(self.network, allocation)
+        if not isinstance(allocation, Allocation) or allocation.network != self.network:
+            raise InputError(
+                f"`allocation` ({shown(allocation)}) must be an Allocation of this network, or "
+                'masks such as {"W": [[1, 0], [0, 1]]}'
+            )
         return Problem.of(
             allocation,
             support=self.support,

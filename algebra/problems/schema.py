@@ -126,9 +126,18 @@ def problem_schema() -> dict[str, Any]:
                 "type": "object",
                 "propertyNames": {"pattern": "^(neurons|layer[0-9]+|inputs|outputs)$"},
                 "additionalProperties": {
-                    "type": "array",
-                    "items": {"type": "string", "pattern": "[^0-9]"},
-                    "uniqueItems": True,
+                    "anyOf": [
+                        {
+                            "type": "array",
+                            "items": {"type": "string", "pattern": "[^0-9]"},
+                            "uniqueItems": True,
+                        },
+                        {
+                            "type": "string",
+                            "pattern": r"\.(csv|txt)$",
+                            "description": "a file beside this one, one name a line",
+                        },
+                    ]
                 },
             },
         },

@@ -2,23 +2,29 @@
 
 A matrix is one line a row, its entries between commas, semicolons, tabs or blanks (`np.savetxt`);
 a first line of column names and a first column of row names are left out.  An edge list has a
-header with the columns ``pre`` and ``post`` and, of costs, ``cost``: the synapse from unit `pre`
+header with the columns ``pre`` and ``post`` and, if any, ``cost``, ``weight`` or ``sign``: the
+synapse from unit `pre`
 onto unit `post` is row `post`, column `pre`; units are numbers, or names of the problem's [names].
+Where edges are all that is asked for, the third column is not looked at, but for a weight of 0,
+which is no synapse.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 from algebra.errors import InputError, one_line, shown
+from algebra.problems.allocation import Cell
 from algebra.problems.names import Names
 
 _PRE, _POST, _COST = "pre", "post", "cost"
+# What the third column of an edge list may be.
+_THIRD = (_COST, "weight", "sign")
 
 
 @dataclass(frozen=True)
@@ -30,9 +36,12 @@ class Edges:
     edges : tuple of (str, str, str)
         `post` and `pre`, each a name or a number, and the cost; "" where the file has no third
         column.
+    column : str
+        What the third column is: cost, weight or sign; "" where there is none.
     """
 
     edges: tuple[tuple[str, str, str], ...]
+    column: str = ""
 
     def cells(self, names: Names, matrix: str) -> dict[tuple[int, int], str]:
         """The third column by row (`post`) and column (`pre`).
@@ -57,8 +66,8 @@ class Edges:
         """1 for each edge, 0 elsewhere; see `cells`."""
         rows, columns = names.network.shapes[matrix]
         out = [[0] * columns for _ in range(rows)]
-        for i, j in self.cells(names, matrix):
-            out[i][j] = 1
+        for (i, j), text in self.cells(names, matrix).items():
+            out[i][j] = int(self.column != "weight" or number(text) != 0)
         return out
 
 
@@ -127,6 +136,47 @@ def read_rows(path: Path) -> Rows | Edges:
         Where it is neither; OSError and UnicodeDecodeError are the caller's.
     """
     return parse_rows(path.read_text(encoding="utf-8-sig"))
+
+
+def read_names(path: Path) -> list[str]:
+    """Names of units, one a line; a header ``name`` and further columns are left out.
+
+    Raises
+    ------
+    InputError
+        Where there are none; OSError and UnicodeDecodeError are the caller's.
+    """
+    rows = _split(
+        [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    )
+    listed = [row[0] for row in rows if row]
+    if listed and listed[0].lower() == "name":
+        listed = listed[1:]
+    if not listed:
+        raise InputError("it is empty")
+    return listed
+
+
+def edge_list(names: Names, cells: Mapping[Cell, str], column: str = _COST) -> str:
+    """An edge list of some weights, as text: pre, post and a third column.
+
+    Parameters
+    ----------
+    names : Names
+    cells : mapping of cell to str
+        With what stands in the third column.  Where the weights are of several matrices a first
+        column names these.
+    column : str, optional
+    """
+    many = len({name for name, _, _ in cells}) > 1
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    more = [column] if column else []
+    writer.writerow([*(["matrix"] if many else []), _PRE, _POST, *more])
+    for (name, i, j), text in cells.items():
+        post, pre = names.unit(name, 0, i), names.unit(name, 1, j)
+        writer.writerow([*([name] if many else []), pre, post, *([text] if column else [])])
+    return out.getvalue()
 
 
 def parse_rows(text: str) -> Rows | Edges:
@@ -223,9 +273,10 @@ def _edges(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Edges:
                 f"an edge list has one column `{name}`; the header is {shown(list(header))}"
             )
     others = [k for k, name in enumerate(header) if name not in (_PRE, _POST)]
-    if [header[k] for k in others] not in ([], [_COST]):
+    if len(others) > 1 or any(header[k] not in _THIRD for k in others):
         raise InputError(
-            f"an edge list has the columns pre, post and, of costs, cost; not {shown(list(header))}"
+            "an edge list has the columns pre, post and at most one of "
+            f"{', '.join(_THIRD)}; not {shown(list(header))}"
         )
     edges = []
     for number, row in enumerate(rows, 1):
@@ -235,4 +286,4 @@ def _edges(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Edges:
         if not post or not pre:
             raise InputError(f"edge {number} lacks `{_PRE if not pre else _POST}`")
         edges.append((post, pre, row[others[0]] if others else ""))
-    return Edges(tuple(edges))
+    return Edges(tuple(edges), header[others[0]] if others else "")

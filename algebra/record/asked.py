@@ -39,7 +39,7 @@ from math import lcm
 
 import numpy as np
 
-from algebra.errors import InputError, shown, whole_number
+from algebra.errors import InputError, given_list, given_mapping, shown, whole_number
 from algebra.linalg.modular import Residues, echelon, random_points, rank
 from algebra.linalg.rational import exact_number
 from algebra.matroids.capped import CappedProblem, System
@@ -297,10 +297,12 @@ def ask(
     things, owners = things_of(problem.network, kinds)
     known = numbers_of(things, problem.names)
 
+    costs = given_mapping(costs, "costs", '{"output 0": 2}')
+    caps = given_mapping(caps, "caps", '{"row": 3}')
+
     def numbers(names: Sequence[str], option: str) -> list[int]:
-        if isinstance(names, str):
-            raise InputError(f"`{option}` ({shown(names)}) must be a list of names")
-        return [number_of(name, option) for name in names]
+        given = given_list(names, option, '["output 0"]')
+        return [number_of(name, option) for name in given]
 
     def number_of(name: object, option: str) -> int:
         if name not in known:
@@ -318,7 +320,7 @@ def ask(
     if len(set(never)) == len(things):
         raise InputError("`forbidden`: nothing is left that may be recorded")
     prices = [Fraction(1)] * len(things)
-    for name, value in (costs or {}).items():
+    for name, value in costs.items():
         k = number_of(name, "costs")
         try:
             prices[k] = exact_number(value, "price")
@@ -326,7 +328,7 @@ def ask(
             raise InputError(f"`costs` ({name}): {error}") from None
         if prices[k] < 0:
             raise InputError(f"`costs` ({name}: {value}) must not be negative")
-    limits = _caps(caps or {}, kinds)
+    limits = _caps(caps, kinds)
     asked = Asked(
         problem, kinds, things, tuple(prices), frozenset(wanted), frozenset(never), limits,
         f"{stream}/{seed}", owners,

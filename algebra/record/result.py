@@ -119,9 +119,19 @@ class Recording(Result):
         """Of what is recorded, with the names of units."""
         return tuple(title(thing, self.problem.names) for thing in self.recorded)
 
+    def table(self) -> str:
+        """What is recorded, a line each: name, cost (CSV)."""
+        prices = dict(zip(self.asked.things, self.asked.prices, strict=True))
+        lines = [
+            f'"{name}",{prices[thing]}' if "," in name else f"{name},{prices[thing]}"
+            for name, thing in zip(self.names, self.recorded, strict=True)
+        ]
+        return "\n".join(["name,cost", *lines]) + "\n"
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob record``."""
         return {
+            "names": list(self.names),
             "what": list(self.asked.what),
             "recorded": [thing.name for thing in self.recorded],
             **named(self, "cost", "bound"),

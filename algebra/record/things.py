@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.errors import InputError, shown
+from algebra.errors import InputError, given_list, shown
 from algebra.networks.base import Network
 from algebra.networks.readings import LABELS, STATES, TRACES
 from algebra.problems.names import Names
@@ -151,7 +151,7 @@ def check_what(what: str | Sequence[str]) -> tuple[str, ...]:
     ------
     InputError
     """
-    kinds = (what,) if isinstance(what, str) else tuple(what)
+    kinds = (what,) if isinstance(what, str) else tuple(given_list(what, "what", '["outputs"]'))
     for kind in kinds:
         if kind not in WHATS:
             raise InputError(f"`what` ({shown(kind)}) must be one of " + ", ".join(WHATS))

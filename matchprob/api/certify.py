@@ -101,6 +101,7 @@ def certify(
         See `algebra.certificates.certificate` and `algebra.families`.
     """
     asked = as_problem(question)
+    seed, timeout = whole_number(seed, "seed", 0), positive_seconds(timeout, "timeout")
     # A verdict is about any real weights; so is its evidence, which must not name constraints.
     problem = asked.without_constraints()
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from algebra.errors import InputError
+from algebra.errors import InputError, whole_number
 from algebra.identify.dimension import Dimension, dimension_of, filling_widths
 from algebra.identify.identification import Identification
 from algebra.identify.identification import identify as identify_problem
@@ -48,7 +48,8 @@ def identify(question: Question, *, seed: int = 0, timeout: float = 60.0) -> Ide
     [['W', 0, 0], ['W', 0, 1]]
     """
     problem = as_problem(question)
-    with within(timeout):
+    seed = whole_number(seed, "seed", 0)
+    with within(positive_seconds(timeout, "timeout")):
         return identify_problem(problem, seed=seed, timeout=timeout)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from math import comb
 from pathlib import Path
 
-from algebra.errors import InputError
+from algebra.errors import InputError, whole_number
 from algebra.networks.base import Network
 from algebra.problems.problem import Problem
 from algebra.surveys import atlas as atlases
@@ -162,7 +162,7 @@ def atlas(
     with within(timeout):
         return atlases.atlas(
             problem.network,
-            budget,
+            whole_number(budget, "budget", 1),
             matrices=matrices,
             support=problem.support,
             transposition=transposition,

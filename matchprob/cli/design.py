@@ -29,11 +29,19 @@ if TYPE_CHECKING:
     from algebra.problems.names import Names
 
 Write = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the result as a problem file.")
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Write the result: a problem file, or (.csv) the weights as edges."
+    ),
 ]
 Out = Annotated[
     Path | None, typer.Option("--out", metavar="FILE", help="Write its certificate (JSON).")
 ]
+
+
+def is_table(path: Path | None) -> bool:
+    """Whether a table is to be written, not a problem file."""
+    return path is not None and path.suffix == ".csv"
 
 
 @dataclass(frozen=True)
@@ -150,7 +158,7 @@ def design(
     )
     why = found.explain(str(problem))
     shown.tell(found, why, names, lambda page, found: print_design(page, found.design), seed=seed)
-    options.write(write, found.problem.to_toml)
+    options.write(write, found.edges if is_table(write) else found.problem.to_toml)
     options.write(proof, lambda: json.dumps(found.proof()) + "\n")
     if out:
         try:

@@ -144,6 +144,9 @@ class Picture(Options):
     def draw(self, found: Result) -> None:
         """Draw it, where one is asked for."""
         if self.plot is None:
+            if self.width is not None or self.dpi != DPI:
+                option = "--dpi" if self.width is None else "--width"
+                say(f"matchprob: {option} is of a picture, and none is asked for: add --plot FILE")
             return
         from matchprob.report.drawing import paint
 

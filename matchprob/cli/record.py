@@ -94,6 +94,10 @@ def record(
         Path | None,
         typer.Option("--out", metavar="FILE", help="Write the proof (JSON, for verify)."),
     ] = None,
+    write_table: Annotated[
+        Path | None,
+        typer.Option("--write", metavar="FILE", help="Write what is recorded, by name (CSV)."),
+    ] = None,
     shown: Shown,
     seed: Seed = 0,
 ) -> None:
@@ -103,13 +107,14 @@ def record(
     from matchprob.explain.recording import explain_recording
     from matchprob.io import files
 
-    files.check_outputs([problem, *things.files], out, plot=shown.plot)
+    files.check_outputs([problem, *things.files], out, write_table, plot=shown.plot)
     question = as_problem(problem)
     found = api.record(
         question, **things.read(question), seconds=seconds, timeout=timeout, seed=seed
     )
     why = explain_recording(found, shlex.quote(str(problem)))
     shown.tell(found, why, question.names, seed=seed)
+    write(write_table, found.table)
     write(out, lambda: json.dumps(found.proof_file()) + "\n")
     if not found.is_optimal:
         ended = "interrupted" if found.interrupted else "out of time"

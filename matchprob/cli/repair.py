@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from matchprob.cli import options
-from matchprob.cli.design import DemandOptions, Out, SearchOptions, Write
+from matchprob.cli.design import DemandOptions, Out, SearchOptions, Write, is_table
 from matchprob.cli.options import ProblemFile, Seed, Shown, Timeout
 
 
@@ -46,7 +46,7 @@ def repair(
     )
     why = found.explain(str(problem))
     shown.tell(found, why, names, print_repair, seed=seed)
-    options.write(write, found.problem.to_toml)
+    options.write(write, found.edges if is_table(write) else found.problem.to_toml)
     options.write(out, found.after.to_json, f": {found.after.verdict}, {found.after.rule}")
 
 

@@ -47,7 +47,7 @@ def serve(
         # A file that is no store is refused now, not at the first trial.
         from numeric.studies.store import Store
 
-        Store(store).close()
+        Store(store, create=True).close()
     question = first_problem() if problem is None else network_of(problem)
     name = "P.toml" if problem is None else problem.name
     server = PageServer(question, name=name, store=store, port=port, seed=seed)

@@ -136,7 +136,7 @@ def merge(
     from numeric.studies.store import Store
 
     total = {"studies": 0, "trials": 0}
-    with Store(store) as target:
+    with Store(store, create=True) as target:
         for path in others:
             with Store(path, write=False) as source:
                 for key, value in target.merge(source).items():

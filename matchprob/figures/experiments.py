@@ -37,7 +37,7 @@ def compute(
         Given each new result.
     """
     out: dict[Task, Result] = {}
-    with Store(run.store) as store:
+    with Store(run.store, create=True) as store:
         known = {
             name: store.results(name) for name in dict.fromkeys(key(task)[0] for task in tasks)
         }

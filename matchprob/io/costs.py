@@ -30,8 +30,14 @@ def _entries(
         try:
             rows = read_rows(path)
             if isinstance(rows, Edges):
+                # A weight or a sign is no cost.
                 out += [
-                    ((name, i, j), text, f"{option} {path}: edge from {j} onto {i}", True)
+                    (
+                        (name, i, j),
+                        text if rows.column == "cost" else "",
+                        f"{option} {path}: edge from {j} onto {i}",
+                        True,
+                    )
                     for (i, j), text in rows.cells(names, name).items()
                 ]
                 continue

@@ -8,7 +8,7 @@ from rich.text import Text
 from algebra.design.result import Design, float_text
 from algebra.networks.limits import plural
 from matchprob.api.designs.probable import ProbableDesign
-from matchprob.report.tables import print_masks
+from matchprob.report.tables import listed, print_masks
 
 
 def print_design(out: Console, found: Design) -> None:
@@ -22,7 +22,8 @@ def print_design(out: Console, found: Design) -> None:
         title = f"{found.value} {found.measure}: {title}"
     out.print(Text(title, style="bold"))
     print_masks(out, allocation)
-    out.print(f"\n  not minimal  proved: rank {found.rank.rank} modulo {found.rank.p}")
+    out.print(f"\n  weights      {listed(allocation.cells)}")
+    out.print(f"  not minimal  proved: rank {found.rank.rank} modulo {found.rank.p}")
     what = found.measure or "cost"
     if isinstance(found, ProbableDesign):
         _print_race(out, found)

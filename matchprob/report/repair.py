@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Console
 from rich.text import Text
 
 from algebra.design.result import float_text
 from algebra.design.robustness import Robustness
 from algebra.networks.limits import plural
-from algebra.problems.allocation import Cell
 from matchprob.api.designs.repair import RepairResult
-from matchprob.report.tables import print_masks
-
-# Names that are listed.
-_MOST = 16
-
-
-def _names(cells: Sequence[Cell]) -> str:
-    text = " ".join(f"{n}[{i},{j}]" for n, i, j in cells[:_MOST])
-    return text + (f" … ({len(cells)})" if len(cells) > _MOST else "") if cells else "none"
+from matchprob.report.tables import MOST_NAMES, listed, print_masks
 
 
 def print_repair(out: Console, found: RepairResult) -> None:
@@ -33,8 +22,8 @@ def print_repair(out: Console, found: RepairResult) -> None:
         out.print("\nnothing has to move")
         return
     out.print(f"\n{plural(done.moves, f'{done.moves} move')}: {done.reason}")
-    out.print(f"  out  {_names(done.removed)}")
-    out.print(f"  in   {_names(done.added)}")
+    out.print(f"  out  {listed(done.removed)}")
+    out.print(f"  in   {listed(done.added)}")
     print_masks(out, done.after)
     out.print()
     out.print(Text(f"after   {found.after.verdict}: {found.after.rule}", style="bold"))
@@ -58,12 +47,12 @@ def print_robustness(out: Console, found: Robustness) -> None:
         else "  survived   no loss for sure"
     )
     out.print(
-        f"  fatal      {_names(found.fatal)}: MP = 0 without "
+        f"  fatal      {listed(found.fatal)}: MP = 0 without "
         f"{'it' if len(found.fatal) == 1 else 'them'}, error at most {float_text(found.error)}"
     )
-    alone = f"all {size}" if len(found.coloops) == size else _names(found.coloops)
+    alone = f"all {size}" if len(found.coloops) == size else listed(found.coloops)
     out.print(f"  coloops    {alone} (each fatal alone)")
     if len(found.coloops) == size:
         return
-    lines = ", ".join(found.lines[:_MOST]) + (", …" if len(found.lines) > _MOST else "")
+    lines = ", ".join(found.lines[:MOST_NAMES]) + (", …" if len(found.lines) > MOST_NAMES else "")
     out.print(f"  lines      {lines or 'none'} (fatal where all their weights are lost)")

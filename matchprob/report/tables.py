@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from algebra.networks.limits import plural
-from algebra.problems.allocation import Allocation
+from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
@@ -29,6 +29,22 @@ WIDEST = 48
 _MOST_COUNTS, _MOST_KINDS = 64, 10
 # Columns of text, folded where a page is narrow, and how narrow they may become.
 _WRAPPED, _LEAST = ("note", "what"), 16
+
+
+# Weights that are listed by name.
+MOST_NAMES = 16
+
+
+def listed(cells: Sequence[Cell]) -> str:
+    """Weights on a line; of many the first and how many there are.
+
+    Examples
+    --------
+    >>> listed([("W", 0, 1), ("W", 1, 1)]), listed([])
+    ('W[0,1] W[1,1]', 'none')
+    """
+    text = " ".join(f"{n}[{i},{j}]" for n, i, j in cells[:MOST_NAMES])
+    return text + (f" … ({len(cells)})" if len(cells) > MOST_NAMES else "") if cells else "none"
 
 
 def table(*columns: str, right: Sequence[str] = ()) -> Table:

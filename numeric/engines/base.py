@@ -259,6 +259,8 @@ def check_engine(name: str, resources: Resources) -> None:
 
 
 def _entry(name: str) -> _Entry:
+    if not isinstance(name, str):
+        raise InputError(f"`engine` ({shown(name)}) must be one of " + ", ".join(engines()))
     if name not in _ENTRIES:
         _load()
     if name not in _ENTRIES:

@@ -162,7 +162,7 @@ class Store:
     ----------
     path : str or Path
     create : bool, optional
-        Whether a missing file is made.
+        Whether a missing file is made; what is opened to be read must not be misspelled.
     write : bool, optional
         Whether it is written to.
 
@@ -172,13 +172,13 @@ class Store:
         Where the file is missing, damaged, or something else than a store.
     """
 
-    def __init__(self, path: str | Path, *, create: bool = True, write: bool = True) -> None:
+    def __init__(self, path: str | Path, *, create: bool = False, write: bool = True) -> None:
         self.path = Path(path)
         self._write = write
         create = create and write
         if not self.path.exists():
             if not create:
-                raise InputError(f"{self.path}: no such store")
+                raise InputError(f"{self.path}: no such store; Store(…, create=True) makes one")
             if not self.path.parent.is_dir():
                 raise InputError(f"{self.path}: no folder {self.path.parent}")
         elif self.path.is_dir():

@@ -19,7 +19,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from algebra.errors import InputError, whole_number
+from algebra.errors import InputError, shown, whole_number
 from algebra.problems.problem import Problem
 from algebra.time_limits import OutOfTime, check_time, positive_seconds, unlimited, within
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
@@ -108,7 +108,11 @@ def shared(
 ) -> Iterator[tuple[Store | None, Workers]]:
     """The store and the workers of several studies; what is opened here is closed."""
     with ExitStack() as stack:
-        kept = stack.enter_context(Store(store)) if isinstance(store, str | Path) else store
+        kept = (
+            stack.enter_context(Store(store, create=True))
+            if isinstance(store, str | Path)
+            else store
+        )
         yield kept, stack.enter_context(closing(make_workers(workers, scheduler)))
 
 
@@ -174,7 +178,9 @@ class Study:
             raise InputError(f"`workers` ({workers!r}) must be a whole number, at least 1")
         self._own_workers = isinstance(workers, int)
         self._own_store = not isinstance(store, Store)
-        self.store = Store(store) if isinstance(store, str | Path) else store
+        if store is not None and not isinstance(store, (str, Path, Store)):
+            raise InputError(f"`store` ({shown(store)}) must be the name of a file, or a Store")
+        self.store = Store(store, create=True) if isinstance(store, str | Path) else store
         self._id = self.store.study(self.work, _version(), name) if self.store else 0
         self._records: dict[int, InstanceCount] = {}
         self._free: dict[int, InstanceCount] = {}
@@ -253,7 +259,8 @@ class Study:
             Of the first n trials without a gap.
         """
         check_trials(trials)
-        if half_width is not None and not 0 < half_width < 0.5:
+        is_number = isinstance(half_width, (int, float)) and not isinstance(half_width, bool)
+        if half_width is not None and not (is_number and 0 < half_width < 0.5):
             raise InputError(f"`half_width` ({half_width!r}) must lie between 0 and 0.5")
         positive_seconds(timeout, "timeout")
         stops = list(_looks(trials)) if half_width else [trials]

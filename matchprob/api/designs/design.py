@@ -12,9 +12,10 @@ from typing import Any
 from algebra.design.demand import Demand, demand
 from algebra.design.proof import proof_of
 from algebra.design.result import Design
-from algebra.errors import InputError
-from algebra.problems.allocation import Allocation, Cell
+from algebra.errors import InputError, given_list, given_mapping, whole_number
+from algebra.problems.allocation import Allocation, Cell, check_cell
 from algebra.problems.problem import Problem
+from algebra.problems.tables import edge_list
 from algebra.ranks.jacobian import all_cells
 from algebra.results import Result
 from algebra.time_limits import positive_seconds, within
@@ -82,8 +83,14 @@ class DesignResult(Result):
         return proof_of(self.asked, self.design).to_dict()
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON object of ``matchprob design``."""
-        return self.design.to_dict()
+        """The JSON object of ``matchprob design``; `weights` are the chosen ones by name."""
+        return {**self.design.to_dict(), "weights": self.columns()["weight"]}
+
+    def edges(self) -> str:
+        """The chosen weights as an edge list: pre, post, cost (CSV)."""
+        cells = self.allocation.cells
+        costs = {cell: str(self.asked.cost([cell])) for cell in cells}
+        return edge_list(self.problem.names, costs)
 
     picture = "design"
 
@@ -107,6 +114,13 @@ class DesignResult(Result):
             "weight": [self.problem.names.cell(cell) for cell in cells],
             "cost": [str(self.asked.cost([cell])) for cell in cells],
         }
+
+
+def _cells(given: Any, name: str) -> list[Cell]:
+    cells = given_list(given, name, '[("W", 0, 1)]')
+    for cell in cells:
+        check_cell(cell, name)
+    return cells
 
 
 def allowed_cells(problem: Problem) -> list[Cell]:
@@ -148,17 +162,23 @@ class DemandOptions:
             raise InputError(
                 f"a {network.title} network has no minimal allocations: every one is free of MP = 0"
             )
-        for name in self.matrices:
+        given = self.matrices
+        matrices = given_list([given] if isinstance(given, str) else given, "matrices", '["W"]')
+        for name in matrices:
             network.shape_of(name)
-        if self.matrices:
-            allowed = [cell for cell in allowed if cell[0] in self.matrices]
+        if matrices:
+            allowed = [cell for cell in allowed if cell[0] in matrices]
+        costs = given_mapping(self.costs, "costs", '{("W", 0, 1): 2}')
+        for cell in costs:
+            check_cell(cell, "costs")
+        budget = None if self.budget is None else whole_number(self.budget, "budget", 0)
         options: dict[str, Any] = {
             "allowed": allowed,
-            "forbidden": list(self.forbidden),
-            "must": list(self.must),
-            "costs": dict(self.costs),
-            "caps": dict(self.caps or {}),
-            "budget": self.budget,
+            "forbidden": _cells(self.forbidden, "forbidden"),
+            "must": _cells(self.must, "must"),
+            "costs": costs,
+            "caps": given_mapping(self.caps, "caps", '{"row": 3}'),
+            "budget": budget,
             "support": problem.support,
             "seed": seed,
         }
@@ -230,7 +250,7 @@ def design(
         raise InputError(f"`goal` ({goal!r}) must be one of " + ", ".join(GOALS))
     if line not in ("row", "column"):
         raise InputError(f"`line` ({line!r}) must be row or column")
-    options = DemandOptions(costs or {}, must, forbidden, matrices, caps, budget)
+    options = DemandOptions({} if costs is None else costs, must, forbidden, matrices, caps, budget)
     search = RaceOptions(
         line, seconds, count_timeout, relaxation,
         root_counter(count_timeout), problem=problem,

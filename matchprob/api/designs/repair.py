@@ -18,6 +18,7 @@ from algebra.design.robustness import Robustness
 from algebra.errors import InputError
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
+from algebra.problems.tables import edge_list
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.results import Result, named
@@ -87,7 +88,14 @@ class RepairResult(Result):
             }
             for when, c in (("before", self.before), ("after", self.after))
         }
-        return {**found, **verdicts, "equations": self.before.equations}
+        cells = self.problem.allocation.cells
+        weights = [self.problem.names.cell(cell) for cell in cells]
+        return {**found, **verdicts, "equations": self.before.equations, "weights": weights}
+
+    def edges(self) -> str:
+        """The weights that learn afterwards as an edge list: pre, post (CSV)."""
+        cells = dict.fromkeys(self.problem.allocation.cells, "")
+        return edge_list(self.problem.names, cells, "")
 
 
 def repair(
@@ -154,7 +162,7 @@ def repair(
         fine = before.verdict == "maximal" or (goal == "positive" and before.verdict != "minimal")
         if fine and not (must or forbidden or caps):
             return RepairResult(None, before, before)
-        options = DemandOptions(costs or {}, must, forbidden, (), caps)
+        options = DemandOptions({} if costs is None else costs, must, forbidden, (), caps)
         search = SearchOptions(
             seconds=seconds, timeout=count_timeout, relaxation=relaxation,
             fallback=root_counter(count_timeout),

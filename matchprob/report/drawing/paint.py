@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
 from algebra.design.robustness import Robustness
-from algebra.errors import InputError
+from algebra.errors import InputError, shown
 from algebra.identify.identification import Identification
 from algebra.linalg.rational import nearest_double
 from algebra.problems.allocation import Allocation, Cell
@@ -87,6 +87,11 @@ class Picture:
 def paint(found: Result, ax: Axes | None = None) -> Axes:
     """Draw a result, in a new figure of pyplot's where no axes are given."""
     picture = _picture(found)
+    if ax is not None and not isinstance(ax, Axes):
+        raise InputError(
+            f"`ax` ({shown(ax)}) must be axes of matplotlib; to write a file: "
+            "result.plot().figure.savefig(name)"
+        )
     if ax is None:
         # Through pyplot, so that a notebook shows the figure and `plt.show()` finds it.
         figure, ax = plt.subplots(figsize=picture.inches(found), layout="constrained")

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from algebra.errors import InputError
 from algebra.networks.linear import LinearEstimator
+from algebra.networks.recurrent import LinearRNN
 from algebra.problems.files import load_problem
 from algebra.problems.names import Names
-from algebra.problems.tables import Edges, check_shape, parse_rows
+from algebra.problems.tables import Edges, check_shape, edge_list, parse_rows, read_names
 
 MASK = [["0", "1"], ["1", "0"]]
 
@@ -62,7 +63,7 @@ def test_edges_are_onto_rows_from_columns():
     ("text", "words"),
     [
         ("pre,cost\n0,1\n", "one column `post`"),
-        ("pre,post,weight\n0,1,3\n", "pre, post and, of costs, cost"),
+        ("pre,post,length\n0,1,3\n", "pre, post and at most one of"),
         ("pre,post\n0\n", "1 entries"),
         ("pre,post\n,1\n", "edge 1 lacks `pre`"),
         ("", "empty"),
@@ -109,3 +110,48 @@ def test_problem_files_take_them(tmp_path):
     path.write_text(text + '[learnable]\nW = "edges.csv"\n')
     with pytest.raises(InputError, match="`pre` 7 is outside: W has columns 0 to 1"):
         load_problem(path)
+
+
+NAMED = Names(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"neurons": ["PV", "SST"]})
+
+
+@pytest.mark.parametrize(
+    ("third", "value"), [("", ""), (",cost", ",2"), (",weight", ",-0.5"), (",sign", ",-1")]
+)
+def test_a_third_column(third, value):
+    """Cost, weight or sign: the same edges; a weight of 0 is none; another column is refused."""
+    found = parse_rows(f"pre,post{third}\nPV,SST{value}\n")
+    assert found.column == third.removeprefix(",")
+    assert found.mask(NAMED, "W") == [[0, 0], [1, 0]]
+    none = parse_rows("pre,post,weight\nPV,SST,0.0\nPV,PV,1\n")
+    assert none.mask(NAMED, "W") == [[1, 0], [0, 0]]
+    with pytest.raises(InputError, match="at most one of cost, weight, sign"):
+        parse_rows("pre,post,length\nPV,SST,1\n")
+
+
+def test_edges_are_written_as_they_are_read():
+    """An edge list that is read back gives the weights; several matrices are named."""
+    cells = {("W", 1, 0): "5/2", ("W", 0, 0): "1"}
+    text = edge_list(NAMED, cells)
+    assert text == "pre,post,cost\nPV,SST,5/2\nPV,PV,1\n"
+    assert parse_rows(text).cells(NAMED, "W") == {(1, 0): "5/2", (0, 0): "1"}
+    assert edge_list(NAMED, {("W", 1, 0): ""}, "") == "pre,post\nPV,SST\n"
+    both = edge_list(NAMED, {("W", 1, 0): "1", ("D", 0, 1): "1"})
+    assert both == "matrix,pre,post,cost\nW,PV,SST,1\nD,SST,0,1\n"
+
+
+def test_names_of_units_from_a_file(tmp_path):
+    """One a line, with or without a header and further columns; in a problem file too."""
+    (tmp_path / "a.txt").write_text("PV\nSST\n")
+    (tmp_path / "b.csv").write_text("name,type\nPV,inhibitory\nSST,inhibitory\n")
+    text = "[network]\nkind='lrnn'\nn=2\nT=2\nb=1\nd=1\nm=2\n[names]\nneurons='{}'\n"
+    for file in ("a.txt", "b.csv"):
+        assert read_names(tmp_path / file) == ["PV", "SST"]
+        (tmp_path / "p.toml").write_text(text.format(file))
+        problem = load_problem(tmp_path / "p.toml", need_learnable=False)
+        assert problem.names.cell(("W", 0, 1)) == "W[PV,SST]"
+    (tmp_path / "empty.txt").write_text("name\n")
+    for file, words in (("none.txt", "does not exist"), ("empty.txt", "empty"), ("x", "list of")):
+        (tmp_path / "p.toml").write_text(text.format(file))
+        with pytest.raises(InputError, match=words):
+            load_problem(tmp_path / "p.toml", need_learnable=False)

@@ -85,3 +85,24 @@ def test_axes_have_the_names(circuit):
     assert [t.get_text() for t in axes.get_yticklabels()] == ["PV", "SST", "E1"]
     table = mp.identify("circuit.toml").columns()
     assert table["weight"] == ["W[PV,PV]", "W[PV,SST]", "W[PV,E1]"]
+
+
+def test_what_was_chosen_is_named_and_written(circuit, capsys):
+    """Text, JSON and an edge list name the chosen synapses; the list can learn in a new problem."""
+    (circuit / "free.toml").write_text(TEXT.replace('[learnable]\nW = "plastic.csv"\n', ""))
+    line = "design free.toml --matrix W --write chosen.csv"
+    assert "weights      W[PV,PV]" in run(line, capsys)
+    table = (circuit / "chosen.csv").read_text()
+    assert table.startswith("pre,post,cost\nPV,PV,1\n")
+    data = json.loads(run("design free.toml --matrix W --json", capsys))
+    assert data["weights"][0] == "W[PV,PV]"
+    (circuit / "chosen.toml").write_text(TEXT.replace("plastic.csv", "chosen.csv"))
+    chosen = mp.load_problem(circuit / "chosen.toml")
+    assert [list(cell) for cell in chosen.allocation.cells] == data["cells"]
+    run("repair circuit.toml --write mended.csv", capsys)
+    data = json.loads(run("repair circuit.toml --json", capsys))
+    lines = (circuit / "mended.csv").read_text().splitlines()
+    assert lines[0] == "pre,post"
+    assert len(lines) == 1 + len(data["weights"])
+    run("record circuit.toml --what entries --write seen.csv", capsys)
+    assert (circuit / "seen.csv").read_text().startswith('name,cost\n"entry 0,0",1\n')

@@ -154,7 +154,7 @@ def test_completion():
 def test_what_a_store_holds_is_counted_in_it(tmp_path, capsys):
     """A run that ends early: trials that were finished but not kept are not said to be kept."""
     path = tmp_path / "s.sqlite"
-    with Store(path) as store:
+    with Store(path, create=True) as store:
         store.add(store.study(Work.of(load_problem("examples/diagonal.toml"), 0)), [])
     with pytest.raises(typer.Exit):
         finish(760, 20_000, "trials", "estimate", path, "the disk is full")

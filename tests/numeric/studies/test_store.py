@@ -28,7 +28,7 @@ def count(k, real=0):
 
 def test_what_is_written_is_read(tmp_path):
     """Every field of a trial comes back, in a new process of the file."""
-    with Store(tmp_path / "s.sqlite") as store:
+    with Store(tmp_path / "s.sqlite", create=True) as store:
         study = store.study(WORK, "1.2")
         assert store.add(study, [count(0, 2), count(3, 0), count(1, None)]) == 3
         assert store.add(study, [count(0, 0)]) == 0
@@ -47,7 +47,10 @@ def test_what_is_written_is_read(tmp_path):
 
 def test_results_of_experiments(tmp_path):
     """Kept by what was done and its number, written once, merged; a store without any has none."""
-    with Store(tmp_path / "a.sqlite") as ours, Store(tmp_path / "b.sqlite") as theirs:
+    with (
+        Store(tmp_path / "a.sqlite", create=True) as ours,
+        Store(tmp_path / "b.sqlite", create=True) as theirs,
+    ):
         assert ours.results("x") == {}
         ours.keep("x", 3, {"error": 1e-28})
         ours.keep("x", 3, {"error": 2.0})
@@ -65,7 +68,7 @@ def test_results_of_experiments(tmp_path):
 
 def test_studies_are_kept_apart(tmp_path):
     """Another seed is another study."""
-    with Store(tmp_path / "s.sqlite") as store:
+    with Store(tmp_path / "s.sqlite", create=True) as store:
         first, second = store.study(WORK), store.study(Work.of(PROBLEM, 1))
         store.add(first, [count(0, 2)])
         assert store.records(second) == {}
@@ -79,10 +82,10 @@ def test_foreign_files(tmp_path, content):
     path = tmp_path / "s.sqlite"
     path.write_bytes(content)
     if not content:
-        Store(path).close()
+        Store(path, create=True).close()
         return
     with pytest.raises(InputError, match="not a matchprob store"):
-        Store(path)
+        Store(path, create=True)
     assert path.read_bytes() == content
 
 
@@ -92,18 +95,18 @@ def test_other_databases(tmp_path):
     with sqlite3.connect(path) as db:
         db.execute("CREATE TABLE mine (x)")
     with pytest.raises(InputError, match="not a matchprob store"):
-        Store(path)
-    Store(tmp_path / "s.sqlite").close()
+        Store(path, create=True)
+    Store(tmp_path / "s.sqlite", create=True).close()
     with sqlite3.connect(tmp_path / "s.sqlite") as db:
         db.execute("PRAGMA user_version=99")
     with pytest.raises(InputError, match="version 99"):
-        Store(tmp_path / "s.sqlite")
+        Store(tmp_path / "s.sqlite", create=True)
 
 
 def test_damage_is_noticed(tmp_path):
     """A store with overwritten pages says so instead of giving trials."""
     path = tmp_path / "s.sqlite"
-    with Store(path) as store:
+    with Store(path, create=True) as store:
         study = store.study(WORK)
         store.add(study, [count(k, 2) for k in range(3000)])
         store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -120,19 +123,19 @@ def test_missing_files(tmp_path):
     with pytest.raises(InputError, match="no such store"):
         Store(tmp_path / "s.sqlite", create=False)
     with pytest.raises(InputError, match="no folder"):
-        Store(tmp_path / "none" / "s.sqlite")
+        Store(tmp_path / "none" / "s.sqlite", create=True)
 
 
 def test_claims(tmp_path):
     """Trials another live process is at are left to it; a dead one's are free again."""
     path = tmp_path / "s.sqlite"
-    with Store(path) as store:
+    with Store(path, create=True) as store:
         study = store.study(WORK)
         assert store.claim(study, [0, 1, 2]) == [0, 1, 2]
         assert store.claim(study, [2, 3]) == [2, 3]
         script = (
             "import sys; from numeric.studies.store import Store\n"
-            f"with Store({str(path)!r}) as s:\n"
+            f"with Store({str(path)!r}, create=True) as s:\n"
             "    print(s.claim(1, [3, 4, 5])); sys.stdout.flush()\n"
             "    import os; os.kill(os.getpid(), 9)\n"
         )
@@ -145,7 +148,10 @@ def test_claims(tmp_path):
 
 def test_merge(tmp_path):
     """New studies and trials are taken in; a contradiction stops the merge untouched."""
-    with Store(tmp_path / "a.sqlite") as a, Store(tmp_path / "b.sqlite") as b:
+    with (
+        Store(tmp_path / "a.sqlite", create=True) as a,
+        Store(tmp_path / "b.sqlite", create=True) as b,
+    ):
         a.add(a.study(WORK), [count(0, 2), count(1, 0)])
         b.add(b.study(WORK), [count(1, 0), count(2, 2)])
         b.add(b.study(Work.of(PROBLEM, 9)), [count(0, 0)])
@@ -164,7 +170,7 @@ def test_full_disk_ends_a_study_with_what_is_done(tmp_path):
     """Where the store takes no more, the estimate so far comes back, and the file stays whole."""
     problem = PROBLEM
     path = tmp_path / "s.sqlite"
-    with Store(path) as store, Study(problem, store=store) as study:
+    with Store(path, create=True) as store, Study(problem, store=store) as study:
         study.run(20)
         (pages,) = store._db.execute("PRAGMA page_count").fetchone()
         store._db.execute(f"PRAGMA max_page_count={pages}")

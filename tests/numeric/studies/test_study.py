@@ -117,7 +117,7 @@ def killed_many_times(tmp_path, kills, trials, workers, problem):
         patience = time.monotonic() + 60
         while process.poll() is None and time.monotonic() < patience:
             if store.exists():
-                with Store(store) as opened:
+                with Store(store, create=True) as opened:
                     done = sum(s.trials for s in opened.studies())
             if done > before:
                 break
@@ -133,7 +133,7 @@ def killed_many_times(tmp_path, kills, trials, workers, problem):
 def test_killed_and_resumed(tmp_path, workers):
     """SIGKILL at random moments, then resumed: record by record the undisturbed run."""
     store = killed_many_times(tmp_path, many(5), 100_000, workers, RANDOM)
-    with Store(store) as opened:
+    with Store(store, create=True) as opened:
         opened.check()
         kept = opened.records(1)
     trials = many(250)
@@ -145,7 +145,7 @@ def test_killed_and_resumed(tmp_path, workers):
 def test_killed_twenty_times(tmp_path):
     """Twenty kills, then 3,000 trials: record by record the undisturbed run."""
     store = killed_many_times(tmp_path, 20, 1_000_000, 2, DIAGONAL)
-    with Store(store) as opened:
+    with Store(store, create=True) as opened:
         opened.check()
     assert records_of(DIAGONAL, 3000, store=store) == records_of(DIAGONAL, 3000)
 

@@ -82,7 +82,7 @@ def test_names_and_what_tells_apart(tmp_path):
     from numeric.studies.apart import apart
 
     path = tmp_path / "s.sqlite"
-    with Store(path) as store:
+    with Store(path, create=True) as store:
         for study, name in zip(studies(store=store), ("one", ""), strict=True):
             study.run(3)
             store.study(study.work, name=name)
@@ -92,11 +92,11 @@ def test_names_and_what_tells_apart(tmp_path):
             "W[0,0] W[1,1]", "W[0,1] W[1,0]",
         ]  # fmt: skip
     assert sorted(p.name for p in tmp_path.iterdir()) == ["s.sqlite"]
-    with Store(path) as store:
+    with Store(path, create=True) as store:
         store.rename(2, "two")
         store.study(studies()[0].work, name="another")
         assert [s.name for s in store.studies()] == ["one", "two"]
-        with Store(tmp_path / "t.sqlite") as other:
+        with Store(tmp_path / "t.sqlite", create=True) as other:
             other.merge(store)
             assert [s.name for s in other.studies()] == ["one", "two"]
 

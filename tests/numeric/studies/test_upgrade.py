@@ -35,7 +35,7 @@ def old(tmp_path):
 
 def test_reasons_of_an_old_store(old):
     """Each trial has the reason that its words gave; the lost one is gone."""
-    with Store(old) as store:
+    with Store(old, create=True) as store:
         found = {
             s.id: Counter(c.reason for c in store.records(s.id).values()) for s in store.studies()
         }
@@ -66,7 +66,7 @@ def test_an_old_study_goes_on(old):
 
 def test_an_upgraded_store_is_opened_again(old):
     """The second opening changes nothing."""
-    with Store(old) as store:
+    with Store(old, create=True) as store:
         first = {s.id: store.records(s.id) for s in store.studies()}
     with Store(old, create=False) as store:
         assert {s.id: store.records(s.id) for s in store.studies()} == first
@@ -138,7 +138,7 @@ def test_results_of_version_0_1(tmp_path):
     with pytest.raises(InputError, match="not a matchprob store"):
         Store(path, write=False)
     for _ in range(2):
-        with Store(path) as store:
+        with Store(path, create=True) as store:
             done = {**setting, "experiment": "normalization"}
             repeat = done.pop("repeat")
             kept = store.results(json.dumps(done, sort_keys=True))
@@ -151,4 +151,4 @@ def test_results_of_version_0_1(tmp_path):
     db.commit()
     db.close()
     with pytest.raises(InputError, match="not a matchprob store"):
-        Store(other)
+        Store(other, create=True)

@@ -1,0 +1,80 @@
+"""Calls with values of the wrong type: one line that names the argument, in words."""
+
+import numpy as np
+import pytest
+
+import matchprob as mp
+
+NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+P = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
+FREE = mp.Problem(NET, {})
+ONES = np.ones((2, 2))
+
+CALLS = {
+    "with_allocation(dict of another matrix)": lambda: P.with_allocation({"Q": [[1]]}),
+    "with_allocation(None)": lambda: P.with_allocation(None),
+    "Problem(str)": lambda: mp.Problem("lrnn", {"W": [[1]]}),
+    "load_problem(int)": lambda: mp.load_problem(3),
+    "design costs=array": lambda: mp.design(FREE, costs=ONES),
+    "design costs=dict of arrays": lambda: mp.design(FREE, costs={"W": ONES}),
+    "design costs=number": lambda: mp.design(FREE, costs=3),
+    "design caps=3": lambda: mp.design(FREE, caps=3),
+    "design caps=list": lambda: mp.design(FREE, caps=["row"]),
+    "design must=str": lambda: mp.design(FREE, must="W[0,1]"),
+    "design must=cell": lambda: mp.design(FREE, must=("W", 0, 1)),
+    "design must=3": lambda: mp.design(FREE, must=3),
+    "design forbidden=array": lambda: mp.design(FREE, forbidden=ONES),
+    "design matrices=3": lambda: mp.design(FREE, matrices=3),
+    "design budget=str": lambda: mp.design(FREE, budget="3"),
+    "design timeout=None": lambda: mp.design(FREE, timeout=None),
+    "repair costs=array": lambda: mp.repair(P, costs=ONES),
+    "certify timeout=None": lambda: mp.certify(P, timeout=None),
+    "certify seed=-1": lambda: mp.certify(P, seed=-1),
+    "identify seed=str": lambda: mp.identify(P, seed="a"),
+    "identify timeout=None": lambda: mp.identify(P, timeout=None),
+    "estimate timeout=None": lambda: mp.estimate(P, 4, timeout=None),
+    "estimate store=3": lambda: mp.estimate(P, 4, store=3),
+    "estimate half_width=str": lambda: mp.estimate(P, 4, half_width="x"),
+    "estimate seed=None": lambda: mp.estimate(P, 4, seed=None),
+    "count engine=list": lambda: mp.count(P, engine=["exact"]),
+    "record what=3": lambda: mp.record(P, 3),
+    "record costs=list": lambda: mp.record(P, costs=[1]),
+    "record caps=3": lambda: mp.record(P, caps=3),
+    "record must=str": lambda: mp.record(P, must="output 0"),
+    "atlas budget=str": lambda: mp.atlas(NET, "2"),
+    "plot(name of a file)": lambda: mp.certify(P).plot("a.png"),
+    "plot(3)": lambda: mp.identify(P).plot(3),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_words_instead_of_python_s_errors(call):
+    """An InputError of one line that quotes an argument by name."""
+    with pytest.raises(mp.InputError) as caught:
+        call()
+    text = str(caught.value)
+    assert "`" in text
+    assert "\n" not in text
+
+
+def test_masks_as_an_allocation():
+    """`with_allocation` takes masks too."""
+    assert P.with_allocation({"W": [[1, 1], [0, 0]]}).allocation.cells == (("W", 0, 0), ("W", 0, 1))
+
+
+def test_a_problem_is_printed_on_one_line():
+    """However large its masks are, and with what it has besides."""
+    net = mp.LinearRNN(n=100, T=2, b=1, d=1, m=2)
+    problem = mp.Problem(
+        net, {"W": np.ones((100, 100), int)}, constraints=mp.Constraints(max_abs=1)
+    )
+    assert repr(problem) == f"Problem({net}; 10000 learnable in W; [constraints])"
+
+
+def test_a_store_that_is_misspelled_is_not_made(tmp_path):
+    """To read a store does not make a file; to make one is asked for."""
+    with pytest.raises(mp.InputError, match="no such store"):
+        mp.Store(tmp_path / "typo.sqlite")
+    assert not (tmp_path / "typo.sqlite").exists()
+    mp.Store(tmp_path / "new.sqlite", create=True).close()
+    assert (tmp_path / "new.sqlite").exists()
