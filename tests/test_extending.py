@@ -5,12 +5,18 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.axes import Axes
 
 from algebra.problems.files import load_problem
+from algebra.programs.onnx import OPERATORS, read_onnx
+from algebra.programs.onnx.scope import Call
+from algebra.programs.onnx.values import Item
 from matchprob.figures import FIGURES, Run
 from numeric.engines.base import engine_info, unregister
+from numeric.programs.doubles import labels
+from tests.onnx_models import Net, onnx
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -25,7 +31,7 @@ def block(word):
 
 def test_every_example_is_tried():
     """No example without a test here."""
-    assert len(BLOCKS) == 3
+    assert len(BLOCKS) == 4
 
 
 def test_the_kind_is_the_one_in_the_tree():
@@ -50,6 +56,19 @@ def test_the_engine_registers_itself():
         assert (info.complete, set(info.families)) == (False, {"linear"})
     finally:
         unregister("teacher")
+
+
+def test_the_operator_computes(tmp_path, monkeypatch):
+    """The example, entered in the table, gives x/(1 + |x|), as ONNX's reference does."""
+    names = {"np": np, "Call": Call, "Item": Item}
+    exec(compile(block("def _softsign"), "docs/extending.md", "exec"), names)
+    monkeypatch.setitem(OPERATORS, "Softsign", names["_softsign"])
+    net = Net()
+    path = tmp_path / "softsign.onnx"
+    onnx.save(net.model(net("Softsign", net.input("x", 3))), str(path))
+    X = np.random.default_rng(0).standard_normal((3, 4))
+    [expected] = onnx.reference.ReferenceEvaluator(str(path)).run(None, {"x": X.T})
+    assert np.allclose(labels(read_onnx(path).program, {}, {"x": X}), expected.T)
 
 
 def test_the_figure_registers_itself(tmp_path):

@@ -12,6 +12,8 @@ from algebra.errors import InputError, one_line, shown
 # Files beyond this cannot be asked anything on one machine.
 LARGEST_FILE = 1 << 30
 MOST_NODES = 50_000
+# What the axis of the samples is called where the file has no name for it.
+BATCH_NAME = "batch"
 INSTALL = "pip install 'matchprob[onnx]'"
 
 
@@ -119,13 +121,23 @@ def _checked(model: Any, path: Path, sizes: Mapping[str, int]) -> Opened:
         model = inline_local_functions(model)
     given = {tensor.name for tensor in model.graph.initializer}
     _check_sizes(sizes, model, path)
-    inputs = [_input(value, path, sizes) for value in model.graph.input if value.name not in given]
+    inputs: list[Input] = []
+    for value in model.graph.input:
+        if value.name not in given:
+            # The axis of the samples is the first of the first input.
+            start = inputs[0].sizes[0] if inputs and inputs[0].sizes else ""
+            inputs.append(_input(value, path, sizes, start if isinstance(start, str) else ""))
     if not inputs:
         raise InputError(f"{path}: the graph has no inputs, so there are no samples")
     return Opened(model.graph, opset, tuple(inputs))
 
 
-def _input(value: Any, path: Path, sizes: Mapping[str, int]) -> Input:
+def _named(name: str, axis: int, size: str, sizes: Mapping[str, int]) -> int | None:
+    """The number said for an axis: by its name, or by the input and the number of the axis."""
+    return sizes.get(f"{name}.{axis}", sizes.get(size) if size else None)
+
+
+def _input(value: Any, path: Path, sizes: Mapping[str, int], first: str) -> Input:
     kind = value.type.WhichOneof("value")
     if kind != "tensor_type" or not value.type.tensor_type.HasField("shape"):
         raise InputError(f"{path}: the input `{one_line(value.name)}` is no tensor of known shape")
@@ -133,27 +145,30 @@ def _input(value: Any, path: Path, sizes: Mapping[str, int]) -> Input:
     for k, dim in enumerate(value.type.tensor_type.shape.dim):
         if dim.WhichOneof("value") == "dim_value" and dim.dim_value > 0:
             found.append(dim.dim_value)
-        elif k == 0 and dim.dim_param not in sizes:
-            found.append(dim.dim_param or "batch")
-        elif dim.dim_param in sizes:
-            found.append(sizes[dim.dim_param])
+        elif (named := _named(value.name, k, dim.dim_param, sizes)) is not None:
+            found.append(named)
+        elif k == 0:
+            first = dim.dim_param or BATCH_NAME
+            found.append(first)
+        elif dim.dim_param == first and first:
+            found.append(first)
         else:
-            name = one_line(dim.dim_param) or "?"
+            name = one_line(dim.dim_param or f"{value.name}.{k}")
             raise InputError(
-                f"{path}: axis {k} of the input `{one_line(value.name)}` has no size "
-                f"(`{name}`): say one by `sizes = {{ {name} = 8 }}` (--size {name}=8), or export "
-                "with fixed sizes; only the first axis, that of the samples, may be without"
+                f"{path}: axis {k} of the input `{one_line(value.name)}` has no size: say one by "
+                f'`sizes = {{ "{name}" = 8 }}` (--size {name}=8), or export with fixed sizes; only '
+                "the axis of the samples, the first of the first input, may be without"
             )
     return Input(value.name, tuple(found), value.type.tensor_type.elem_type)
 
 
 def _check_sizes(sizes: Mapping[str, int], model: Any, path: Path) -> None:
-    known = {
-        dim.dim_param
-        for value in model.graph.input
-        for dim in value.type.tensor_type.shape.dim
-        if dim.dim_param
-    }
+    known = set()
+    for value in model.graph.input:
+        dims = value.type.tensor_type.shape.dim
+        known |= {dim.dim_param for dim in dims if dim.dim_param}
+        known |= {f"{value.name}.{k}" for k, dim in enumerate(dims) if not dim.dim_value}
+        known |= set() if dims else {value.name}
     for name, size in sizes.items():
         if name not in known:
             has = ", ".join(sorted(known)) or "none"

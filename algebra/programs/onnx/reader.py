@@ -80,7 +80,8 @@ def read_onnx(
     ----------
     path : str or Path
     sizes : mapping of str to int, optional
-        Numbers for sizes of inputs that the file gives a name only.
+        Numbers for sizes of inputs that the file gives a name only (``"seq"``), or not even that
+        (``"x.2"``: axis 2 of the input x); and for inputs that are one number.
     constants : sequence of str, optional
         Names, or patterns of names, of tensors that are numbers and no weights.
     output : str, optional
@@ -98,7 +99,7 @@ def read_onnx(
     path = Path(path)
     opened = open_model(path, dict(sizes or {}))
     try:
-        return _Reader(opened, path, constants).run(output)
+        return _Reader(opened, path, constants, dict(sizes or {})).run(output)
     except MemoryError:
         raise InputError(f"{path}: it is too large for the memory of this machine") from None
 
@@ -108,6 +109,8 @@ class _Reader:
     opened: Opened
     path: Path
     constants: Sequence[str]
+    sizes: Mapping[str, int]
+    first: int | str = 0
     build: Builder = field(default_factory=Builder)
     known: dict[str, Known | Parameter] = field(default_factory=dict)
     values: dict[str, tuple[np.ndarray, int]] = field(default_factory=dict)
@@ -119,7 +122,10 @@ class _Reader:
         graph = self.opened.graph
         self.moves = Moves(self.build, self._batch())
         for given in self.opened.inputs:
-            self.known[given.name] = self._input(given)
+            if not given.sizes and given.name in self.sizes:
+                self.known[given.name] = np.array(self.sizes[given.name], np.int64)
+            else:
+                self.known[given.name] = self._input(given)
         self._tensors(graph)
         self._nodes(graph.node)
         names = [value.name for value in graph.output]
@@ -141,24 +147,31 @@ class _Reader:
         return self.build.reshaped(value, (value_size(value.shape),))
 
     def _batch(self) -> int:
-        firsts = {given.sizes[0] for given in self.opened.inputs if given.sizes}
-        bare = [given.name for given in self.opened.inputs if not given.sizes]
-        if bare or len(firsts) > 1:
+        """The size of the axis of the samples: the first axis of the first input."""
+        sampled = [g for g in self.opened.inputs if g.sizes or g.name not in self.sizes]
+        first = sampled[0].sizes[0] if sampled and sampled[0].sizes else 0
+        self.first = first
+        # Where it is 1 then all that comes in belongs to one sample.
+        if first != 1 and not all(given.sizes.count(first) == 1 for given in sampled):
             told = ", ".join(
                 f"{one_line(given.name)} ({', '.join(map(str, given.sizes)) or 'a number'})"
                 for given in self.opened.inputs
             )
             raise InputError(
-                f"{self.path}: the first axis of every input must be that of the samples, with one "
-                f"size; the inputs are {told}"
+                f"{self.path}: every input must have the axis of the samples, the first of the "
+                f"first input, and single numbers be given (--size NAME=NUMBER); the inputs are "
+                f"{told}"
             )
-        [first] = firsts
         return BATCH if isinstance(first, str) else first
 
     def _input(self, given: Input) -> Item | Tokens:
-        own = tuple(size for size in given.sizes[1:] if isinstance(size, int))
-        if given.type in _WHOLE:
-            return Tokens(given.name, (1, *own))
+        place = given.sizes.index(self.first) if self.first != 1 else 0
+        rest = (*given.sizes[:place], *given.sizes[place + 1 :])
+        own = tuple(size for size in rest if isinstance(size, int))
+        if self.first == 1 and given.sizes[:1] != (1,):
+            own = tuple(size for size in given.sizes if isinstance(size, int))
+        if given.type in _WHOLE and place == 0:
+            return Tokens(given.name, (1, *own), own)
         if given.type not in (_BINARY32, _BINARY64):
             what = _TYPES.get(given.type, f"type {given.type}")
             raise InputError(
@@ -166,8 +179,10 @@ class _Reader:
                 "and float64 are read, and whole numbers that choose rows of a table"
             )
         block = self.build.sample(given.name, own)
-        batch = 0 if self.moves.batch > 1 else None
-        return Item(self.build.reshaped(block, (1, *own)), batch)
+        if self.moves.batch == 1:
+            return Item(self.build.reshaped(block, given.sizes))  # type: ignore[arg-type]
+        shape = (*own[:place], 1, *own[place:])
+        return Item(self.build.reshaped(block, shape), place)
 
     def _tensors(self, graph: Any) -> None:
         onnx = need_onnx()
@@ -184,12 +199,15 @@ class _Reader:
                 raise InputError(
                     f"{self.path}: the tensor `{one_line(name)}` cannot be read ({one_line(error)})"
                 ) from None
-            real = tensor.data_type in (_BINARY32, _BINARY64) and array.ndim
-            fixed = any(fnmatch.fnmatchcase(name, pattern) for pattern in self.constants)
-            usable = real and array.size and not fixed and bool(np.isfinite(array).all())
-            self.known[name] = Parameter(name, array) if usable else array
+            self.known[name] = Parameter(name, array) if self._usable(name, array) else array
         for tensor in graph.sparse_initializer:
             raise InputError(f"{self.path}: `{one_line(tensor.values.name)}` is a sparse tensor")
+
+    def _usable(self, name: str, array: np.ndarray) -> bool:
+        """Whether a tensor can be a weight."""
+        fixed = any(fnmatch.fnmatchcase(name, pattern) for pattern in self.constants)
+        real = array.dtype.kind == "f" and array.ndim > 0 and array.size > 0
+        return real and not fixed and bool(np.isfinite(array).all())
 
     # -- nodes -----------------------------------------------------------------------------
 
@@ -243,7 +261,16 @@ class _Reader:
         if node.op_type == "Constant":
             [(name, value)] = attributes(node).items()
             if name == "value":
-                return [onnx.numpy_helper.to_array(value)]
+                array = onnx.numpy_helper.to_array(value)
+                # Some exporters write weights as nodes, and no tensors at all.
+                bare = not len(self.opened.graph.initializer)
+                if (
+                    bare
+                    and node.output[0] not in self.known
+                    and self._usable(node.output[0], array)
+                ):
+                    return [Parameter(node.output[0], array)]  # type: ignore[list-item]
+                return [array]
         if node.op_type in ("Expand", "Tile", "Range") and max(
             (abs(int(v)) for array in inputs[1:] for v in array.ravel()), default=0
         ) >= max(self.moves.batch, 2):
@@ -303,7 +330,7 @@ class _Reader:
         if self.token_sizes.setdefault(tokens.name, size) != size:
             raise InputError(f"`{one_line(tokens.name)}` chooses rows of tables of different sizes")
         own = tokens.shape[1:]
-        block = self.build.sample(tokens.name, (*own, size))
+        block = self.build.sample(tokens.name, (*tokens.block, size))
         count = value_size(own)
         rows = self.build.reshaped(block, (count, size))
         flat = self.build.reshaped(table.value, (size, value_size(rest)))

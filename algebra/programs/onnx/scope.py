@@ -94,8 +94,12 @@ class Call(Moves):
             return "bias"
         if line and self.op == "Mul":
             return "norm"
+        # A weight that is moved before it is used says by its shape what it may be.
+        moved = self.op in ("Transpose", "Unsqueeze", "Reshape", "Concat", "Slice", "Split")
+        if moved and array.ndim == 1:
+            return "bias"
         products = ("MatMul", "Gemm", "Conv", *_RECURRENT)
-        return "matrix" if self.op in products and array.ndim > 1 else ""
+        return "matrix" if (moved or self.op in products) and array.ndim > 1 else ""
 
     def items(self) -> list[Item]:
         """All inputs."""

@@ -16,7 +16,7 @@ def _shape(call: Call) -> np.ndarray:
     if isinstance(found, Parameter):
         sizes: tuple[int, ...] = found.array.shape
     elif isinstance(found, Tokens):
-        sizes = (call.batch, *found.shape[1:])
+        sizes = call.shape_of(found)
     else:
         sizes = call.shape(call.item(0))
     return np.array(sizes[slice(call.option("start", 0), call.option("end", None))], np.int64)
@@ -26,7 +26,32 @@ def _size(call: Call) -> np.ndarray:
     return np.array(np.prod(call.shape(call.item(0)), dtype=np.int64))
 
 
-def _reshape(call: Call) -> Item:
+def _one_hot(call: Call) -> Item:
+    which = call.inputs[0]
+    if not isinstance(which, Tokens):
+        raise InputError("its indices depend on something else than an input of whole numbers")
+    values = [float(v) for v in call.array(2, "the values").ravel()]
+    if values != [0.0, 1.0] or call.option("axis", -1) not in (-1, len(which.shape)):
+        raise InputError("only 0 and 1 along a last axis are read")
+    size = int(call.array(1, "the depth").item())
+    unit = call.constant(np.eye(size, dtype=np.int64))
+    return call.tokens(which, unit)
+
+
+def _reshape(call: Call) -> Item | Tokens:
+    which = call.inputs[0]
+    if isinstance(which, Tokens):
+        old, new = call.shape_of(which), call.whole(1, "the shape")
+        known = [old[k] if size == 0 else size for k, size in enumerate(new)]
+        if known[0] in (call.batch, -1) and -1 not in known[1:]:
+            return Tokens(which.name, (1, *known[1:]), which.block)
+        if known[0] == call.batch and known.count(-1) == 1:
+            count = int(np.prod(old[1:])) // -int(np.prod(known[1:]))
+            return Tokens(
+                which.name, (1, *(count if size == -1 else size for size in known[1:])),
+                which.block,
+            )  # fmt: skip
+        raise InputError(f"whole numbers of the shape {old} become {tuple(new)}")
     item, wanted = call.item(0), call.whole(1, "the shape")
     if not call.option("allowzero", 0):
         old = call.shape(item)
@@ -214,6 +239,7 @@ SHAPES: dict[str, Operator] = {
     "Expand": _expand,
     "Flatten": _flatten,
     "Gather": _gather,
+    "OneHot": _one_hot,
     "Pad": _pad,
     "Reshape": _reshape,
     "Shape": _shape,

@@ -65,11 +65,14 @@ class Tokens:
     ----------
     name : str
     shape : tuple of int
-        Of one sample.
+        Of one sample, with the batch axis.
+    block : tuple of int
+        That of the input, without the batch axis.
     """
 
     name: str
     shape: Shape
+    block: Shape
 
 
 def rationals(array: np.ndarray, what: str) -> tuple[np.ndarray, int]:
@@ -132,6 +135,10 @@ class Moves:
         return tuple(
             size * (self.batch if axis == item.batch else 1) for axis, size in enumerate(item.shape)
         )
+
+    def shape_of(self, tokens: Tokens) -> Shape:
+        """The shape in the graph of whole numbers."""
+        return (self.batch, *tokens.shape[1:])
 
     def constant(self, array: np.ndarray, what: str = "a constant") -> Item:
         """Numbers of the graph; −∞ and what stands for it are absent."""
