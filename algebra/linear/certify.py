@@ -4,7 +4,8 @@
   whole network's (`algebra.ranks.jacobian`, with the proof).
 * **maximal** (MP = 1): the allocation is not minimal and the generic root count N is odd,
   in particular 1: non-real solutions come in conjugate pairs, so every generic instance
-  has a real one.  Or a sub-allocation is maximal: what fewer weights can do, more can.
+  has a real one.  Or a sub-allocation is maximal: what fewer weights can do, more can.  Or
+  groups of weights that move together are (`algebra.linear.tied`).
   Or the teacher itself is a student, in another basis (`algebra.linear.reachable`).
 * **intermediate** (0 < MP < 1): not minimal, and one rational instance has N distinct
   simple complex solutions, none of them real.  They move continuously and a generic instance has
@@ -49,6 +50,7 @@ from algebra.linear.evidence import (
     root_evidence,
 )
 from algebra.linear.reachable import reachable_blocks
+from algebra.linear.tied import tied_problems
 from algebra.linear.witness import find_witness
 from algebra.networks.limits import plural
 from algebra.phases import phase
@@ -65,6 +67,7 @@ from algebra.systems.root_count import (
     RootCountError,
     generic_root_count,
 )
+from algebra.systems.update_roots import update_root_count
 from algebra.theorems.statements import what_theorems_say
 from algebra.time_limits import OutOfTime, is_over
 
@@ -239,12 +242,37 @@ class _Case(OnRanks):
         text = f"{tried} sub-allocations of {size} weights: none with an odd root count"
         if out_of_reach:
             text += f" ({out_of_reach} out of reach)"
+        with suppress(OutOfTime):
+            found, more = self._by_ties(limits.subsets)
+            if found is not None:
+                return found
+            text += f"; {more}"
         if is_over():
             text += "; the time limit was met"
         return self.conclude(
             UNDECIDED, "not minimal, more weights than equations", tried=(text,),
             out_of_time=bool(out_of_reach) or is_over(),
         )  # fmt: skip
+
+    def _by_ties(self, most: int) -> tuple[Certificate | None, str]:
+        """Maximal where weights that move together have odd N; else what was tried, in words."""
+        size, seed, seconds = self.whole.rank, self.effort.seed, self.effort.limits.basis / 4
+        tried = 0
+        for tied in tied_problems(self.problem, size, seed, most):
+            try:
+                # An even number modulo one prime is enough to go on.
+                roots = update_root_count(tied, seed=seed, timeout=seconds, primes=1)
+                if roots.value % 2:
+                    roots = update_root_count(tied, seed=seed, timeout=seconds)
+            except RootCountError:
+                continue
+            tried += 1
+            if roots.value % 2:
+                self.evidence["tied"] = tied.to_dict()["learnable"]
+                self.evidence["root_count"] = root_evidence(roots)
+                rule = f"{size} groups of weights that move together are maximal"
+                return self.conclude(MAXIMAL, f"{rule} (N = {roots.value})"), ""
+        return None, f"{tried} ways to let weights move together: none with an odd root count"
 
 
 def generic_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank]:

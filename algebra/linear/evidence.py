@@ -29,6 +29,7 @@ from algebra.networks.base import Network, Point
 from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.problems.updates import Tied
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import random_point
 from algebra.ranks.matroid import smallest_circuit
@@ -235,6 +236,7 @@ class LinearEvidence:
     allocation_rank: RankEvidence | None
     root_count: RootEvidence | None
     sub_allocation: Allocation | None
+    tied: Problem | None
     no_real_root: Witness | None
     enclosed_solutions: Enclosed | None
     teacher_reached: Reached | None
@@ -264,6 +266,7 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
         allocation_rank=needed("allocation_rank", _read_rank),
         root_count=optional("root_count", _read_roots),
         sub_allocation=optional("sub_allocation", _read_part),
+        tied=optional("tied", _read_tied),
         no_real_root=optional("no_real_root", read_witness),
         enclosed_solutions=optional("enclosed_solutions", read_enclosed),
         teacher_reached=optional("teacher_reached", _read_reached),
@@ -341,6 +344,23 @@ def _read_part(data: Any, place: str, problem: Problem) -> Allocation:
         raise CheckFailed(place, "is not a set of cells of the allocation")
     try:
         return Allocation.from_cells(problem.network, chosen)
+    except InputError as error:
+        raise CheckFailed(place, one_line(error)) from None
+
+
+def _read_tied(data: Any, place: str, problem: Problem) -> Problem:
+    fields = Fields(data, place)
+    updates = {}
+    for name in fields:
+        if name not in problem.network.shapes:
+            raise CheckFailed(fields.at(one_line(name)), "is no matrix of the network")
+        own = fields.table(name)
+        rows = matrix(own.raw("tied"), own.at("tied"), problem.network.shapes[name])
+        updates[name] = Tied([[whole(v, own.at("tied"), 0) for v in row] for row in rows])
+        own.finish()
+    fields.finish()
+    try:
+        return Problem(problem.network, updates, problem.support)
     except InputError as error:
         raise CheckFailed(place, one_line(error)) from None
 

@@ -18,7 +18,8 @@ minimal       (a) rank J ≥ ρ at a point, (b) rank J_A < ρ generically: alway
               weights learn.
 maximal       (a) rank J ≤ ρ generically, (b) rank J_A = ρ at a point, so that a generic instance
               has finitely many solutions, at least one; (c) their number N is odd.  Or (c) holds
-              for a part of the allocation that has ρ weights and rank ρ.  Or, without any of these,
+              for a part of the allocation that has ρ weights and rank ρ, or for ρ groups of its
+              weights that move together, of rank ρ.  Or, without any of these,
               the teacher is a student.  Or no path leads from inputs to outputs.
 intermediate  (a), (b) as before, so MP > 0; r = ρ; (c) N is the generic root count, (d) an
               instance with N simple solutions, none real, persists: MP < 1.
@@ -60,7 +61,8 @@ from algebra.linear.evidence import (
     read_evidence,
     read_witness,
 )
-from algebra.linear.recount import recount_again
+from algebra.linear.recount import prime_not_in, recount_again
+from algebra.linear.tied import check_tied
 from algebra.linear.verify_reachable import check_reached
 from algebra.linear.verify_witness import check_no_real_root
 from algebra.linear.witness import find_witness
@@ -70,7 +72,8 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells, jacobian, tangent_factors
 from algebra.systems.forms import forms
-from algebra.systems.root_count import TRACE, RootCount
+from algebra.systems.root_count import DEGREE, TRACE, RootCount, RootCountError
+from algebra.systems.update_roots import FORM, LAST, count_at
 from algebra.theorems.statements import what_theorems_say
 from algebra.time_limits import time_left
 
@@ -169,18 +172,26 @@ class Checker:
         claim, evidence = self.claim, self.evidence
         allowed = () if evidence.labels_vanish else self._allowed()
         for name in (
-            "root_count", "sub_allocation", "no_real_root", "enclosed_solutions", "teacher_reached",
+            "root_count", "sub_allocation", "tied", "no_real_root", "enclosed_solutions",
+            "teacher_reached",
         ):  # fmt: skip
             if getattr(evidence, name) is not None and name not in allowed:
                 text = f"has no place in the certificate of a {claim.verdict} allocation"
                 raise CheckFailed(f"evidence.{name}", text)
-        if evidence.sub_allocation is not None and evidence.teacher_reached is not None:
-            raise CheckFailed("evidence.sub_allocation", "has no place beside teacher_reached")
+        parts = [
+            name for name in ("teacher_reached", "sub_allocation", "tied")
+            if getattr(evidence, name) is not None
+        ]  # fmt: skip
+        if len(parts) > 1:
+            raise CheckFailed(f"evidence.{parts[1]}", f"has no place beside {parts[0]}")
         roots, count = evidence.root_count, claim.generic_root_count
-        needing = (evidence.sub_allocation, evidence.no_real_root, evidence.enclosed_solutions)
+        needing = (
+            evidence.sub_allocation, evidence.tied, evidence.no_real_root,
+            evidence.enclosed_solutions,
+        )  # fmt: skip
         if roots is None and any(part is not None for part in needing):
             raise CheckFailed("evidence.root_count", "is missing")
-        whole = roots if evidence.sub_allocation is None else None
+        whole = roots if evidence.sub_allocation is None and evidence.tied is None else None
         if count != (None if whole is None else whole.value):
             text = f"says {count}, the evidence " + (
                 "nothing" if whole is None else f"{whole.value}"
@@ -194,7 +205,7 @@ class Checker:
         """Evidence that a certificate of this verdict may hold, besides the ranks."""
         return {
             MINIMAL: (),
-            MAXIMAL: ("root_count", "sub_allocation", "teacher_reached"),
+            MAXIMAL: ("root_count", "sub_allocation", "tied", "teacher_reached"),
             INTERMEDIATE: ("root_count", "no_real_root", "enclosed_solutions"),
             UNDECIDED: ("root_count",),
         }[self.claim.verdict]
@@ -343,6 +354,12 @@ class Checker:
             return PROVED
         if evidence.root_count is None:
             raise CheckFailed("evidence.root_count", "is missing")
+        tied = evidence.tied
+        if tied is not None:
+            check_tied(self.problem, tied, self.claim.equations, self.seed, self.say)
+            return self._odd(
+                known, evidence.root_count, lambda roots: self._parameter_count(tied, roots)
+            )
         return self._odd(
             known, evidence.root_count, lambda roots: self._root_count(self._target(), roots)
         )
@@ -431,6 +448,27 @@ class Checker:
             raise CheckFailed(place, f"{part.size} weights of rank {found.rank}: no basis")
         self.say(place, PROVED, f"{part.size} weights of full rank")
         return part
+
+    def _parameter_count(self, problem: Problem, claimed: RootEvidence) -> str:
+        """N of a problem with updates again: another prime, the other chart of low ranks."""
+        place, size = "evidence.root_count", problem.learning.dimension
+        if not size == self.claim.equations == self.claim.rank:
+            text = f"dimension {size}, {self.claim.equations} equations: N is not finite"
+            raise CheckFailed(place, text)
+        if claimed.form != FORM or claimed.rule != DEGREE:
+            raise CheckFailed(place, "is not made of equations in the parameters")
+        rng = random.Random(f"recount of updates/{self.seed}")
+        p = prime_not_in(claimed.primes, rng)
+        try:
+            found = count_at(problem, p, rng, LAST, self.effort.limits.basis)
+        except RootCountError as error:
+            text = f"N = {claimed.value} by {claimed.source}; not counted again: {error}"
+            self.say(place, UNFINISHED, text)
+            return UNFINISHED
+        if found != claimed.value:
+            raise CheckFailed(place, f"counted again modulo {p}: {found}, not {claimed.value}")
+        self.say(place, PROBABLE, f"N = {found} again, modulo {p} at another instance")
+        return PROBABLE
 
     def _root_count(self, target: Allocation, claimed: RootEvidence) -> str:
         """N is the number of complex solutions of a generic instance."""

@@ -9,7 +9,7 @@
   equations that are analytic in the teacher's weights, so they hold for all teachers
   (`algebra.activations.reach`, "only the read-out learns", where the proof uses no more).  Or some
   cells within the reach of the updates are maximal.  Or the number N of complex solutions is odd
-  (`algebra.updates.roots`).
+  (`algebra.systems.update_roots`).
 * **intermediate**: not minimal, and an output that cannot follow (`algebra.activations.reach`; that
   argument does not ask how hidden weights learn).
 * **undecided** else: what was tried is listed.
@@ -45,9 +45,9 @@ from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.updates import learning_rank
 from algebra.systems.root_count import RootCountError
+from algebra.systems.update_roots import update_root_count
 from algebra.time_limits import Limits, OutOfTime, within
 from algebra.updates.equivalent import as_plain, cells_instead, need_jacobian, parts, with_cells
-from algebra.updates.roots import update_root_count
 
 CellVerdict = Callable[[Problem, Effort], Certificate]
 

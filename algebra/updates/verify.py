@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -25,7 +24,6 @@ from algebra.activations.verify import check_stuck, refute_maximal
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
     FAILED,
-    PROBABLE,
     PROVED,
     UNCHECKED,
     UNFINISHED,
@@ -36,7 +34,7 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, read_claim, verified
 from algebra.certificates.family import Effort
-from algebra.linalg.modular import matmul, random_points, random_prime, rank
+from algebra.linalg.modular import matmul, random_points, rank
 from algebra.linear.derivatives import Dual, dual_point
 from algebra.linear.evidence import RankEvidence, RootEvidence, read_evidence
 from algebra.linear.verify import Checker, own_rank
@@ -47,7 +45,6 @@ from algebra.problems.problem import Problem
 from algebra.problems.updates import Learning, LowRank, Update
 from algebra.ranks.jacobian import random_point, tangent_factors
 from algebra.ranks.updates import drawn_parameters, learning_columns, learning_rank
-from algebra.systems.root_count import DEGREE, RootCountError
 from algebra.updates.equivalent import (
     as_plain,
     cells_instead,
@@ -55,7 +52,6 @@ from algebra.updates.equivalent import (
     with_cells,
     within_reach,
 )
-from algebra.updates.roots import FORM, LAST, count_at
 
 # Checks the certificate of a problem of cells.
 CellCheck = Callable[[Mapping[str, Any], Effort], Verification]
@@ -286,7 +282,7 @@ class _Checker(Checker):
         if roots is not None:
             if self.part is not None:
                 raise CheckFailed("evidence.root_count", "has no place beside a part")
-            return self._odd(known, roots, self._recount)
+            return self._odd(known, roots, lambda count: self._parameter_count(self.problem, count))
         if self.part is None:
             if not self.learning.is_affine:
                 text = "maximal: the labels are not affine in what learns, and no part is named"
@@ -321,31 +317,8 @@ class _Checker(Checker):
     def _undecided(self, roots: RootEvidence | None) -> str:
         """Nothing is claimed but ranks and, where it was counted, N."""
         if roots is not None:
-            self._recount(roots)
+            self._parameter_count(self.problem, roots)
         return super()._undecided(None)
-
-    def _recount(self, claimed: RootEvidence) -> str:
-        """N again: another prime, another instance, and the other chart of low ranks."""
-        place, size = "evidence.root_count", self.learning.dimension
-        if not size == self.claim.equations == self.claim.rank:
-            text = f"dimension {size}, {self.claim.equations} equations: N is not finite"
-            raise CheckFailed(place, text)
-        if claimed.form != FORM or claimed.rule != DEGREE:
-            raise CheckFailed(place, "is not made of equations in the parameters")
-        rng = random.Random(f"recount of updates/{self.seed}")
-        p = random_prime(rng)
-        while p in claimed.primes:
-            p = random_prime(rng)
-        try:
-            found = count_at(self.problem, p, rng, LAST, self.effort.limits.basis)
-        except RootCountError as error:
-            text = f"N = {claimed.value} by {claimed.source}; not counted again: {error}"
-            self.say(place, UNFINISHED, text)
-            return UNFINISHED
-        if found != claimed.value:
-            raise CheckFailed(place, f"counted again modulo {p}: {found}, not {claimed.value}")
-        self.say(place, PROBABLE, f"N = {found} again, modulo {p} in another chart")
-        return PROBABLE
 
 
 def _plain(support: Mapping[str, np.ndarray]) -> dict[str, list[list[int]]]:

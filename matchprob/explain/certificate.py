@@ -254,6 +254,11 @@ def _maximal(
             f"MP = 1: {part} of the weights alone have an odd number of complex solutions, and "
             "what fewer weights can do, more can."
         )
+    elif "tied" in evidence:
+        known.append(
+            "MP = 1: where some weights move together, and as many groups move as there are "
+            "equations, there is an odd number of complex solutions, so at least one is real."
+        )
     elif roots == 1:
         known.append(
             "MP = 1: almost every instance has exactly one complex solution, which is therefore "

@@ -14,7 +14,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError, generic_root_count
-from algebra.updates.roots import FIRST, LAST, count_at, update_equations, update_root_count
+from algebra.systems.update_roots import FIRST, LAST, count_at, update_equations, update_root_count
 
 SMALL = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 CASES = [
