@@ -19,6 +19,7 @@ from algebra.networks.base import Cell
 
 # Primes of the points at which ranks are found.
 PRIMES = 2**20, 2**31
+LONG_PRIMES = 2**60, 2**61
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 _RATIONAL = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")
 
@@ -165,8 +166,11 @@ def prime_and_point(fields: Fields, key: str = "witness") -> tuple[int, int]:
     if len(pair) != 2:
         raise CheckFailed(place, "must be a prime and the number of a point")
     p, number = pair
-    if not (PRIMES[0] < p < PRIMES[1] and fmpz(p).is_prime()):
-        raise CheckFailed(place, f"{one_line(p)} is not a prime between 2^20 and 2^31")
+    inside = PRIMES[0] < p < PRIMES[1] or LONG_PRIMES[0] < p < LONG_PRIMES[1]
+    if not (inside and fmpz(p).is_prime()):
+        raise CheckFailed(
+            place, f"{one_line(p)} is no prime between 2^20 and 2^31 or between 2^60 and 2^61"
+        )
     return p, number
 
 

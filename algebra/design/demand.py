@@ -34,7 +34,7 @@ from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Cell
-from algebra.ranks.generic_rank import deficit_error, generic_rank, network_rank
+from algebra.ranks.generic_rank import deficit_error, generic_rank, network_rank, prime_bits
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 
 Line = tuple[str, int]
@@ -165,7 +165,7 @@ class Demand:
 
     def points(self) -> Iterator[tuple[int, int]]:
         """Random primes and point numbers, without end."""
-        return random_points(f"design/{self.seed}")
+        return random_points(f"design/{self.seed}", prime_bits(self.network, self.size))
 
     @cached_property
     def point_error(self) -> Fraction:

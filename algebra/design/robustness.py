@@ -45,9 +45,15 @@ import numpy as np
 from algebra.design.demand import line_name, line_of
 from algebra.design.result import float_text
 from algebra.errors import InputError
-from algebra.linalg.modular import echelon, inverses, random_prime
+from algebra.linalg.modular import echelon, inverses, random_prime, times
 from algebra.problems.allocation import Allocation, Cell, cell_columns
-from algebra.ranks.generic_rank import TARGET_ERROR, allocation_rank, deficit_error, network_rank
+from algebra.ranks.generic_rank import (
+    TARGET_ERROR,
+    allocation_rank,
+    deficit_error,
+    network_rank,
+    prime_bits,
+)
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.results import Result, named
 from algebra.time_limits import end_of_part, has_passed
@@ -183,7 +189,7 @@ def robustness(
     ends = end_of_part(seconds)
     survives = 0
     for _ in range(_POINTS):
-        p, number = random_prime(rng), rng.randrange(1 << 32)
+        p, number = random_prime(rng, prime_bits(network, whole)), rng.randrange(1 << 32)
         point = random_point(network, p, number, support)
         search = _CocircuitSearch(columns_at(network, point, cells), p, rng)
         search.look(cells, ends)
@@ -216,9 +222,9 @@ def _coloops(
     if allocation.size == whole:
         return cells, Fraction(0)
     left, once = set(found), deficit_error(network, whole)
-    error = once
+    error, bits = once, prime_bits(network, whole)
     while left and error >= TARGET_ERROR:
-        p, number = random_prime(rng), rng.randrange(1 << 32)
+        p, number = random_prime(rng, bits), rng.randrange(1 << 32)
         columns = columns_at(network, random_point(network, p, number, support), cells)
         search = _CocircuitSearch(columns, p, rng)
         if search.rank == whole:
@@ -321,8 +327,8 @@ class _CocircuitSearch:
         for i in range(len(table)):
             part = table[i:]
             column = int(np.flatnonzero(part[0])[0])
-            pivot = part[0] * pow(int(part[0, column]), -1, p) % p
-            new = (part - part[:, column][:, None] * pivot[None, :] % p) % p
+            pivot = times(part[0], np.array(pow(int(part[0, column]), -1, p)), p)
+            new = (part - times(part[:, column][:, None], pivot[None, :], p)) % p
             new[0] = pivot
             new = np.delete(new, column, axis=1)
             entered = names[i:].copy()
@@ -362,9 +368,8 @@ class _CocircuitSearch:
             if has_passed(ends):
                 return False
             rows = others[i + 1 :]
-            ratio = np.where(
-                (others[i] != 0) & (rows != 0), others[i] * inverse[i + 1 :] % self.p, spoilt
-            )
+            quotient = times(others[i], inverse[i + 1 :], self.p)
+            ratio = np.where((others[i] != 0) & (rows != 0), quotient, spoilt)
             ratio.sort(axis=1)
             # Entries that cancel at once: the longest run of equal ratios.
             either = ((others[i] != 0) | (rows != 0)).sum(axis=1)
@@ -380,7 +385,7 @@ class _CocircuitSearch:
                 for j in np.flatnonzero((same & (ratio[:, length - 1 :] >= 0)).any(axis=1)):
                     if 2 + either[j] - length < len(self.best):
                         at = int(np.flatnonzero(same[j] & (ratio[j, length - 1 :] >= 0))[0])
-                        sum_of = (others[i] - ratio[j, at] * rows[j]) % self.p
+                        sum_of = (others[i] - times(ratio[j, at], rows[j], self.p)) % self.p
                         support = names[np.flatnonzero(sum_of)]
                         pair = (int(order[pivots[i]]), int(order[pivots[i + 1 + int(j)]]))
                         self.best = (*pair, *(int(e) for e in support))

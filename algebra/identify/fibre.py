@@ -38,7 +38,13 @@ import numpy as np
 from algebra.linalg.modular import Residues, kernel, random_points
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
-from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank, allocation_rank, deficit_error
+from algebra.ranks.generic_rank import (
+    TARGET_ERROR,
+    GenericRank,
+    allocation_rank,
+    deficit_error,
+    prime_bits,
+)
 from algebra.ranks.jacobian import columns_at, random_point
 
 
@@ -136,13 +142,14 @@ def fibre_of_rows(
     stream : str
         Random points follow from it.
     """
-    missed = deficit_error(network, max(own.rank, 1))
+    bound = max(own.rank, 1)
+    missed, bits = deficit_error(network, bound), prime_bits(network, bound)
 
     def moves_at(p: int, number: int) -> tuple[int, Residues]:
         moves = kernel(rows_at(p, number), p)
         return len(cells) - len(moves), moves
 
-    return fibre_of_moves(tuple(cells), own, len(cells), moves_at, missed, stream)
+    return fibre_of_moves(tuple(cells), own, len(cells), moves_at, missed, stream, bits)
 
 
 def fibre_of_moves(
@@ -152,6 +159,7 @@ def fibre_of_moves(
     moves_at: Callable[[int, int], tuple[int, Residues]],
     missed: Fraction,
     stream: str,
+    bits: int = 31,
 ) -> Fibre:
     """The fibre from the moves of weights along it, at as many random points as it needs.
 
@@ -169,6 +177,8 @@ def fibre_of_moves(
         Bound on the probability that one move is missed at a point.
     stream : str
         Random points follow from it.
+    bits : int, optional
+        Of the primes: `algebra.ranks.generic_rank.prime_bits`.
     """
     if own.rank == size:
         return Fibre(own, size, cells, (), Fraction(0))
@@ -176,7 +186,7 @@ def fibre_of_moves(
     part = np.arange(len(cells))
     moved = np.zeros(len(cells), bool)
     missed, error = missed * len(cells), Fraction(1)
-    points = random_points(stream)
+    points = random_points(stream, bits)
     while error >= TARGET_ERROR:
         found, moves = moves_at(*next(points))
         if found < own.rank:

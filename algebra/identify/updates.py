@@ -22,7 +22,13 @@ from algebra.identify.fibre import Fibre, fibre_of_moves
 from algebra.linalg.modular import Residues, echelon, kernel
 from algebra.problems.updates import Learning
 from algebra.ranks.jacobian import random_point
-from algebra.ranks.updates import learning_columns, learning_error, learning_rank, moved_weights
+from algebra.ranks.updates import (
+    learning_bits,
+    learning_columns,
+    learning_error,
+    learning_rank,
+    moved_weights,
+)
 
 
 def learning_fibre(learning: Learning, *, seed: int = 0, upper: int | None = None) -> Fibre:
@@ -51,7 +57,8 @@ def learning_fibre(learning: Learning, *, seed: int = 0, upper: int | None = Non
     """
     cells = learning.moving.cells
     own = learning_rank(learning, upper, seed)
-    missed = learning_error(learning, max(own.rank, 1))
+    bound = max(own.rank, 1)
+    missed, bits = learning_error(learning, bound), learning_bits(learning, bound)
 
     def moves_at(p: int, number: int) -> tuple[int, Residues]:
         point = random_point(learning.network, p, number, learning.support)
@@ -59,5 +66,5 @@ def learning_fibre(learning: Learning, *, seed: int = 0, upper: int | None = Non
         return learning.size - len(still), echelon(moved_weights(learning, point, still), p)[0]
 
     return fibre_of_moves(
-        cells, own, learning.dimension, moves_at, missed, f"fibre of updates/{seed}"
+        cells, own, learning.dimension, moves_at, missed, f"fibre of updates/{seed}", bits
     )

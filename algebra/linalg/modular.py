@@ -91,6 +91,18 @@ def added(a: Residues, axis: int | tuple[int, ...], p: int) -> Residues:
     if p <= SMALL:
         return np.asarray(a.sum(axis=axis) % p)
     high, low = (np.asarray(part.sum(axis=axis)) for part in (a >> 31, a & (SMALL - 1)))
+    return _of_halves(high, low, p)
+
+
+def added_groups(a: Residues, starts: np.ndarray, p: int) -> Residues:
+    """Sums of neighbouring columns modulo p, of residues: the groups begin at `starts`."""
+    if p <= SMALL:
+        return np.add.reduceat(a, starts, axis=1) % p
+    high, low = (np.add.reduceat(part, starts, axis=1) for part in (a >> 31, a & (SMALL - 1)))
+    return _of_halves(high, low, p)
+
+
+def _of_halves(high: np.ndarray, low: np.ndarray, p: int) -> Residues:
     rest = _shifted(high.reshape(-1) % p, 31, p) + low.reshape(-1)
     return (rest % p).reshape(high.shape)
 
@@ -286,8 +298,8 @@ def random_prime(rng: random.Random, bits: int = 31) -> int:
             return value
 
 
-def random_points(stream: str) -> Iterator[tuple[int, int]]:
+def random_points(stream: str, bits: int = 31) -> Iterator[tuple[int, int]]:
     """Primes with the numbers of points, without end; they follow from the stream's name."""
     rng = random.Random(stream)
     while True:
-        yield random_prime(rng), rng.randrange(1 << 32)
+        yield random_prime(rng, bits), rng.randrange(1 << 32)

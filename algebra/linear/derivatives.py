@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import matmul
+from algebra.linalg.modular import matmul, times
 from algebra.networks.base import Network, Point
 from algebra.problems.allocation import Cell
 
@@ -69,14 +69,15 @@ class Dual:
         """Entry by entry."""
         p = self.p
         if isinstance(other, int):
-            return Dual(self.value * (other % p) % p, self.tangent * (other % p) % p, p)
-        tangent = self.value * other.tangent % p + self.tangent * other.value % p
-        return Dual(self.value * other.value % p, tangent % p, p)
+            factor = np.array(other % p)
+            return Dual(times(self.value, factor, p), times(self.tangent, factor, p), p)
+        tangent = times(self.value, other.tangent, p) + times(self.tangent, other.value, p)
+        return Dual(times(self.value, other.value, p), tangent % p, p)
 
     def mapped(self, function: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]) -> Dual:
         """A function of each entry, given by its values and its slopes."""
         value, slope = function(self.value)
-        return Dual(value, slope * self.tangent % self.p, self.p)
+        return Dual(value, times(slope, self.tangent, self.p), self.p)
 
     def __getitem__(self, key: Any) -> Dual:
         return replace(self, value=self.value[key], tangent=self.tangent[key])

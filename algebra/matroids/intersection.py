@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from algebra.linalg.modular import times
 from algebra.matroids.capped import CappedProblem, DualError
 
 # Sums of costs up to here are found in 64 bits, larger ones in Python's integers.
@@ -152,10 +153,10 @@ class Tableau:
 
     def _pivot(self, row: int, x: int) -> None:
         T, p = self.table, self.p
-        T[row] = T[row] * pow(int(T[row, x]), -1, p) % p
+        T[row] = times(T[row], np.array(pow(int(T[row, x]), -1, p)), p)
         others = np.flatnonzero(T[:, x])
         others = others[others != row]
-        T[others] = (T[others] - T[others, x][:, None] * T[row] % p) % p
+        T[others] = (T[others] - times(T[others, x][:, None], T[row], p)) % p
 
     def in_span(self) -> np.ndarray:
         """Which elements depend on the set."""

@@ -11,6 +11,10 @@ and its coefficients are bounded by ρ! ℓ^ρ, ℓ the sum of the absolute coef
 entry; so at most log2(ρ! ℓ^ρ)/30 primes of 31 bits divide them, out of 5·10^7 from which p
 is drawn.  Independent points and primes multiply these bounds.
 
+**Long primes.** A rank is looked for modulo a prime of 31 bits first; a full one needs no bound.
+Where such primes bound a deficit badly (`prime_bits`), it is found modulo primes of 61 bits, of
+which there are 2.7·10^16: the same bounds with 2^60 in place of 2^30.
+
 References
 ----------
 .. [1] J. T. Schwartz, "Fast probabilistic algorithms for verification of polynomial
@@ -29,6 +33,7 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.linalg.modular import (
+    LONG_PRIME_COUNT,
     PRIME_COUNT,
     Residues,
     matmul,
@@ -46,10 +51,37 @@ from algebra.time_limits import check_time
 TARGET_ERROR = Fraction(1, 2**60)
 
 
+# Points whose error bound is not below this say nothing of a deficit.
+_USEFUL = Fraction(1, 4)
+
+
+def _deficit_error(
+    network: Network, rank_bound: int, more_degree: int, more_bits: int, prime: int
+) -> Fraction:
+    """`deficit_error` for primes of so many bits."""
+    degree = rank_bound * (network.entry_degree + more_degree)
+    bits = rank_bound * (rank_bound.bit_length() + network.entry_bits + more_bits)
+    # The last terms are for the random combinations of `rank_at`, and for values that meet.
+    vanishing = Fraction(degree + rank_bound + network.formal_collisions, 1 << (prime - 1))
+    count = PRIME_COUNT if prime == 31 else LONG_PRIME_COUNT
+    return vanishing + Fraction(bits // (prime - 1) + 1, count)
+
+
+def prime_bits(network: Network, rank_bound: int, more_degree: int = 0, more_bits: int = 0) -> int:
+    """Bits of the primes that bound a deficit: 31 where they are enough, else 61.
+
+    Parameters are those of `deficit_error`.
+    """
+    small = _deficit_error(network, rank_bound, more_degree, more_bits, 31)
+    return 31 if small < _USEFUL else 61
+
+
 def deficit_error(
     network: Network, rank_bound: int, more_degree: int = 0, more_bits: int = 0
 ) -> Fraction:
     """Probability bound that one random prime and point show too small a rank.
+
+    The prime is of as many bits as `prime_bits` says.
 
     Parameters
     ----------
@@ -58,12 +90,21 @@ def deficit_error(
         Upper bound on the true generic rank.
     more_degree, more_bits : int, optional
         By how much degree and bits of an entry exceed those of the network's own Jacobian.
+
+    Raises
+    ------
+    InputError
+        Where primes of 61 bits do not bound it.
     """
-    degree = rank_bound * (network.entry_degree + more_degree)
-    bits = rank_bound * (rank_bound.bit_length() + network.entry_bits + more_bits)
-    # The last terms are for the random combinations of `rank_at`, and for values that meet.
-    vanishing = Fraction(degree + rank_bound + network.formal_collisions, 1 << 30)
-    return vanishing + Fraction(bits // 30 + 1, PRIME_COUNT)
+    bits = prime_bits(network, rank_bound, more_degree, more_bits)
+    error = _deficit_error(network, rank_bound, more_degree, more_bits, bits)
+    if error >= _USEFUL:
+        raise InputError(
+            f"a rank deficit of a {network.title} of this depth and degree cannot be bounded "
+            f"modulo primes below 2^61 (one at a point would be wrong with probability up to "
+            f"{shown(error)}); choose fewer steps, or an activation of lower degree"
+        )
+    return error
 
 
 @dataclass(frozen=True)
@@ -132,7 +173,7 @@ def generic_rank(
     names = sorted({cell[0] for cell in cells})
     return rank_at_points(
         network, bound, lambda point: rank_at(network, point, cells, names, bound),
-        support=support, once=deficit_error(network, bound), seed=seed, target=target,
+        support=support, seed=seed, target=target,
     )  # fmt: skip
 
 
@@ -141,7 +182,8 @@ def rank_at_points(
     bound: int,
     rank_of: Callable[[Point], int],
     *,
-    once: Fraction,
+    more_degree: int = 0,
+    more_bits: int = 0,
     support: Mapping[str, np.ndarray] | None = None,
     seed: int | str = 0,
     target: Fraction = TARGET_ERROR,
@@ -155,24 +197,18 @@ def rank_at_points(
         An upper bound.
     rank_of : callable
         The rank at a point.
-    once : Fraction
-        Probability bound that one point shows too small a rank (`deficit_error`).
+    more_degree, more_bits : int, optional
+        As for `deficit_error`.
     support, seed, target : optional
         As for `generic_rank`.
     """
-    if once >= Fraction(1, 4):
-        raise InputError(
-            f"a {network.title} of this depth and degree cannot be ranked modulo primes below 2^31 "
-            f"(a deficit at a point would be wrong with probability up to {shown(once)}); "
-            "choose fewer steps, or an activation of lower degree"
-        )
     rng = random.Random(f"primes/{seed}")
     best, witness = -1, (0, 0)
     points: list[tuple[int, int]] = []
-    error = Fraction(1)
+    error, bits = Fraction(1), 31
     while error >= target:
         check_time()
-        p, number = random_prime(rng), rng.randrange(1 << 32)
+        p, number = random_prime(rng, bits), rng.randrange(1 << 32)
         points.append((p, number))
         found = rank_of(random_point(network, p, number, support))
         if found > best:
@@ -180,8 +216,11 @@ def rank_at_points(
         if best >= bound:
             error = Fraction(0)
             break
-        # A larger rank would have shown at each of the points that met `best`.
-        error *= once
+        needed = prime_bits(network, bound, more_degree, more_bits)
+        if bits == needed:
+            # A larger rank would have shown at each of the points that met `best`.
+            error *= deficit_error(network, bound, more_degree, more_bits)
+        bits = needed
     return GenericRank(best, bound, *witness, tuple(points), error)
 
 

@@ -35,7 +35,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, matmul, random_residues
+from algebra.linalg.modular import Residues, matmul, random_residues, times
 from algebra.networks.base import Factors, Network, Point
 from algebra.problems.allocation import Cell
 from algebra.ranks.size import FOR_ECHELON, check_size
@@ -86,8 +86,9 @@ def jacobian(factors: Factors, cells: Sequence[Cell], p: int) -> Residues:
             # The left factor differs from sample to sample.
             total = np.zeros((d, len(members), m), np.int64)
             for left, right in zip(L[:, :, :, i], R[:, columns, :], strict=True):
-                total += left[:, None, :] * right[None] % p
-            out[members] = (total % p).transpose(1, 0, 2).reshape(-1, d * m)
+                total += times(left[:, None, :], right[None], p)
+                total %= p
+            out[members] = total.transpose(1, 0, 2).reshape(-1, d * m)
             continue
         # (d×S) times (S × cells·m): the sum over steps in one product.
         product = matmul(L[:, :, i].T, R[:, columns, :].reshape(L.shape[0], -1), p)

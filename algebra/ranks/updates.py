@@ -31,10 +31,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, matmul, random_residues, rank
+from algebra.linalg.modular import Residues, added_groups, matmul, random_residues, rank
 from algebra.networks.base import Point
 from algebra.problems.updates import Learning, Motion
-from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank, deficit_error, rank_at_points
+from algebra.ranks.generic_rank import (
+    TARGET_ERROR,
+    GenericRank,
+    deficit_error,
+    prime_bits,
+    rank_at_points,
+)
 from algebra.ranks.jacobian import jacobian, tangent_factors
 from algebra.ranks.size import FOR_ECHELON, check_size
 
@@ -95,18 +101,28 @@ def _moved(factors: tuple[np.ndarray, np.ndarray], motion: Motion, p: int) -> Re
     if all(count == 1 for count in counts):
         return columns
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(int)
-    return np.add.reduceat(columns, starts, axis=1) % p
+    return added_groups(columns, starts, p)
 
 
 def learning_error(learning: Learning, bound: int) -> Fraction:
-    """Probability bound that one random prime and point show too small a rank of J_θ.
+    """Probability bound that one random prime and point show too small a rank of J_θ."""
+    return deficit_error(learning.network, bound, *_more(learning))
+
+
+def learning_bits(learning: Learning, bound: int) -> int:
+    """Bits of the primes that `learning_error` is for."""
+    return prime_bits(learning.network, bound, *_more(learning))
+
+
+def _more(learning: Learning) -> tuple[int, int]:
+    """Degree and bits of the entries of J_θ beyond those of J.
 
     Entries are sums of at most so many products of an entry of J and one more number as a matrix
     has cells.
     """
     shapes = learning.network.shapes
     cells = max((r * c for r, c in (shapes[name] for name in learning.updates)), default=0)
-    return deficit_error(learning.network, bound, min(cells, 1), cells.bit_length())
+    return min(cells, 1), cells.bit_length()
 
 
 def learning_rank(
@@ -137,9 +153,11 @@ def learning_rank(
     bound = min(learning.dimension, network.label_dimension_bound)
     if upper is not None:
         bound = min(bound, upper)
+    more_degree, more_bits = _more(learning)
     return rank_at_points(
         network, bound, lambda point: rank(learning_columns(learning, point), point.p),
-        support=learning.support, once=learning_error(learning, bound), seed=seed, target=target,
+        more_degree=more_degree, more_bits=more_bits, support=learning.support, seed=seed,
+        target=target,
     )  # fmt: skip
 
 

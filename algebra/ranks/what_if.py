@@ -30,13 +30,15 @@ import numpy as np
 
 from algebra.linalg.modular import (
     Residues,
+    added,
     echelon,
     matmul,
     random_prime,
     random_residues,
+    times,
 )
 from algebra.problems.allocation import Allocation
-from algebra.ranks.generic_rank import deficit_error
+from algebra.ranks.generic_rank import deficit_error, prime_bits
 from algebra.ranks.jacobian import jacobian, random_point, tangent_factors
 
 # Random combinations that stand for the columns beyond a basis.
@@ -95,7 +97,8 @@ def what_if(
     """
     network, support = allocation.network, support or {}
     rng = random.Random(f"what if/{seed}")
-    p = random_prime(rng)
+    bound = min(len(allocation.cells) + 1, network.outputs)
+    p = random_prime(rng, prime_bits(network, bound))
     point = random_point(network, p, rng.randrange(1 << 32), support)
     factors = tangent_factors(network, point)
     cells, outputs = list(allocation.cells), network.outputs
@@ -124,16 +127,15 @@ def what_if(
         learning = allocation.masks
         for name, (L, R) in factors.items():
             if L.ndim == 4:
-                left_part = (L * K[None, :, :, None] % p).sum(axis=1).transpose(0, 2, 1) % p
+                left_part = added(times(L, K[None, :, :, None], p), 1, p).transpose(0, 2, 1)
             else:
                 left_part = matmul(L.transpose(0, 2, 1), K, p)
             moved = matmul(left_part, R.transpose(0, 2, 1), p)
             free = learning[name] == 0
             if name in support:
                 free = free & (np.asarray(support[name]) != 0)
-            raises[name] = (moved.sum(axis=0) % p != 0) & free
+            raises[name] = (added(moved, 0, p) != 0) & free
     # Of two ranks at the point, of the random vector, and of the mixtures.
-    bound = min(len(cells) + 1, outputs)
     error = 2 * deficit_error(network, bound) + Fraction(2 + 2 * _MIXED, p)
     return WhatIf(rank, raises, lowers, error)
 

@@ -50,7 +50,7 @@ from algebra.networks.base import Point
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.ranks.generic_rank import GenericRank, deficit_error, rank_at_points
+from algebra.ranks.generic_rank import GenericRank, deficit_error, prime_bits, rank_at_points
 from algebra.ranks.jacobian import jacobian, random_point
 from algebra.ranks.size import FOR_GROUPS, check_size
 from algebra.record.things import Thing, check_what, numbers_of, things_of
@@ -160,7 +160,8 @@ class Asked:
 
     def points(self) -> Iterator[tuple[int, int]]:
         """Random primes and point numbers, without end."""
-        return random_points(self.stream)
+        size = max(1, self.rank.rank)
+        return random_points(self.stream, prime_bits(self.question.network, size))
 
     def rank_of(self, things: frozenset[int] | None = None) -> GenericRank:
         """Generic rank of the rows of some things, or of all that may be recorded."""
@@ -175,8 +176,7 @@ class Asked:
 
         network = self.question.network
         return rank_at_points(
-            network, bound, rank_of, once=deficit_error(network, bound),
-            support=self.question.support, seed=self.stream,
+            network, bound, rank_of, support=self.question.support, seed=self.stream
         )  # fmt: skip
 
     @cached_property

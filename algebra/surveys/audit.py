@@ -26,7 +26,13 @@ from algebra.linalg.modular import batched_rank, random_prime
 from algebra.linalg.rational import nearest_double
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
-from algebra.ranks.generic_rank import TARGET_ERROR, deficit_error, generic_rank, network_rank
+from algebra.ranks.generic_rank import (
+    TARGET_ERROR,
+    deficit_error,
+    generic_rank,
+    network_rank,
+    prime_bits,
+)
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.results import Result, columns_of, named
 from algebra.theorems.corrected import CORRECTED
@@ -436,7 +442,7 @@ class _Ranks:
         once, error = deficit_error(network, equations), Fraction(1)
         # Enough points that all misjudgements together are unlikely.
         while error * checked >= TARGET_ERROR:
-            p = random_prime(rng)
+            p = random_prime(rng, prime_bits(network, equations))
             point = random_point(network, p, rng.randrange(1 << 32), support)
             self.points.append((p, columns_at(network, point, cells)))
             error *= once
