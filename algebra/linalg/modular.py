@@ -25,6 +25,8 @@ from collections.abc import Iterator
 import numpy as np
 from flint import fmpz, nmod_mat
 
+from algebra.time_limits import check_time
+
 Residues = np.ndarray
 
 # Doubles that hold integers: see the module's text.
@@ -41,6 +43,8 @@ _INNER = {True: 1 << 20, False: 1 << 10}
 # 2^16 · 2^31 · 2^15 < 2^63; inner dimension and multiplications from which limbs are faster
 # (measured).
 _CHUNK, _SHORT, _FEW = 1 << 15, 24, 30_000
+# Rows and columns from which blocks are faster than FLINT, and columns of a block (measured).
+_LARGE, _BLOCK_COLUMNS = 1200, 512
 # Entries treated at a time, so that intermediate arrays stay in the processor's cache.
 _BLOCK = 1 << 15
 
@@ -169,7 +173,36 @@ def rank(matrix: Residues, p: int) -> int:
     rows, columns = matrix.shape
     if not rows or not columns:
         return 0
+    if min(rows, columns) >= _LARGE:
+        return _rank_in_blocks(np.array(matrix if rows <= columns else matrix.T), p)
     return int(nmod_mat(rows, columns, matrix.ravel().tolist(), p).rank())
+
+
+def _rank_in_blocks(work: Residues, p: int) -> int:
+    """Rank of a large matrix, which is overwritten: elimination by blocks of columns.
+
+    The reduced echelon form of a block's transpose names independent rows of the block, and is the
+    table of how all others are combined of them; what is subtracted from the other columns is a
+    product of matrices.  No more is held than the matrix and a few columns of it.
+    """
+    active, found = np.arange(len(work)), 0
+    for start in range(0, work.shape[1], _BLOCK_COLUMNS):
+        if not active.size:
+            break
+        stop = min(start + _BLOCK_COLUMNS, work.shape[1])
+        combined, pivots = echelon(np.ascontiguousarray(work[active, start:stop].T), p)
+        found += len(pivots)
+        others = np.ones(len(active), bool)
+        others[pivots] = False
+        rest, mix = active[others], np.ascontiguousarray(combined[:, others].T)
+        for at in range(stop, work.shape[1], _BLOCK_COLUMNS):
+            check_time()
+            columns = slice(at, at + _BLOCK_COLUMNS)
+            part = work[rest, columns] - matmul(mix, work[active[pivots], columns], p)
+            part += (part >> 63) & p
+            work[rest, columns] = part
+        active = rest
+    return found
 
 
 def echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:

@@ -149,6 +149,10 @@ class ActivatedNetwork(Network):
         return next(iter(self.shapes))
 
     @property
+    def read_out(self) -> str:
+        return self.output
+
+    @property
     def output_bias(self) -> str | None:
         """What is added to the labels."""
         return "e" if self.biases else None
@@ -254,6 +258,7 @@ class ActivatedNetwork(Network):
         names: Sequence[str] | None = None,
         matmul: Matmul = operator.matmul,
         reduced: Callable[[Any], Any] = lambda value: value,
+        product: Matmul = operator.mul,
     ) -> Factors:
         """The factors L (S×d×m×rows) and R (S×columns×m) of the derivatives.
 
@@ -261,6 +266,8 @@ class ActivatedNetwork(Network):
         ----------
         weights, X, phi, matmul, reduced
             As for `run`.
+        product : callable, optional
+            Entrywise product.
         names : sequence of str, optional
             Only these matrices.
 
@@ -272,7 +279,7 @@ class ActivatedNetwork(Network):
         wanted = set(self.shapes if names is None else names)
         found = self.run(weights, X, phi, matmul, reduced)
         return self._output_tangents(
-            found, len(self.stages()) - 1, weights, X, wanted, matmul, reduced
+            found, len(self.stages()) - 1, weights, X, wanted, matmul, reduced, product
         )
 
     def _output_tangents(
@@ -284,6 +291,7 @@ class ActivatedNetwork(Network):
         wanted: Collection[str],
         matmul: Matmul,
         reduced: Callable[[Any], Any],
+        product: Matmul,
     ) -> Factors:
         """Of the outputs read from the values of one stage (-1: of the samples)."""
         d, m = self.d, self.m
@@ -292,7 +300,7 @@ class ActivatedNetwork(Network):
         identity = np.broadcast_to((np.eye(d, dtype=np.int64) * one)[:, None, :], (d, m, d))
         parts = self._stage_tangents(
             found, last, np.broadcast_to(D[:, None, :], (d, m, D.shape[1])), weights, X, wanted,
-            matmul, reduced,
+            matmul, reduced, product,
         )  # fmt: skip
         if self.output in wanted:
             parts[self.output] = (identity[None], read[None])
@@ -310,6 +318,7 @@ class ActivatedNetwork(Network):
         wanted: Collection[str],
         matmul: Matmul,
         reduced: Callable[[Any], Any],
+        product: Matmul,
     ) -> Factors:
         """Back from the values of a stage, of which `left` (rows × m × units) is the derivative."""
         rows, m = left.shape[:2]
@@ -322,7 +331,7 @@ class ActivatedNetwork(Network):
 
         for number in reversed(range(last + 1)):
             stage = self.stages()[number]
-            delta = reduced(left * found.slopes[number].T[None])
+            delta = product(left, found.slopes[number].T[None])
             note(stage.matrix, delta, found.received[number])
             note(stage.bias, delta, ones)
             if number == 0 and self.encoder not in wanted:
@@ -364,7 +373,9 @@ class ActivatedNetwork(Network):
 
     def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
         phi = self.modular_phi(point.p, point.seed)
-        return self.tangents(point.weights, point.X, phi, names, point.matmul, point.reduced)
+        return self.tangents(
+            point.weights, point.X, phi, names, point.matmul, point.reduced, point.times
+        )
 
     def modular_forward(self, point: Point) -> Matrix:
         return self._modular_run(point).labels
@@ -411,14 +422,18 @@ class ActivatedNetwork(Network):
         found = self.run(weights, X, self.modular_phi(point.p, point.seed), matmul, reduced)
         if what == TRACES:
             return [
-                self._output_tangents(found, k, weights, X, wanted, matmul, reduced)
+                self._output_tangents(found, k, weights, X, wanted, matmul, reduced, point.times)
                 for k in range(len(readings))
             ]
         out = []
         for k, reading in enumerate(readings):
             n = reading.size
             left = np.broadcast_to(np.eye(n, dtype=np.int64)[:, None, :], (n, self.m, n))
-            out.append(self._stage_tangents(found, k, left, weights, X, wanted, matmul, reduced))
+            out.append(
+                self._stage_tangents(
+                    found, k, left, weights, X, wanted, matmul, reduced, point.times
+                )
+            )
         return out
 
     def factor_entries(self, what: str) -> int:

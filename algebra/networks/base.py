@@ -25,6 +25,7 @@ import numpy as np
 
 from algebra.errors import InputError, one_line, shown, whole_number
 from algebra.linalg.modular import matmul as modular_matmul
+from algebra.linalg.modular import times as modular_times
 from algebra.networks.readings import LABELS, TRACES, Reading
 
 if TYPE_CHECKING:
@@ -65,6 +66,10 @@ class Point:
     def matmul(self, a: Matrix, b: Matrix) -> Matrix:
         """Product modulo p, of residues."""
         return modular_matmul(a, b, self.p)
+
+    def times(self, a: Matrix, b: Matrix) -> Matrix:
+        """Entrywise product modulo p, of residues."""
+        return modular_times(a, b, self.p)
 
     def reduced(self, a: Matrix) -> Matrix:
         """The residues of a sum."""
@@ -340,6 +345,11 @@ class Network(ABC):
     def affine_in(self, names: Collection[str]) -> bool:
         """Whether the labels are affine functions of all the weights of these matrices together."""
         return False
+
+    @property
+    def read_out(self) -> str | None:
+        """The matrix D where Y = D Z, biases aside, and Z does not depend on D; None of others."""
+        return None
 
     def chain(self) -> Chain | None:
         """The network as a product of matrices, where it is one."""

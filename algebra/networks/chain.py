@@ -107,6 +107,10 @@ class ChainNetwork(Network):
         """The network as a product of matrices."""
 
     @property
+    def read_out(self) -> str:
+        return self.chain().output
+
+    @property
     def steps(self) -> int:
         """Number K of matrices between S_0 and the last state."""
         return len(self.chain().steps)

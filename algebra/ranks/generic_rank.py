@@ -24,7 +24,6 @@ References
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -36,12 +35,13 @@ from algebra.linalg.modular import (
     LONG_PRIME_COUNT,
     PRIME_COUNT,
     Residues,
+    kernel,
     matmul,
     random_prime,
     random_residues,
     rank,
 )
-from algebra.networks.base import Network, Point
+from algebra.networks.base import Factors, Network, Point
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.jacobian import all_cells, jacobian, random_point, tangent_factors
 from algebra.ranks.size import check_size
@@ -229,8 +229,8 @@ def rank_at(
 ) -> int:
     """Rank at one point, or a lower bound of it that is at least as likely to meet `bound`.
 
-    Where only the output matrix learns, its columns are e_i ⊗ R[j]: one block for each row i,
-    so the rank is the sum of the ranks of R restricted to the columns j that learn in row i.
+    What the output matrix brings is known from a small product (`_output_part`); the rest is
+    ranked with its rows projected.
 
     Of very many cells a random subset is tried first: where its rank meets the bound, so
     does the whole.  Otherwise random combinations of all columns are ranked: rank(J C) is
@@ -238,36 +238,93 @@ def rank_at(
     """
     if not cells or not bound:
         return 0
-    p = point.p
     factors = tangent_factors(network, point, names)
-    chain = network.chain()
-    if chain is not None and set(names) == {chain.output}:
-        return _output_rank(factors[names[0]][1][0], cells, p)
-    rows = network.outputs
+    known, rest, kernels = _output_part(network, point.p, factors, cells)
+    if known >= bound or not rest:
+        return known
+    return known + _rank_of_columns(network, point, factors, rest, kernels, bound - known)
+
+
+def _output_part(
+    network: Network, p: int, factors: Factors, cells: Sequence[Cell]
+) -> tuple[int, Sequence[Cell], list[Residues] | None]:
+    """What the output matrix brings to the rank, and what is left.
+
+    Its columns are e_i ⊗ R[j]: a block R[C_i] for each output i, C_i the columns that learn in
+    row i.  With a basis K_i of the null space of R[C_i] the rank of all columns is
+    Σ rank R[C_i] + the rank of the other columns with the rows of each output i multiplied by K_i.
+
+    Returns
+    -------
+    int
+        Σ rank R[C_i].
+    sequence of cells
+        Those of other matrices.
+    list of ndarray of int64, or None
+        K_i for each output, a row each vector; None where the output matrix does not learn.
+    """
+    read_out = network.read_out
+    rows: dict[int, list[int]] = {}
+    for name, i, j in cells:
+        if name == read_out:
+            rows.setdefault(i, []).append(j)
+    if not rows or read_out is None:
+        return 0, cells, None
+    R = factors[read_out][1][0]
+    bases: dict[tuple[int, ...], Residues] = {}
+    kernels, found = [], 0
+    for i in range(network.d):
+        learning = tuple(sorted(rows.get(i, ())))
+        if learning not in bases:
+            bases[learning] = kernel(R[list(learning)], p)
+        kernels.append(bases[learning])
+        found += R.shape[1] - len(bases[learning])
+    return found, [cell for cell in cells if cell[0] != read_out], kernels
+
+
+def _rank_of_columns(
+    network: Network, point: Point, factors: Factors, cells: Sequence[Cell],
+    kernels: list[Residues] | None, bound: int,
+) -> int:  # fmt: skip
+    """Rank of the columns of some cells, or a lower bound as in `rank_at`."""
+    p = point.p
+
+    def columns(some: Sequence[Cell]) -> Residues:
+        J = jacobian(factors, some, p)
+        if kernels is None:
+            return J
+        blocks = J.reshape(network.d, network.columns, len(some))
+        return np.concatenate(
+            [matmul(K, block, p) for K, block in zip(kernels, blocks, strict=True)]
+        )
+
     if len(cells) <= 2 * bound + 64:
-        return rank(jacobian(factors, cells, p), p)
+        return _rank_of_tall(columns(cells), point)
     rng = random.Random(f"combine/{p}/{point.seed}")
-    found = rank(jacobian(factors, rng.sample(list(cells), bound + bound // 4 + 16), p), p)
+    found = rank(columns(rng.sample(list(cells), bound + bound // 4 + 16)), p)
     if found >= bound:
         return found
-    width = bound + 8
-    total = np.zeros((rows, width), np.int64)
+    rows, width = network.outputs, bound + 8
+    total: Residues | int = 0
     step = max(1, 4_000_000 // rows)
     for start in range(0, len(cells), step):
         check_time()
-        block = jacobian(factors, cells[start : start + step], p)
+        block = columns(cells[start : start + step])
         mix = random_residues((block.shape[1], width), p, rng)
         total = (total + matmul(block, mix, p)) % p
+    assert not isinstance(total, int)
     return rank(total, p)
 
 
-def _output_rank(R: Residues, cells: Sequence[Cell], p: int) -> int:
-    """Rank of the columns e_i ⊗ R[j] of the cells (i, j): the sum over the rows."""
-    rows: dict[int, list[int]] = {}
-    for _, i, j in cells:
-        rows.setdefault(i, []).append(j)
-    learning = Counter(tuple(sorted(columns)) for columns in rows.values())
-    return sum(many * rank(R[list(columns)], p) for columns, many in learning.items())
+def _rank_of_tall(matrix: Residues, point: Point) -> int:
+    """Rank of a matrix; where it has many more rows than columns some rows may be enough."""
+    rows, columns = matrix.shape
+    if columns and rows > 2 * columns + 64:
+        rng = random.Random(f"rows/{point.p}/{point.seed}")
+        chosen = rng.sample(range(rows), columns + columns // 4 + 16)
+        if rank(matrix[chosen], point.p) == columns:
+            return columns
+    return rank(matrix, point.p)
 
 
 def network_rank(

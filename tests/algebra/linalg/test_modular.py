@@ -10,9 +10,11 @@ from flint import nmod_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
+from algebra.linalg import modular
 from algebra.linalg.modular import (
     LONG_PRIME_COUNT,
     PRIME_COUNT,
+    added_groups,
     batched_rank,
     drawn_residues,
     inverses,
@@ -233,3 +235,28 @@ def test_long_primes():
         assert 1 << 60 < p < 1 << 61
         assert sympy.isprime(p)
     assert LONG_PRIME_COUNT > 1 << 54
+
+
+@pytest.mark.parametrize("p", [PRIMES[-1], LONG_PRIMES[-1]])
+def test_ranks_by_blocks(p, monkeypatch):
+    """Elimination by blocks finds the ranks that FLINT finds, of wide, tall and deficient ones."""
+    rng = random.Random(1)
+    known = [
+        matmul(random_residues((a, k), p, rng), random_residues((k, b), p, rng), p)
+        for a, b, k in ((40, 30, 30), (30, 40, 17), (33, 33, 33), (33, 33, 32), (35, 20, 0))
+    ]
+    # A block without pivots, and one whose rows are all used up.
+    known.append(np.hstack([np.zeros((20, 12), np.int64), known[0][:20], known[0][:20]]))
+    expected = [rank(matrix, p) for matrix in known]
+    monkeypatch.setattr(modular, "_LARGE", 1)
+    monkeypatch.setattr(modular, "_BLOCK_COLUMNS", 7)
+    copies = [matrix.copy() for matrix in known]
+    assert [rank(matrix, p) for matrix in known] == expected == [30, 17, 33, 32, 0, 20]
+    assert all(np.array_equal(a, b) for a, b in zip(known, copies, strict=True))
+
+
+@pytest.mark.parametrize("p", [PRIMES[-1], LONG_PRIMES[-1]])
+def test_groups_of_columns_are_added(p):
+    """Sums of neighbouring columns, which 64 bits would not hold."""
+    table = np.full((2, 40), p - 1)
+    assert added_groups(table, np.array([0, 1, 8]), p).tolist() == [[p - 1, p - 7, p - 32]] * 2

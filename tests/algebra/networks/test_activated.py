@@ -17,7 +17,7 @@ from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.files import network_from_dict
 from algebra.ranks.budgets.cover import budget_violations
-from algebra.ranks.generic_rank import allocation_rank
+from algebra.ranks.generic_rank import TARGET_ERROR, allocation_rank
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 
 _ACTIVATIONS = [
@@ -180,7 +180,24 @@ def test_bad_tables_are_refused(change, text):
 
 
 def test_depth_beyond_the_primes_is_refused():
-    """A square taken thirty times has a degree beyond the primes at hand: said, not looped over."""
-    net = RNN(2, 30, 1, 1, 2, activation={"polynomial": [0, 0, 1]})
+    """Of a square taken seventy times a full rank is proved; a deficit cannot be bounded: said."""
+    net = RNN(2, 70, 1, 1, 2, activation={"polynomial": [0, 0, 1]})
+    allocation = Allocation.from_cells(net, [("W", 0, 0), ("W", 0, 1)])
+    found = allocation_rank(allocation)
+    assert (found.rank, found.error) == (2, 0)
+    # Unit 0 reaches no output.
+    silent = {"D": np.array([[0, 1]]), "W": np.array([[1, 1], [0, 1]])}
     with pytest.raises(InputError, match="fewer steps"):
-        allocation_rank(Allocation.from_cells(net, [("W", 0, 0), ("W", 0, 1)]))
+        allocation_rank(allocation, silent)
+
+
+def test_long_primes_bound_a_deficit_where_short_ones_do_not():
+    """So many sums of a unit could meet modulo 2^30; modulo 2^60 two points are enough."""
+    net = RNN(2, 1, 1, 1, 10_000, activation="tanh")
+    assert net.formal_collisions > 2**28
+    silent = {"D": np.array([[0, 1]]), "W": np.array([[1, 1], [0, 1]])}
+    cells = [("W", 0, 0), ("W", 0, 1), ("W", 1, 1)]
+    found = allocation_rank(Allocation.from_cells(net, cells), silent)
+    assert found.rank == 1
+    assert [p.bit_length() for p, _ in found.points] == [31, 61, 61]
+    assert 0 < found.error < TARGET_ERROR

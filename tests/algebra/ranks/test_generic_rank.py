@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 import sympy
 from flint import nmod_mat
+from hypothesis import given
+from hypothesis import strategies as st
 
 from algebra.errors import InputError
 from algebra.linalg.modular import rank
@@ -15,6 +17,8 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
+from algebra.networks.rnn import RNN
+from algebra.networks.sequence import SequenceRNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks import generic_rank as module
 from algebra.ranks.generic_rank import (
@@ -247,3 +251,34 @@ def test_large_networks():
     row = Allocation.rows(network, "W", [7])
     assert allocation_rank(row).rank == 8
     assert allocation_rank(Allocation.rows(network, "W", range(5))).rank == 32
+
+
+OUTPUT_NETS = [
+    LinearRNN(n=3, T=2, b=1, d=2, m=4),
+    LinearFeedForward(q=2, widths=(3,), d=3, m=4),
+    RNN(n=2, T=2, b=1, d=2, m=4, activation="tanh", biases=True),
+    SequenceRNN(n=2, T=2, b=1, d=2, m=1),
+]
+
+
+@given(st.sampled_from(OUTPUT_NETS), st.integers(0, 10**6))
+def test_the_output_matrix_is_ranked_apart(network, seed):
+    """Its blocks and the projected other columns have the rank of all columns together."""
+    rng = random.Random(seed)
+    cells = rng.sample(all_cells(network), rng.randint(1, len(all_cells(network))))
+    point = random_point(network, P, seed)
+    names = sorted({cell[0] for cell in cells})
+    whole = rank(columns_at(network, point, cells), P)
+    assert rank_at(network, point, cells, names, network.outputs) == whole
+
+
+def test_few_rows_show_a_full_rank(monkeypatch):
+    """Of very many labels a few are ranked; where they miss a deficit all are."""
+    network = LinearRNN(n=12, T=2, b=4, d=12, m=16)
+    point = random_point(network, P, 3)
+    shapes = []
+    monkeypatch.setattr(module, "rank", lambda m, p: shapes.append(m.shape) or rank(m, p))
+    assert rank_at(network, point, [("W", 0, j) for j in range(6)], ["W"], 6) == 6
+    assert shapes == [(23, 6)]
+    assert rank_at(network, point, [("W", 0, j) for j in range(12)], ["W"], 12) == 8
+    assert shapes[1:] == [(31, 12), (192, 12)]
