@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
-from algebra.errors import InputError
 from algebra.families import certify, verify
 from algebra.linalg.modular import random_prime
 from algebra.networks.feedforward import LinearFeedForward
