@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
+from algebra.programs import Builder
 from algebra.programs.capacity import Subset, capacities
 from algebra.programs.generic import Model
 from algebra.programs.onnx import read_onnx
@@ -58,3 +62,55 @@ def test_everything_meets_every_teacher(tmp_path):
     found = capacities(Model(read.program), [Subset("all", names)], learnable=names).subsets[0]
     assert found.teacher_capacity is None
     assert (found.rank, found.capacity) == (46, 23)
+
+
+def whole_rank(build, output, m=None):
+    """The dimension of the functions of a program: the rank with all weights."""
+    program = build.program(build.reshaped(output, (math.prod(output.shape),)))
+    names = tuple(program.weights)
+    found = capacities(Model(program), [Subset("all", names)], m=m).subsets[0]
+    assert found.is_whole
+    return found.rank
+
+
+@pytest.mark.parametrize(("d", "a"), [(2, 1), (3, 1), (3, 2), (4, 2), (3, 3)])
+@pytest.mark.parametrize("soft", [False, True])
+def test_single_head_attention(d, a, soft):
+    """Softmax attention: the published a(2d − a) + d²; lightning: V and KᵀQ share a scale."""
+    build, steps = Builder(), 4
+    Q, K = build.weight("Q", (a, d)), build.weight("K", (a, d))
+    V, X = build.weight("V", (d, d)), build.sample("X", (d, steps))
+    scores = build.contract("ai,it,aj,js->ts", K, X, Q, X)
+    if soft:
+        powers = build.apply("exp", scores)
+        total = build.invert(build.contract("ts->s", powers))
+        scores = build.contract("ts,s->ts", powers, total)
+    output = build.contract("vi,it,ts->vs", V, X, scores)
+    assert whole_rank(build, output) == a * (2 * d - a) + d * d - (not soft)
+
+
+@pytest.mark.parametrize("kernels", [(2, 2), (3, 2), (2, 3, 2)])
+@pytest.mark.parametrize("r", [2, 3])
+def test_polynomial_convolutions(kernels, r):
+    """Layers of convolutions with powers between: |k| − L + 1, all entries less the scales."""
+    build = Builder()
+    size = sum(kernels) - len(kernels) + 1
+    value = build.sample("x", (size,))
+    for number, k in enumerate(kernels):
+        if number:
+            value = build.power(value, r)
+        size -= k - 1
+        patches = build.index(np.arange(size)[:, None] + np.arange(k), value)
+        value = build.contract("pk,k->p", patches, build.weight(f"k{number}", (k,)))
+    assert whole_rank(build, value) == sum(kernels) - len(kernels) + 1
+
+
+@pytest.mark.parametrize(("sizes", "dimension"), [((5, 5, 3, 1), 32), ((5, 4, 3, 1), 25)])
+def test_polynomial_networks_as_programs(sizes, dimension):
+    """Published defective networks with squares, written as programs."""
+    build = Builder()
+    value = build.sample("x", (sizes[0],))
+    for k in range(1, len(sizes)):
+        value = build.power(value, 2) if k > 1 else value
+        value = build.contract("ij,j->i", build.weight(f"W{k}", sizes[k - 1 : k + 1][::-1]), value)
+    assert whole_rank(build, value) == dimension
