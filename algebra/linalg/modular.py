@@ -47,6 +47,8 @@ _CHUNK, _SHORT, _FEW = 1 << 15, 24, 30_000
 _LARGE, _BLOCK_COLUMNS = 1200, 512
 # Entries treated at a time, so that intermediate arrays stay in the processor's cache.
 _BLOCK = 1 << 15
+# Inverses of so many are found one by one.
+_FEW_INVERSES = 256
 
 
 def times(a: Residues, b: Residues, p: int) -> Residues:
@@ -227,8 +229,28 @@ def kernel(matrix: Residues, p: int) -> Residues:
 
 
 def inverses(values: Residues, p: int) -> Residues:
-    """Elementwise inverses modulo p (0 for 0), by Fermat's little theorem."""
-    power, exponent = values % p, p - 2
+    """Elementwise inverses modulo p (0 for 0).
+
+    Of products of pairs, and of pairs of these, so that few are left to Fermat's little theorem:
+    1/a = b · 1/(a b).
+    """
+    values = values % p
+    if values.size <= _FEW_INVERSES:
+        return _powers(values, p)
+    flat = values.ravel()
+    units = np.where(flat == 0, 1, flat)
+    if units.size % 2:
+        units = np.append(units, 1)
+    left, right = units[::2], units[1::2]
+    both = inverses(times(left, right, p), p)
+    out = np.empty_like(units)
+    out[::2], out[1::2] = times(both, right, p), times(both, left, p)
+    return np.where(flat == 0, 0, out[: flat.size]).reshape(values.shape)
+
+
+def _powers(values: Residues, p: int) -> Residues:
+    """Elementwise inverses of residues (0 for 0), by Fermat's little theorem."""
+    power, exponent = values, p - 2
     result = np.minimum(power, 1)
     while exponent:
         if exponent & 1:

@@ -75,6 +75,12 @@ class Model:
         )
 
     @property
+    def roots(self) -> list[int]:
+        """The nodes that are square roots and that the labels need."""
+        needed = self.program.needed([self.program.output])
+        return sorted(k for k in needed if self.program.nodes[k].op == "root")
+
+    @property
     def outputs(self) -> int:
         """Labels of one sample."""
         return self.program.nodes[self.program.output].size
@@ -209,7 +215,7 @@ def _valid(
     m = next(iter(samples.values())).shape[-1]
     formal = Formal(p, number, signs, True)
     evaluate(model.program, FormalArithmetic(formal, model.program),
-             placed(model.program, weights, samples))  # fmt: skip
+             placed(model.program, weights, samples), model.roots)  # fmt: skip
     valid, count = np.ones(m, bool), 0
     for _, invalid in formal.invalid:
         if invalid.shape[-1] == 1 and invalid.any():
@@ -235,7 +241,7 @@ def roots_are_independent(model: Model, seed: str) -> bool:
         signs = model.patterns(batch) if model.patterns and "choose" in model.functions else {}
         formal = Formal(p, number, signs, True)
         evaluate(model.program, FormalArithmetic(formal, model.program),
-                 placed(model.program, weights, samples))  # fmt: skip
+                 placed(model.program, weights, samples), model.roots)  # fmt: skip
         if any(a.shape[-1] == 1 for a, _ in formal.invalid):
             return False
         values = np.concatenate([a.reshape(-1, batch) for a, _ in formal.invalid])
