@@ -33,7 +33,6 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
-from algebra.networks.ffn import FeedForward
 from algebra.problems.allocation import as_mask
 from algebra.ranks.generic_rank import GenericRank, network_rank
 from algebra.results import Result, named
@@ -189,6 +188,7 @@ def dimension_of(
 
     Examples
     --------
+    >>> from algebra.networks.ffn import FeedForward
     >>> square = {"polynomial": [0, 0, 1]}
     >>> dimension_of(FeedForward(q=5, widths=(5, 3), d=1, m=1, activation=square)).dimension
     32
@@ -249,17 +249,18 @@ def filling_widths(
     tuple of tuple of int
         All minimal ones within the limit.
     """
-    if not isinstance(network, FeedForward) or not network.activation.is_polynomial:
+    own: tuple[int, ...] = getattr(network, "widths", ())
+    if not own or degrees(network) is None:
         raise InputError(
             f"only polynomial feed-forward networks are filling by their widths; this is {network}"
         )
     found: list[tuple[int, ...]] = []
-    every = product(range(1, most + 1), repeat=len(network.widths))
+    every = product(range(1, most + 1), repeat=len(own))
     for widths in sorted(every, key=lambda w: (sum(w), w)):
         check_time()
         if any(all(a <= b for a, b in zip(known, widths, strict=True)) for known in found):
             continue
-        made = replace(network, widths=widths, m=1)
+        made = replace(network, widths=widths, m=1)  # type: ignore[type-var]
         weights = made.parameters
         expected, ambient = expected_dimension(made, weights)
         if expected == ambient and dimension_of(made, seed=seed).filling:
