@@ -26,7 +26,7 @@ from algebra.networks.normalization import NormNet
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.time_limits import Limits, OutOfTime, within
+from algebra.time_limits import Limits, OutOfTime, limited, within
 
 if TYPE_CHECKING:
     from algebra.systems.inspection import Inspection
@@ -130,7 +130,7 @@ def certify(
     'maximal'
     """
     effort = Effort(seed, Limits(timeout, search, subsets), Tools(candidates, fallback, refuted))
-    with within(effort.limits.seconds):
+    with limited(effort.limits.seconds):
         return _certify(problem, effort)
 
 

@@ -1,17 +1,21 @@
 """One time limit for a whole call, obeyed in the innermost loops.
 
-A verb sets a limit once (`within`); whatever it calls, however deep, asks `check_time` in its
+A verb sets a limit once (`limited`); whatever it calls, however deep, asks `check_time` in its
 loops and gives child processes no more than `time_left`.  The end is one moment of the
 monotonic clock, so time spent anywhere counts, and it can only be brought forward: a limit
 inside another ends no later.  The limit belongs to the thread and the call (a
 `contextvars.ContextVar`), as a cancel scope does in trio, so that the functions between the
 verb and the loop need no argument for it and cannot forget to hand it on.
 
-Code that asks nothing is reached too where it can be: in the main thread, where nobody else uses
-the alarm clock (SIGALRM), an alarm raises `OutOfTime` a moment after the end, as Ctrl-C would.
-It waits for a compiled call to return (such calls are kept short), for imports, compilations and
-transactions to be done, and for collections of garbage and finalizers, where Python swallows
-exceptions.
+Nothing else ends the work: no signal, no alarm, no trace function.  What cannot ask (a program, a
+compiled search, a library's long call) runs where it can be ended from outside: in a child process
+(`numeric.children`) or with a budget that may be taken away while it runs
+(`numeric.relu.patience`).  The same question, `check_time`, is the place where the work is
+interrupted: a program that wants to stop it, at Ctrl-C say, gives a `StopRequest` to `stoppable`.
+
+`OutOfTime` and `Interrupted` are no `Exception`, so that ``except Exception`` cannot lose them.
+To a caller who set no limit of its own `limited` turns `OutOfTime` into `LimitReached`, which is
+one, as trio's ``fail_after`` does.
 
 What a caller does when time is up is its own affair: a verdict becomes "undecided" with what
 was tried, a count "undetermined".  `OutOfTime` never means "there is none".
@@ -28,38 +32,19 @@ inf
 
 from __future__ import annotations
 
-import gc
 import math
-import signal
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from types import FrameType
+from typing import TypeVar
 
 from algebra.errors import InputError, Unfinished, shown
 from algebra.phases import forget_spent, phases, spent
 
-# Seconds that loops have to notice by themselves before the alarm rings.
-_GRACE = 0.5
-# Where the alarm waits: imports, compilers, transactions, and children being waited for (which
-# have a time limit of their own); and how long it waits before it looks again.
-_FRAGILE = frozenset(
-    {
-        "importlib",
-        "_frozen_importlib",
-        "_frozen_importlib_external",
-        "numba",
-        "llvmlite",
-        "subprocess",
-        "numeric.studies.store",
-    }
-)
-_AGAIN = 0.05
-# Whether garbage is being collected: Python prints an exception out of there and goes on.
-_collecting = False
+Item = TypeVar("Item")
+
 # Seconds (thirty years) from which on a limit is none.
 _FOREVER = 1e9
 # How much of the time left a part of the work may take.
@@ -68,12 +53,55 @@ _OF_REST = 0.9
 _END: ContextVar[float] = ContextVar("end", default=math.inf)
 
 
-class OutOfTime(Unfinished):
+class OutOfTime(BaseException):
     """The time limit of the call is over; nothing follows of what was not finished."""
 
 
 class TooSlow(OutOfTime):
     """There is far less time than an estimate asks for: refused before it is begun."""
+
+
+class LimitReached(Unfinished):
+    """What a caller without a limit of its own gets for `OutOfTime`; the message is the same.
+
+    Attributes
+    ----------
+    was_refused : bool
+        Whether the work was not begun, for it would have taken far longer (`TooSlow`).
+    """
+
+    def __init__(self, text: str, was_refused: bool = False) -> None:
+        super().__init__(text)
+        self.was_refused = was_refused
+
+
+class Interrupted(KeyboardInterrupt):
+    """The work was asked to stop, by a `StopRequest`."""
+
+
+class StopRequest:
+    """A wish that the work stops, made by a signal handler or another thread."""
+
+    def __init__(self) -> None:
+        self._is_made = False
+
+    def make(self) -> None:
+        """Ask the work to stop: its next `check_time` raises `Interrupted`, once."""
+        self._is_made = True
+
+    def take(self) -> bool:
+        """Whether it was asked to stop; it is asked no more."""
+        is_made, self._is_made = self._is_made, False
+        return is_made
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the work is asked to stop and has not noticed yet."""
+        return self._is_made
+
+
+# The request that the work of this call listens to.
+_STOP: ContextVar[StopRequest | None] = ContextVar("stop", default=None)
 
 
 @dataclass(frozen=True)
@@ -146,103 +174,59 @@ def within(seconds: float) -> Iterator[None]:
     # Clocks overflow at times that nobody will see.
     end = time.monotonic() + seconds if seconds < _FOREVER else math.inf
     token = _END.set(min(before, end))
-    armed = False
     try:
-        armed = _END.get() < before and _arm()
         yield
     finally:
-        if armed:
-            _disarm()
         _END.reset(token)
-        if armed and not math.isinf(before):
-            _arm()
 
 
-def _arm() -> bool:
-    """Set the alarm to a moment after the end; False where it is not ours to set."""
-    if threading.current_thread() is not threading.main_thread():
-        return False
-    if signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL and not _is_ours():
-        return False
-    left = _END.get() - time.monotonic()
-    if math.isinf(left):
-        return False
-    signal.signal(signal.SIGALRM, _ring)
-    _watch_collections(True)
-    signal.setitimer(signal.ITIMER_REAL, max(left, 0.0) + _GRACE)
-    return True
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """`within`, for what users call: to a caller without a limit, an ordinary error in the end.
+
+    Parameters
+    ----------
+    seconds : float
+
+    Raises
+    ------
+    LimitReached
+        Where the limit is over and there is none around it; else `OutOfTime` passes.
+    """
+    is_outermost = math.isinf(_END.get())
+    try:
+        with within(seconds):
+            yield
+    except OutOfTime as over:
+        if not is_outermost:
+            raise
+        raise LimitReached(str(over), isinstance(over, TooSlow)) from None
 
 
-def _is_ours() -> bool:
-    return signal.getsignal(signal.SIGALRM) is _ring
+@contextmanager
+def stoppable(request: StopRequest) -> Iterator[None]:
+    """What is done inside stops at the next `check_time` after the request.
 
-
-def _disarm() -> None:
-    signal.setitimer(signal.ITIMER_REAL, 0.0)
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    _watch_collections(False)
-
-
-def _watch_collections(watched: bool) -> None:
-    """Know when garbage is collected: from before anybody's callback until after the last."""
-    global _collecting
-    for callback in (_collection_begins, _collection_ends):
-        if callback in gc.callbacks:
-            gc.callbacks.remove(callback)
-    _collecting = False
-    if watched:
-        gc.callbacks.insert(0, _collection_begins)
-        gc.callbacks.append(_collection_ends)
-
-
-def _collection_begins(phase: str, info: dict[str, int]) -> None:
-    global _collecting
-    _collecting = True
-
-
-def _collection_ends(phase: str, info: dict[str, int]) -> None:
-    global _collecting
-    _collecting = phase == "start"
-
-
-def _ring(number: int, frame: FrameType | None) -> None:
-    # An inner limit caught, or work that must be finished: then there is time again.
-    if not is_over():
-        return
-    if _is_fragile(frame):
-        signal.setitimer(signal.ITIMER_REAL, _AGAIN)
-        return
-    raise OutOfTime(_over())
-
-
-def _is_fragile(frame: FrameType | None) -> bool:
-    """Whether something is at work that an exception would leave in pieces, or that swallows it."""
-    if _collecting:
-        return True
-    # The alarm may come upon a callback before its first line.
-    if frame is not None and frame.f_code in (
-        _collection_begins.__code__,
-        _collection_ends.__code__,
-    ):
-        return True
-    while frame is not None:
-        if frame.f_code.co_name == "__del__":
-            return True
-        name = str(frame.f_globals.get("__name__", ""))
-        if name.partition(".")[0] in _FRAGILE or name in _FRAGILE:
-            return True
-        frame = frame.f_back
-    return False
+    Parameters
+    ----------
+    request : StopRequest
+    """
+    token = _STOP.set(request)
+    try:
+        yield
+    finally:
+        _STOP.reset(token)
 
 
 @contextmanager
 def unlimited() -> Iterator[None]:
     """Work that must be finished though time is up: what is known is put together."""
-    token = _END.set(math.inf)
+    token, other = _END.set(math.inf), _STOP.set(None)
     try:
         yield
     finally:
         _END.reset(token)
+        _STOP.reset(other)
 
 
 def time_left(most: float = math.inf) -> float:
@@ -300,23 +284,41 @@ def seconds_until(moment: float) -> float:
     return max(0.0, moment - time.monotonic())
 
 
+def can_end() -> bool:
+    """Whether `check_time` may ever raise: there is a limit, or somebody may stop the work."""
+    return _STOP.get() is not None or not math.isinf(_END.get())
+
+
 def is_over() -> bool:
     """Whether time is up."""
     return time.monotonic() >= _END.get()
 
 
 def check_time() -> None:
-    """End the work where time is up: cheap enough for every loop of Python.
+    """End the work where time is up or a stop is asked for: cheap enough for every loop of Python.
 
     Raises
     ------
     OutOfTime
+    Interrupted
     """
+    request = _STOP.get()
+    if request is not None and request.is_made and request.take():
+        raise Interrupted
     if time.monotonic() >= _END.get():
-        if threading.current_thread() is threading.main_thread() and _is_ours():
-            # Who catches this puts together what is known: the alarm must not break in there.
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
         raise OutOfTime(_over())
+
+
+def checked(items: Iterable[Item]) -> Iterator[Item]:
+    """The items one by one, with `check_time` before each: for loops without a body to ask it.
+
+    Parameters
+    ----------
+    items : iterable
+    """
+    for item in items:
+        check_time()
+        yield item
 
 
 def _over() -> str:

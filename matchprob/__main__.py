@@ -13,18 +13,21 @@ from matchprob.interrupts import (
     UNFINISHED,
     ignore_interrupts,
     leave_at_once,
-    raise_interrupts,
+    request_stops,
 )
 
 
 def main() -> None:
     """Run the command line, and leave with its status."""
     leave_at_once()
+    from algebra.time_limits import StopRequest, stoppable
     from matchprob.cli import main as command
 
+    request = StopRequest()
     try:
-        raise_interrupts()
-        status = command()
+        request_stops(request)
+        with stoppable(request):
+            status = command()
     except KeyboardInterrupt:
         sys.stderr.write(INTERRUPTED)
         status = UNFINISHED

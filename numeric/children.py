@@ -18,9 +18,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from algebra.children import LOOK, end_child, start_child
+from algebra.time_limits import check_time
+
 _LINE_LIMIT = 2**28  # bytes; no list of solutions is longer
-# Seconds that the system is asked to wait at a time.
-_LONGEST_WAIT = 3600.0
 
 
 class ChildError(RuntimeError):
@@ -64,15 +65,14 @@ class Child:
         self._messages = tempfile.TemporaryFile()  # noqa: SIM115 (closed by close)
         self.owner = os.getpid()
         try:
-            self._process = subprocess.Popen(
+            self._process = start_child(
                 [*command, str(held)],
+                environment,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._messages,
                 bufsize=0,
                 pass_fds=[held],
-                env={**environment, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-                start_new_session=True,  # a Ctrl-C in the terminal is ours to handle
             )
         except OSError as error:
             os.close(self._leash)
@@ -127,7 +127,8 @@ class Child:
             left = deadline - time.monotonic()
             if left <= 0:
                 raise ChildTimeout(f"{self.name} did not answer within {timeout:g} s")
-            events = dict(poll.poll(1000 * min(left, _LONGEST_WAIT)))
+            events = dict(poll.poll(1000 * min(left, LOOK)))
+            check_time()
             if self._source.fileno() in events:
                 chunk = self._source.read(1 << 16)
                 if chunk == b"":
@@ -163,15 +164,12 @@ class Child:
         if self._is_closed:
             return
         self._is_closed = True
-        for pipe in (self._sink, self._source):
-            with contextlib.suppress(OSError):
-                pipe.close()
         if self.owner == os.getpid():
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(grace)
-            with contextlib.suppress(OSError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+            end_child(self._process, grace)
+        else:
+            for pipe in (self._sink, self._source):
+                with contextlib.suppress(OSError):
+                    pipe.close()
         os.close(self._leash)
         self._messages.close()
 

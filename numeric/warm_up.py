@@ -8,13 +8,13 @@ as many at a time as there are processors; a group that is cached already costs 
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from algebra.children import run_program
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
@@ -90,10 +90,8 @@ def warm_up(groups: list[str]) -> list[str]:
     """Compile groups in processes of their own; returns what went wrong, a line for each."""
 
     def run(group: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "numeric.warm_up", group], capture_output=True, text=True
-        )
-        return f"{group}: {done.stderr.strip()[-200:]}" if done.returncode else ""
+        done = run_program([sys.executable, "-m", "numeric.warm_up", group])
+        return f"{group}: {done.errors.strip()[-200:]}" if done.status else ""
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         return [line for line in pool.map(run, groups) if line]

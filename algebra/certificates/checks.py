@@ -14,6 +14,7 @@ from typing import Any
 
 from algebra.errors import Unfinished
 from algebra.results import Result, columns_of, named
+from algebra.time_limits import OutOfTime
 
 PROVED, PROBABLE, FAILED = "proved", "probable", "failed"
 UNCHECKED = "unchecked"
@@ -137,7 +138,7 @@ class Checklist:
             check()
         except CheckFailed as failure:
             self.say(failure.place, FAILED, str(failure))
-        except Unfinished as limit:
+        except (OutOfTime, Unfinished) as limit:
             self.say("limits", UNFINISHED, str(limit))
         return Verification(verdict, tuple(self.checks))
 

@@ -25,7 +25,8 @@ from collections.abc import Iterator
 import numpy as np
 from flint import fmpz, nmod_mat
 
-from algebra.time_limits import check_time
+from algebra.children import call_apart
+from algebra.time_limits import check_time, checked
 
 Residues = np.ndarray
 
@@ -45,6 +46,8 @@ _INNER = {True: 1 << 20, False: 1 << 10}
 _CHUNK, _SHORT, _FEW = 1 << 15, 24, 30_000
 # Rows and columns from which blocks are faster than FLINT, and columns of a block (measured).
 _LARGE, _BLOCK_COLUMNS = 1200, 512
+# Multiplications of one elimination that take FLINT about a second.
+_LONG = 1e9
 # Entries treated at a time, so that intermediate arrays stay in the processor's cache.
 _BLOCK = 1 << 15
 # Inverses of so many are found one by one.
@@ -177,7 +180,7 @@ def rank(matrix: Residues, p: int) -> int:
         return 0
     if min(rows, columns) >= _LARGE:
         return _rank_in_blocks(np.array(matrix if rows <= columns else matrix.T), p)
-    return int(nmod_mat(rows, columns, matrix.ravel().tolist(), p).rank())
+    return call_apart(_rank, matrix, p) if _is_long(matrix) else _rank(matrix, p)
 
 
 def _rank_in_blocks(work: Residues, p: int) -> int:
@@ -207,11 +210,26 @@ def _rank_in_blocks(work: Residues, p: int) -> int:
     return found
 
 
+def _rank(matrix: Residues, p: int) -> int:
+    rows, columns = matrix.shape
+    return int(nmod_mat(rows, columns, matrix.ravel().tolist(), p).rank())
+
+
+def _is_long(matrix: Residues) -> bool:
+    """Whether one call into FLINT may last for a second or more, in which nobody can end it."""
+    return matrix.size * min(matrix.shape) > _LONG
+
+
 def echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
     """The rows that are not zero of the reduced echelon form modulo p, and their pivots."""
     rows, columns = matrix.shape
     if not rows or not columns:
         return np.zeros((0, columns), np.int64), []
+    return call_apart(_echelon, matrix, p) if _is_long(matrix) else _echelon(matrix, p)
+
+
+def _echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
+    rows, columns = matrix.shape
     reduced, found = nmod_mat(rows, columns, matrix.ravel().tolist(), p).rref()
     kept = reduced.entries()[: int(found) * columns]
     table = np.array([int(v) for v in kept], np.int64).reshape(int(found), columns)
@@ -285,7 +303,7 @@ def batched_rank(matrices: Residues, p: int) -> np.ndarray:
     if not rows or not columns:
         return ranks
     every = np.arange(count)
-    for column in range(columns):
+    for column in checked(range(columns)):
         # Rows above the current rank hold finished pivots.
         open_rows = np.arange(rows)[None, :] >= ranks[:, None]
         candidates = (work[:, :, column] != 0) & open_rows

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.modular import Residues, matmul
+from algebra.time_limits import checked
 
 
 class DegreeAboveTwo(ArithmeticError):
@@ -146,7 +147,7 @@ class Quadrics:
         made = []
         for e in range(self.count):
             terms = {}
-            for t in range(int(self.starts[e]), int(self.starts[e + 1])):
+            for t in checked(range(int(self.starts[e]), int(self.starts[e + 1]))):
                 a, b = int(self.first[t]), int(self.second[t])
                 monomial = zero if a == self.unknowns else unit[a]
                 if b < self.unknowns:

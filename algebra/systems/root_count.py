@@ -52,6 +52,7 @@ from algebra.systems.degeneracy import degeneracy_locus
 from algebra.systems.forms import DIRECT, core_dimension, preferred_forms
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.instances import modular_core, modular_instance
+from algebra.time_limits import checked
 
 
 class RootCountError(RuntimeError):
@@ -363,7 +364,7 @@ def _count_blocks(
     blocks: list[tuple[tuple[int, ...], tuple[int, ...]]],
     timeout: float,
 ) -> tuple[int, ...]:
-    if any(equation(*root) != 0 for equation in core.equations):
+    if any(equation(*root) != 0 for equation in checked(core.equations)):
         raise RootCountError("the known solution does not satisfy the core: a bug")
     counts = []
     field = core.system.ring
@@ -371,7 +372,7 @@ def _count_blocks(
         ring = field.context([core.unknowns[k] for k in unknowns])
         generators = dict(zip(unknowns, ring.gens(), strict=True))
         images = [generators.get(k, ring.constant(value)) for k, value in enumerate(root)]
-        block = [core.equations[e].compose(*images, ctx=ring) for e in equations]
+        block = [core.equations[e].compose(*images, ctx=ring) for e in checked(equations)]
         try:
             size = plural(len(block), f"{len(block)} equation")
             with phase(f"generic root count, a Gröbner basis of {size}"):

@@ -16,7 +16,7 @@ from algebra.certificates.reading import MOST_CHARACTERS, as_text
 from algebra.errors import InputError, whole_number
 from algebra.linear.inspect import inspect_numbers
 from algebra.problems.problem import Problem
-from algebra.time_limits import positive_seconds, within
+from algebra.time_limits import limited, positive_seconds
 from matchprob.api.given import Given, as_instance
 from matchprob.api.proofs.checker import CHECKER
 from matchprob.api.question import Question, as_problem
@@ -56,7 +56,7 @@ def inspect(
 
     Raises
     ------
-    OutOfTime
+    LimitReached
 
     Examples
     --------
@@ -67,7 +67,7 @@ def inspect(
     (1, 2)
     """
     problem = as_problem(question)
-    with within(positive_seconds(timeout, "timeout")):
+    with limited(positive_seconds(timeout, "timeout")):
         if instance is not None:
             numbers = as_instance(instance, problem).numbers
             return inspect_numbers(numbers, seed=seed, all_forms=all_forms)
@@ -175,7 +175,7 @@ def decide(
     from numeric.relu.decide import decide as decide_relu
 
     problem = as_problem(question)
-    with within(positive_seconds(timeout, "timeout")):
+    with limited(positive_seconds(timeout, "timeout")):
         if instance is not None:
             return decide_relu(as_instance(instance, problem), certify=certify)
         return decide_relu(draw_instance(problem, seed, index), certify=certify)

@@ -17,7 +17,7 @@ from algebra.problems.problem import Problem
 from algebra.programs.capacity import Subset, capacities
 from algebra.programs.generic import Model
 from algebra.programs.onnx import Read, read_onnx
-from algebra.time_limits import positive_seconds, within
+from algebra.time_limits import limited, positive_seconds
 from matchprob.api.question import Question, as_problem, network_of
 from numeric.programs.patterns import drawn_patterns
 
@@ -49,7 +49,7 @@ def identify(question: Question, *, seed: int = 0, timeout: float = 60.0) -> Ide
     """
     problem = as_problem(question)
     seed = whole_number(seed, "seed", 0)
-    with within(positive_seconds(timeout, "timeout")):
+    with limited(positive_seconds(timeout, "timeout")):
         return identify_problem(problem, seed=seed, timeout=timeout)
 
 
@@ -96,7 +96,7 @@ def dimension(
     >>> found.dimension, found.expected, found.defect
     (32, 35, 3)
     """
-    with within(positive_seconds(timeout, "timeout")):
+    with limited(positive_seconds(timeout, "timeout")):
         if isinstance(question, (str, Path)) and Path(question).suffix == ".onnx":
             read = read_onnx(question, sizes=sizes, constants=constants, output=output)
             return _dimension_of_program(read, str(question), seed)

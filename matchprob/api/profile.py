@@ -10,7 +10,14 @@ from pathlib import Path
 
 from algebra.errors import InputError, whole_number
 from algebra.problems.problem import Problem
-from algebra.time_limits import OutOfTime, limit_until, moment_after, positive_seconds, within
+from algebra.time_limits import (
+    OutOfTime,
+    limit_until,
+    limited,
+    moment_after,
+    positive_seconds,
+    within,
+)
 from matchprob.api.question import Question, as_problem, check_common, stem_of
 from matchprob.io.progress import watched
 from numeric.counts import InstanceCount
@@ -92,7 +99,7 @@ def profile(
     positive_seconds(timeout, "timeout")
     counting = _COUNTING * timeout if measure.is_slow else timeout
     counted_by, end = moment_after(counting), moment_after(timeout)
-    with within(timeout):
+    with limited(timeout):
         listed = [is_listed(problem) for problem in problems]
     asked = given or COARSE
     with ExitStack() as stack:

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from algebra.record.recording import record as record_problem
 from algebra.record.result import Recording
-from algebra.time_limits import positive_seconds, within
+from algebra.time_limits import limited, positive_seconds
 from matchprob.api.question import Question, as_problem
 from matchprob.api.tools import relaxation
 
@@ -67,7 +67,7 @@ def record(
     """
     problem = as_problem(question)
     positive_seconds(seconds, "seconds", zero=True)
-    with within(positive_seconds(timeout, "timeout")):
+    with limited(positive_seconds(timeout, "timeout")):
         return record_problem(
             problem, what, costs=costs, must=must, forbidden=forbidden, caps=caps,
             seconds=seconds, relaxation=relaxation, seed=seed,

@@ -14,7 +14,7 @@ from algebra.surveys import atlas as atlases
 from algebra.surveys import audit as audits
 from algebra.surveys.atlas import Atlas
 from algebra.surveys.audit import Audit, AuditResult
-from algebra.time_limits import OutOfTime, positive_seconds, within
+from algebra.time_limits import OutOfTime, limited, positive_seconds
 from matchprob.api.certify import certify
 from matchprob.api.question import Question, network_of
 
@@ -70,7 +70,7 @@ def audit(
     if count is not None:
         shares.update(_shares(network, problem, names, size, count))
     found: list[AuditResult] = []
-    with within(timeout):
+    with limited(timeout):
         for name, share in shares.items():
             if share == 0:
                 continue
@@ -159,7 +159,7 @@ def atlas(
     problem = network_of(question)
     positive_seconds(timeout, "timeout")
     problem.network.check_verb("atlas")
-    with within(timeout):
+    with limited(timeout):
         return atlases.atlas(
             problem.network,
             whole_number(budget, "budget", 1),

@@ -35,7 +35,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from algebra.errors import InputError, LargeMemory, Unfinished
-from algebra.time_limits import OutOfTime, TooSlow
+from algebra.time_limits import LimitReached
 from matchprob.cli import (
     certify,
     construct,
@@ -141,8 +141,8 @@ def run(command: Callable[[], Any]) -> int:
     except InputError as error:
         say(f"matchprob: {error}")
         return BAD_INPUT
-    except OutOfTime as error:
-        say(f"matchprob: {error}{'' if isinstance(error, TooSlow) else _LONGER}")
+    except LimitReached as error:
+        say(f"matchprob: {error}{'' if error.was_refused else _LONGER}")
         return UNFINISHED
     except Unfinished as error:
         say(f"matchprob: {error}")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from algebra.time_limits import OutOfTime
+from algebra.time_limits import LimitReached
 from matchprob.cli.options import (
     UNFINISHED,
     InstanceFile,
@@ -75,12 +75,12 @@ def inspect(
     own = as_instance(instance, question).numbers if instance else None
     exported = None
     if export:
-        from algebra.time_limits import within
+        from algebra.time_limits import limited
         from matchprob.api.equations import export as exports
         from matchprob.io.languages import language_of
 
         language = language_of(export.suffix)
-        with within(timeout):
+        with limited(timeout):
             exported = exports.export(
                 question, form, to=language, instance=instance, seed=seed, index=index
             )
@@ -146,7 +146,7 @@ def certify(
     question = as_problem(problem)
     try:
         found = exact.certify(question, seed=seed, timeout=timeout, search=search)
-    except OutOfTime as over:
+    except LimitReached as over:
         why = explain_unfinished(question, over, shlex.quote(str(problem)), timeout)
         nothing = {
             "verdict": "undecided",

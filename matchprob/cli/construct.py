@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from algebra.time_limits import positive_seconds, within
+from algebra.time_limits import limited, positive_seconds
 from matchprob.cli.options import (
     UNFINISHED,
     Json,
@@ -92,7 +92,7 @@ def construct(
         build = (
             constructing.construct_by_depth_exactly if exact else constructing.construct_by_depth
         )
-        with within(limit):
+        with limited(limit):
             found = build(str(target), skip, seed=seed, radius=radius)
         why = found.explain(str(target))
         answer(
@@ -101,7 +101,7 @@ def construct(
         )  # fmt: skip
         return
     try:
-        with within(limit):
+        with limited(limit):
             made = constructing.construct(
                 str(target), None if frozen is None else str(frozen), width=width or None,
                 seed=seed, density=density, exact=exact, second_scales=second_scales,

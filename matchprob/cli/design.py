@@ -13,7 +13,7 @@ import typer
 
 from algebra.design.goals import goals_text
 from algebra.errors import InputError
-from algebra.time_limits import OutOfTime, within
+from algebra.time_limits import LimitReached, OutOfTime, within
 from matchprob.api.designs.goals import GOALS
 from matchprob.cli import options
 from matchprob.cli.options import (
@@ -165,6 +165,6 @@ def design(
             with within(search.timeout - (time.monotonic() - began)):
                 certificate = certify(found.problem, seed=seed)
         except OutOfTime as over:
-            raise OutOfTime(f"{out} is not written, the design is above: {over}") from None
+            raise LimitReached(f"{out} is not written, the design is above: {over}") from None
         note = f": {certificate.verdict}, {certificate.rule}"
         options.write(out, certificate.to_json, note)

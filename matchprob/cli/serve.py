@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from algebra.errors import InputError
+from algebra.time_limits import check_time
 from matchprob.cli.options import Json, Seed, StoreOption, print_json, say
 
 _PARTS = ("starlette", "uvicorn")
@@ -60,6 +61,7 @@ def serve(
         _open(server.address)
     # A server that waits is not slow.
     with contextlib.suppress(KeyboardInterrupt), hidden():
+        check_time()
         server.run()
     say("matchprob: the page is closed" + (f"; trials are kept in {store}" if store else ""))
 

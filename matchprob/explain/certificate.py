@@ -23,7 +23,7 @@ from algebra.problems.problem import Problem
 from algebra.results import Explanation
 from algebra.systems.forms import beyond_counting
 from algebra.theorems.statements import what_theorems_say
-from algebra.time_limits import OutOfTime
+from algebra.time_limits import LimitReached
 from matchprob.explain.updates import explain_update_certificate
 
 
@@ -58,14 +58,14 @@ def explain_certificate(
 
 
 def explain_unfinished(
-    problem: Problem, over: OutOfTime, file: str = "P.toml", timeout: float = 120.0
+    problem: Problem, over: LimitReached, file: str = "P.toml", timeout: float = 120.0
 ) -> Explanation:
     """What is known of an allocation whose ranks were not found in time.
 
     Parameters
     ----------
     problem : Problem
-    over : OutOfTime
+    over : LimitReached
         What ended the work.
     file : str, optional
         How commands are to name the problem.

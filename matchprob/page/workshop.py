@@ -19,8 +19,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from algebra.children import end_child, start_child
 from algebra.errors import Unfinished
-from numeric.studies.workers import ONE_THREAD, receive, send
+from numeric.studies.workers import receive, send
 
 # Seconds that a job has to put together what it knows before it is killed.
 PATIENCE = 0.6
@@ -293,17 +294,15 @@ class Workshop:
         paths = [_ROOT, os.environ.get("PYTHONPATH", "")]
         environment = {
             **os.environ,
-            **ONE_THREAD,
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),
         }
         try:
-            self._zygote = subprocess.Popen(
+            self._zygote = start_child(
                 [sys.executable, "-m", "matchprob.page.zygote", str(theirs.fileno())],
+                environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                env=environment,
                 pass_fds=[theirs.fileno()],
-                start_new_session=True,
             )
         except OSError as error:
             ours.close()
@@ -320,11 +319,7 @@ class Workshop:
         self._let_go()
         zygote, self._zygote = self._zygote, None
         if zygote is not None:
-            try:
-                zygote.wait(2.0)
-            except subprocess.TimeoutExpired:
-                zygote.kill()
-                zygote.wait()
+            end_child(zygote, 2.0)
 
 
 def _is_heard(connection: socket.socket) -> bool:

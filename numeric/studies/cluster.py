@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from math import isinf
 from typing import Any
 
 from algebra.errors import InputError
@@ -70,6 +69,7 @@ class DaskWorkers:
                     f"the Dask scheduler at {self.address} has no workers after {timeout:g} s: "
                     f"start some (OMP_NUM_THREADS=1 dask worker --nthreads 1 {self.address})"
                 )
+            check_time()
             time.sleep(0.1)
 
     def close(self) -> None:
@@ -148,8 +148,6 @@ def _next(ahead: Any) -> Any:
     """The next future that is done, as long as time is left."""
     while True:
         check_time()
-        if isinf(time_left()):
-            return next(ahead)
         if ahead.has_ready() or ahead.is_empty():
             return next(ahead)
         time.sleep(min(0.05, time_left()))

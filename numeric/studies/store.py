@@ -188,7 +188,7 @@ class Store:
         try:
             with self._honest():
                 self._open()
-        except (InputError, Unfinished):
+        except BaseException:
             self._db.close()
             raise
         self.owner = f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"

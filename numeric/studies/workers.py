@@ -19,26 +19,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import isinf
 from pathlib import Path
 from typing import IO, Any
 
+from algebra.children import LOOK, end_child, start_child
 from algebra.errors import InputError, Unfinished
 from algebra.time_limits import check_time, time_left
 from numeric.counts import InstanceCount
 from numeric.studies.trials import Work
 
-# Variables that pin the threads of numerical libraries; they act before these are loaded.
-ONE_THREAD = dict.fromkeys(
-    (
-        "OMP_NUM_THREADS",
-        "OPENBLAS_NUM_THREADS",
-        "MKL_NUM_THREADS",
-        "VECLIB_MAXIMUM_THREADS",
-        "NUMBA_NUM_THREADS",
-    ),
-    "1",
-)
 _MOST_DEATHS = 3
 # Takes the next chunk to do, or None where there is none now.
 NextChunk = Callable[[], list[int] | None]
@@ -111,18 +100,12 @@ class LocalWorkers:
     def _start(self) -> _Worker:
         # The packages may be importable only because of where this process runs.
         paths = [str(Path(__file__).resolve().parents[2]), os.environ.get("PYTHONPATH", "")]
-        environment = {
-            **os.environ,
-            **ONE_THREAD,
-            "PYTHONPATH": os.pathsep.join(p for p in paths if p),
-        }
-        process = subprocess.Popen(
+        # A worker ends when its input does.
+        process = start_child(
             [sys.executable, "-m", "numeric.studies.worker"],
+            {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=environment,
-            # Ctrl-C is this process's business; a worker ends when its input does.
-            start_new_session=True,
         )
         return _Worker(process)
 
@@ -173,8 +156,7 @@ class LocalWorkers:
         try:
             while selector.get_map():
                 check_time()
-                left = time_left()
-                for event, _ in selector.select(None if isinf(left) else left):
+                for event, _ in selector.select(time_left(LOOK)):
                     worker = event.data
                     chunk = worker.chunk or []
                     try:
@@ -201,12 +183,7 @@ class LocalWorkers:
     def _dismiss(self, worker: _Worker) -> None:
         if worker in self._workers:
             self._workers.remove(worker)
-        worker.process.kill()
-        worker.process.wait()
-        for stream in (worker.process.stdin, worker.process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
+        end_child(worker.process)
 
     def _bury(self, chunk: list[int]) -> None:
         name = tuple(chunk)

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
-import importlib
+import itertools
 import math
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from algebra.errors import InputError, Unfinished
 from algebra.phases import add_spent
 from algebra.time_limits import (
+    Interrupted,
+    LimitReached,
     Limits,
     OutOfTime,
+    StopRequest,
+    TooSlow,
+    can_end,
     check_time,
+    checked,
     end_of_part,
     has_passed,
     is_over,
+    limited,
     positive_seconds,
     seconds_until,
+    stoppable,
     time_left,
     unlimited,
     within,
@@ -105,9 +111,96 @@ def test_limits_are_checked_and_half_the_time_is_for_one_basis() -> None:
         Limits(search=-1)
 
 
-def test_being_out_of_time_is_unfinished_work_not_a_wrong_input() -> None:
-    assert issubclass(OutOfTime, Unfinished)
-    assert not issubclass(OutOfTime, InputError)
+def test_no_handler_of_errors_swallows_the_end_of_the_time() -> None:
+    """`OutOfTime` and `Interrupted` pass ``except Exception``, again and again where need be."""
+    assert not issubclass(OutOfTime, Exception)
+    assert not issubclass(Interrupted, Exception)
+
+    def deaf() -> None:
+        while True:
+            with contextlib.suppress(Exception):
+                check_time()
+
+    with pytest.raises(OutOfTime), within(0.05):
+        deaf()
+
+
+def test_who_set_no_limit_gets_an_ordinary_error() -> None:
+    """The outermost `limited` turns it into `LimitReached`; inside another limit it passes."""
+    with pytest.raises(LimitReached, match="time limit is over") as met, limited(0.0):
+        check_time()
+    assert isinstance(met.value, Unfinished)
+    assert not isinstance(met.value, InputError)
+    assert not met.value.was_refused
+    with pytest.raises(OutOfTime), within(60.0), limited(0.0):
+        check_time()
+    with pytest.raises(LimitReached) as met, limited(1.0), limited(1.0):
+        raise TooSlow("an hour")
+    assert met.value.was_refused
+
+
+def test_a_request_stops_the_work_once_and_only_here() -> None:
+    """`check_time` raises once a request; what must be finished is, and other threads go on."""
+    request = StopRequest()
+    with stoppable(request):
+        check_time()
+        request.make()
+        with unlimited():
+            check_time()
+        thread = threading.Thread(target=check_time)
+        thread.start()
+        thread.join()
+        assert request.is_made
+        with pytest.raises(Interrupted):
+            check_time()
+        check_time()
+    request.make()
+    check_time()
+
+
+def test_items_are_given_as_long_as_there_is_time() -> None:
+    """All of them without a limit, none more once it is over."""
+    assert list(checked("abc")) == ["a", "b", "c"]
+    seen: list[int] = []
+    with pytest.raises(OutOfTime), within(0.05):
+        seen.extend(checked(itertools.count()))
+    assert seen == list(range(len(seen)))
+
+
+def test_whether_anything_can_end_the_work() -> None:
+    """A limit or a request can; then long calls are made in a child."""
+    assert not can_end()
+    with within(60.0):
+        assert can_end()
+    with stoppable(StopRequest()):
+        assert can_end()
+        with unlimited():
+            assert not can_end()
+
+
+def test_a_limit_touches_no_signal_no_trace_and_no_collector() -> None:
+    """What the process does with alarms, interrupts, traces and garbage is its own affair."""
+    rung: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
+    mine = signal.getsignal(signal.SIGALRM)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        callbacks, interrupt = list(gc.callbacks), signal.getsignal(signal.SIGINT)
+        tracing = sys.gettrace()
+
+        def work() -> None:
+            while True:
+                assert signal.getsignal(signal.SIGALRM) is mine
+                assert (gc.callbacks, signal.getsignal(signal.SIGINT)) == (callbacks, interrupt)
+                assert sys.gettrace() is tracing
+                check_time()
+
+        with pytest.raises(OutOfTime), within(0.2):
+            work()
+        assert rung == [signal.SIGALRM]
+        assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_a_part_ends_before_the_call() -> None:
@@ -124,104 +217,6 @@ def test_a_part_ends_before_the_call() -> None:
     assert seconds_until(past) == 0.0
 
 
-def test_the_alarm_reaches_what_asks_nothing() -> None:
-    """A loop without a look at the clock ends soon after the limit."""
-    began = time.monotonic()
-    with pytest.raises(OutOfTime), within(0.1):
-        forever()
-    assert time.monotonic() - began < 20.0
-
-
-def forever() -> None:
-    """A loop that asks nothing."""
-    while True:
-        pass
-
-
-def test_the_alarm_is_not_swallowed_by_a_collection_of_garbage() -> None:
-    """Python prints what is raised in a callback of the collector, or a finalizer, and goes on."""
-
-    def busy(phase: str, info: dict[str, int]) -> None:
-        wait(1.0)
-
-    gc.callbacks.append(busy)
-    began = time.monotonic()
-    try:
-        with pytest.raises(OutOfTime), within(0.1):
-            do_and_wait(gc.collect)
-    finally:
-        gc.callbacks.remove(busy)
-    assert time.monotonic() - began < 20.0
-    assert not [callback for callback in gc.callbacks if "time_limits" in str(callback.__module__)]
-
-
-def test_the_alarm_is_not_swallowed_by_a_finalizer() -> None:
-    """It rings again once the object is gone."""
-
-    class Slow:
-        def __del__(self) -> None:
-            wait(1.0)
-
-    with pytest.raises(OutOfTime), within(0.1):
-        do_and_wait(Slow)
-
-
-def do_and_wait(work: Callable[[], object]) -> None:
-    """Do something short, then go on."""
-    work()
-    forever()
-
-
-def wait(seconds: float) -> None:
-    """Pass time in Python."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        pass
-
-
-def test_the_alarm_waits_for_an_import(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module is imported whole or not at all: the exception comes after it."""
-    (tmp_path / "slow_module.py").write_text(
-        "import time\nend = time.monotonic() + 1.5\nwhile time.monotonic() < end: pass\nDONE = 1\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(OutOfTime), within(0.1):
-        import_and_wait()
-    assert sys.modules["slow_module"].DONE == 1
-
-
-def import_and_wait() -> None:
-    """Import, then go on."""
-    importlib.import_module("slow_module")
-    forever()
-
-
-def test_the_alarm_is_gone_afterwards_and_others_keep_theirs() -> None:
-    """The handler of SIGALRM is as it was; one that belongs to somebody else is not touched."""
-    with within(5.0):
-        pass
-    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
-    rung: list[int] = []
-    signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
-        with within(60.0):
-            time.sleep(0.2)
-        assert rung == [signal.SIGALRM]
-    finally:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-
-
-def test_the_alarm_waits_for_a_callback_that_has_just_begun() -> None:
-    """Before its first line the callback has not yet said that garbage is being collected."""
-    limits = importlib.import_module("algebra.time_limits")
-    for callback in (limits._collection_begins, limits._collection_ends):
-        frame = SimpleNamespace(f_code=callback.__code__, f_globals={}, f_back=None)
-        assert limits._is_fragile(frame)
-    free = SimpleNamespace(f_code=positive_seconds.__code__, f_globals={}, f_back=None)
-    assert not limits._is_fragile(free)
-
-
 def test_time_that_later_calls_are_spared_is_told() -> None:
     """What went into compiling stands in the message, of this call alone."""
 
@@ -230,7 +225,7 @@ def test_time_that_later_calls_are_spared_is_told() -> None:
             if compiled:
                 add_spent("compiling", compiled)
             time.sleep(0.02)
-            with pytest.raises(Unfinished) as met:
+            with pytest.raises(OutOfTime) as met:
                 check_time()
         return str(met.value)
 

@@ -111,34 +111,39 @@ def test_one_interrupt(verb, folder):
     assert faults(verb, NUMBERS[place % 2], wait, folder) == ""
 
 
-_IN_A_RESULT = """
-import os, signal, sys, threading
-import numba, numpy as np
-from matchprob.interrupts import Interrupted, raise_interrupts
+_LISTENING = """
+import os, signal, sys
+from algebra.time_limits import Interrupted, StopRequest, check_time, stoppable
+from matchprob.interrupts import request_stops
 
-@numba.njit
-def busy(steps):
-    value = np.zeros(3)
-    for k in range(steps):
-        value[k % 3] += value[(k + 1) % 3] * 0.5 + 1.0
-    return value, steps, value.copy()
-
-busy.compile((numba.int64,))
-raise_interrupts()
-threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
-try:
-    while True:
-        busy(10**8)
-except Interrupted:
-    sys.exit(3)
+request = StopRequest()
+request_stops(request)
+with stoppable(request):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        os.kill(os.getpid(), number)
+        done = sum(range(1000))
+        try:
+            check_time()
+        except Interrupted:
+            print("stopped at a safe place", done)
+    os.kill(os.getpid(), signal.SIGINT)
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        print("never here")
+    except Interrupted:
+        print("the second one does not wait")
 """
 
 
-def test_an_interrupt_while_a_result_is_made():
-    """The first Python after a compiled function makes its arrays; it must not be broken off."""
+def test_a_signal_stops_the_work_where_it_asks():
+    """Nothing is broken off in the middle; a second signal ends it wherever it is."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", _IN_A_RESULT], env=environment, timeout=120)
-    assert done.returncode == 3
+    done = subprocess.run(
+        [sys.executable, "-c", _LISTENING], env=environment, timeout=120, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    safe = "stopped at a safe place 499500\n"
+    assert (done.stdout, done.stderr) == (2 * safe + "the second one does not wait\n", "")
 
 
 @pytest.mark.long

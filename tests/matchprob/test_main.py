@@ -2,7 +2,6 @@
 
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -65,28 +64,3 @@ def test_reader_goes_away(tmp_path):
     said = process.stderr.read()
     assert process.wait(120) == 0, said
     assert out.exists()
-
-
-def test_an_interrupt_in_a_destructor_is_not_forgotten():
-    """Where Python prints exceptions and goes on, the interrupt is tried again."""
-    code = (
-        "import os, signal, sys, time\n"
-        "import matchprob.__main__ as entry\n"
-        "class Trap:\n"
-        "    def __del__(self):\n"
-        "        os.kill(os.getpid(), signal.SIGINT)\n"
-        "        time.sleep(0.01)\n"
-        "def work():\n"
-        "    trap = Trap()\n"
-        "    del trap\n"
-        "    time.sleep(20)\n"
-        "    return 0\n"
-        "import matchprob.cli\n"
-        "matchprob.cli.main = work\n"
-        "entry.main()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 3
-    assert done.stderr == "matchprob: interrupted; nothing was kept\n"

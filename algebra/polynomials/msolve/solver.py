@@ -49,6 +49,7 @@ from algebra.polynomials.msolve.text import (
 from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.real_roots import RealRoots, elementary_roots, integer_terms
 from algebra.polynomials.staircase import count_distinct, drl_key, is_finite, standard_monomials
+from algebra.time_limits import checked
 
 Terms = Mapping[tuple[int, ...], Any]
 _PRIMES_TO_AGREE = 2
@@ -120,7 +121,7 @@ def quotient_degree(
     prime = int(context.modulus())
     if prime >= 2**31 or not context.is_prime():
         raise InputError(f"the modulus of `polynomials` ({prime}) must be a prime below 2^31")
-    terms = [dict(p.terms()) for p in polynomials]
+    terms = [dict(checked(p.terms())) for p in polynomials]
     deadline = Deadline(timeout)
     return _degree(terms, context.nvars(), prime, distinct, deadline, memory, random.Random(seed))
 
@@ -155,9 +156,9 @@ def groebner_basis(
     prime = int(context.modulus())
     if context.nvars() == 1:
         # msolve wants more than one unknown; here the basis is the greatest common divisor.
-        common = _common_divisor([dict(p.terms()) for p in polynomials], prime)
+        common = _common_divisor([dict(checked(p.terms())) for p in polynomials], prime)
         return [{(k,): int(c) for k, c in enumerate(common.coeffs()) if int(c)}]
-    terms = [dict(p.terms()) for p in polynomials if len(p)]
+    terms = [dict(checked(p.terms())) for p in polynomials if len(p)]
     text = run_msolve(
         system_text(terms, context.nvars(), prime),
         ["-g", "2"],

@@ -16,6 +16,7 @@ from flint import fmpz, fmpz_poly
 
 from algebra.polynomials.msolve.process import MsolveFailed
 from algebra.polynomials.parametrization import Parametrization
+from algebra.time_limits import checked
 
 Monomial = tuple[int, ...]
 
@@ -53,7 +54,7 @@ def system_text(
 
 def _polynomial_text(polynomial: Mapping[Monomial, Any], powers: dict[Monomial, str]) -> str:
     parts: list[str] = []
-    for monomial, coefficient in polynomial.items():
+    for monomial, coefficient in checked(polynomial.items()):
         # fmpz prints integers of any length; Python stops at 4,300 digits.
         number = str(coefficient if type(coefficient) is int else fmpz(coefficient))
         if parts and not number.startswith("-"):

@@ -18,7 +18,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.tables import edge_list
 from algebra.ranks.jacobian import all_cells
 from algebra.results import Result
-from algebra.time_limits import positive_seconds, within
+from algebra.time_limits import limited, positive_seconds
 from matchprob.api.designs.goals import GOALS, RaceOptions
 from matchprob.api.question import network_of
 from matchprob.api.tools import relaxation, root_counter
@@ -258,7 +258,7 @@ def design(
     )  # fmt: skip
     positive_seconds(seconds, "seconds", zero=True)
     positive_seconds(count_timeout, "count_timeout", zero=True)
-    with within(positive_seconds(timeout, "timeout")):
+    with limited(positive_seconds(timeout, "timeout")):
         asked = options.demand(problem, allowed_cells(problem), seed)
         found = GOALS[goal].search(asked, search)
     return DesignResult(found, problem.with_allocation(found.allocation), asked)

@@ -22,7 +22,7 @@ from algebra.problems.tables import edge_list
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.results import Result, named
-from algebra.time_limits import OutOfTime, positive_seconds, within
+from algebra.time_limits import OutOfTime, limited, positive_seconds
 from matchprob.api.certify import certify
 from matchprob.api.designs.design import DemandOptions
 from matchprob.api.question import Question, as_problem
@@ -155,7 +155,7 @@ def repair(
     patience = max(count_timeout, _PATIENCE)
     positive_seconds(seconds, "seconds", zero=True)
     positive_seconds(count_timeout, "count_timeout", zero=True)
-    with within(positive_seconds(timeout, "timeout")):
+    with limited(positive_seconds(timeout, "timeout")):
         before = certify(problem, seed=seed, timeout=patience)
         if goal is None:
             goal = "positive" if before.verdict == "minimal" else "maximal"
@@ -217,5 +217,5 @@ def robust(
     """
     problem = as_problem(question)
     positive_seconds(seconds, "seconds", zero=True)
-    with within(positive_seconds(timeout, "timeout")):
+    with limited(positive_seconds(timeout, "timeout")):
         return losses.robustness(problem.allocation, problem.support, seconds=seconds, seed=seed)

@@ -19,7 +19,7 @@ from algebra.identify.verify_dimension import verify_dimension
 from algebra.record.result import FORMAT as RECORDING_FORMAT
 from algebra.record.verify import verify_recording
 from algebra.relu import decision
-from algebra.time_limits import within
+from algebra.time_limits import OutOfTime, within
 from numeric.tracking.root_count import monodromy_root_count
 
 
@@ -57,7 +57,7 @@ def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verificat
             network_size_within(network, len(text))
             network_size_within(data.get("network"), len(text), "network")
             return _check(data, seed, timeout)
-    except Unfinished as limit:
+    except (OutOfTime, Unfinished) as limit:
         return unfinished(verdict, str(limit))
 
 

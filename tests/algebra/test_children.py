@@ -1,0 +1,91 @@
+"""Child processes: run to their end, ended with the time limit, and with all that they started."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from algebra.children import call_apart, end_child, run_program, start_child
+from algebra.time_limits import Interrupted, OutOfTime, StopRequest, stoppable, within
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and was not reaped does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_a_program_is_run_to_its_end() -> None:
+    """Its status and what it wrote; it reads what it is given and has one thread a library."""
+    done = run_program(
+        ["/bin/sh", "-c", "cat; echo $OMP_NUM_THREADS; echo no >&2; exit 4"], given=b"x" * 10**6
+    )
+    assert (done.status, done.output, done.errors) == (4, b"x" * 10**6 + b"1\n", "no\n")
+
+
+def test_a_program_has_a_limit_of_its_own() -> None:
+    """TimeoutError, and it has ended."""
+    began = time.monotonic()
+    with pytest.raises(TimeoutError, match=r"sleep did not finish within 0.2 s"):
+        run_program(["sleep", "60"], 0.2)
+    assert time.monotonic() - began < 20
+
+
+def test_a_program_ends_with_the_call_and_with_what_it_started(tmp_path: Path) -> None:
+    """Where the time limit is over its children end, too."""
+    note = tmp_path / "pid"
+    with pytest.raises(OutOfTime), within(0.5):
+        run_program(["/bin/sh", "-c", f"sleep 60 & echo $! > {note}; wait"])
+    pid = int(note.read_text())
+    for _ in range(200):
+        if not is_alive(pid):
+            break
+        time.sleep(0.02)
+    assert not is_alive(pid)
+
+
+def test_a_program_ends_when_the_work_is_stopped() -> None:
+    """A request, made by another thread, ends the waiting."""
+    request = StopRequest()
+    timer = threading.Timer(0.2, request.make)
+    timer.start()
+    with pytest.raises(Interrupted), stoppable(request):
+        run_program(["sleep", "60"])
+
+
+def test_a_child_may_end_by_itself_first() -> None:
+    """Its input is closed, and it has some seconds before it is killed."""
+    child = start_child(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert os.getpgid(child.pid) == child.pid
+    end_child(child, 20.0)
+    assert child.returncode == 0
+    child = start_child(["sleep", "60"])
+    end_child(child)
+    assert child.returncode == -9
+
+
+def test_a_long_call_is_made_in_a_child_where_it_can_be_ended() -> None:
+    """The same value; it ends with the limit, in which nothing here can ask the time."""
+    assert call_apart(os.getpid) == os.getpid()
+    with within(60.0):
+        assert call_apart(os.getpid) != os.getpid()
+        assert call_apart(Fraction, 1, 3) == Fraction(1, 3)
+    with pytest.raises(OutOfTime), within(0.5):
+        call_apart(time.sleep, 60)
+
+
+def test_a_child_without_a_value_is_an_error() -> None:
+    """What it said last is in the message; a lack of memory stays one."""
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"), within(60.0):
+        call_apart(Fraction, 1, 0)
+    with pytest.raises(MemoryError), within(60.0):
+        call_apart(bytearray, 1 << 62)
