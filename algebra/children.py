@@ -1,7 +1,8 @@
 """Other processes: the one place where they are started, waited for, and ended.
 
-A child is the head of a session of its own, so that Ctrl-C in a terminal reaches only this process,
-which decides what becomes of the child, and so that ending the child ends all that it has started.
+A child is the leader of a session of its own, so that Ctrl-C in a terminal reaches only this
+process, which decides what becomes of the child.  What the child starts stays in its process group,
+so that ending the child ends that, too.
 Nobody waits for a child longer than a moment at a time: between two moments `check_time` is asked.
 """
 
@@ -27,6 +28,8 @@ from algebra.time_limits import can_end, check_time, time_left
 Result = TypeVar("Result")
 
 _ROOT = str(Path(__file__).resolve().parents[1])
+# Set for a child: what it starts belongs to its group.
+_MARK = "MATCHPROB_CHILD"
 # Seconds that a process is waited for at a time.
 LOOK = 0.1
 # Variables that pin the threads of numerical libraries; they act before these are loaded.
@@ -80,8 +83,11 @@ def start_child(
     """
     around = os.environ if environment is None else environment
     return subprocess.Popen(
-        command, env={**around, **ONE_THREAD}, start_new_session=True, **pipes
-    )  # fmt: skip
+        command,
+        env={**around, **ONE_THREAD, _MARK: "1"},
+        start_new_session=_MARK not in os.environ,
+        **pipes,
+    )
 
 
 def end_child(process: subprocess.Popen[bytes], grace: float = 0.0) -> None:
@@ -101,6 +107,7 @@ def end_child(process: subprocess.Popen[bytes], grace: float = 0.0) -> None:
         process.wait(grace)
     with contextlib.suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
     process.wait()
 
 

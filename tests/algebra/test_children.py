@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import threading
 import time
 from fractions import Fraction
@@ -71,6 +72,30 @@ def test_a_child_may_end_by_itself_first() -> None:
     child = start_child(["sleep", "60"])
     end_child(child)
     assert child.returncode == -9
+
+
+def test_what_a_child_starts_ends_with_it(tmp_path: Path) -> None:
+    """A program that a child runs belongs to the child's group, not to a session of its own."""
+    note = tmp_path / "pid"
+    code = (
+        "from algebra.children import run_program\n"
+        f"run_program(['/bin/sh', '-c', 'echo $$ > {note}.new; mv {note}.new {note}; sleep 60'])"
+    )
+    child = start_child([sys.executable, "-c", code])
+    try:
+        for _ in range(3000):
+            if note.exists():
+                break
+            time.sleep(0.02)
+        pid = int(note.read_text())
+        assert os.getpgid(pid) == child.pid
+    finally:
+        end_child(child)
+    for _ in range(200):
+        if not is_alive(pid):
+            break
+        time.sleep(0.02)
+    assert not is_alive(pid)
 
 
 def test_a_long_call_is_made_in_a_child_where_it_can_be_ended() -> None:
