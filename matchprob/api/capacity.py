@@ -11,7 +11,7 @@ from algebra.errors import InputError, shown, whole_number
 from algebra.programs.capacity import Capacity, Subset, capacities, matrix_shape
 from algebra.programs.generic import Model
 from algebra.programs.onnx import Read, read_onnx
-from algebra.time_limits import positive_seconds, within
+from algebra.time_limits import limited, positive_seconds
 from numeric.programs.patterns import drawn_patterns
 
 LORA = (1, 2, 4, 8)
@@ -76,7 +76,7 @@ def capacity(
     >>> mp.capacity("model.onnx", ["*.bias", "head.*"], lora=[1, 2], on=["*q*,*v*"]).plot()
     ... # doctest: +SKIP
     """
-    with within(positive_seconds(timeout, "timeout")):
+    with limited(positive_seconds(timeout, "timeout")):
         found = model
         if not isinstance(found, Read):
             found = read_onnx(found, sizes=sizes, constants=constants, output=output)
