@@ -6,6 +6,7 @@ and status 3, never in a traceback (`matchprob.interrupts`).
 
 from __future__ import annotations
 
+import os
 import sys
 
 from matchprob.interrupts import (
@@ -33,6 +34,12 @@ def main() -> None:
         status = UNFINISHED
     # What is left is the end of Python itself.
     ignore_interrupts()
+    kernels = sys.modules.get("numeric.kernels")
+    if kernels is not None and kernels.is_compiling():
+        # Python would wait for the compiler, whose result nobody needs any more.
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(status)
     sys.exit(status)
 
 

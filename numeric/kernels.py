@@ -5,8 +5,8 @@ functions that this one calls and the constants that both use, from other files:
 there, numba would run the old machine code.  So every kernel is made by `njit` of this module,
 whose cache is a folder named by a hash of
 
-- the text of all kernel sources: each file of the package that uses this module, and what these
-  import from the project (`sources`);
+- the text of all kernel sources: each file of ``numeric`` that imports from this module, and what
+  these import from the project (`sources`);
 - the versions of Python, numba, llvmlite and NumPy;
 - the name and the features of the processor.
 
@@ -23,7 +23,9 @@ import re
 import shutil
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -34,6 +36,8 @@ import llvmlite.binding
 import numba
 import numpy as np
 
+from algebra.children import LOOK
+from algebra.time_limits import can_end, check_time
 from numeric.caches import cache_folder
 
 # Folders of earlier keys that are kept.
@@ -41,7 +45,7 @@ _KEPT = 3
 _ROOT = Path(__file__).resolve().parents[1]
 # An import at the level of the module; those for type checkers only are indented.
 _IMPORT = re.compile(rb"^(?:from|import) ((?:algebra|numeric|matchprob)[.\w]*)", re.MULTILINE)
-_MARK = b"numeric.kernels"
+_MARK = b"\nfrom numeric.kernels import"
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -56,15 +60,50 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     def decorate(function: Callable[..., Any]) -> Any:
         folder = kernel_folder()
         if folder is None:
-            return numba.njit(**options)(function)
+            return _endable(numba.njit(**options)(function))
         # numba reads the setting here, once for each function.
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(folder)
         try:
-            return numba.njit(cache=True, **options)(function)
+            return _endable(numba.njit(cache=True, **options)(function))
         finally:
             numba.config.CACHE_DIR = before
 
     return decorate
+
+
+def _endable(kernel: Any) -> Any:
+    """The kernel, compiled beside the work where a time limit or Ctrl-C may end the work.
+
+    Compiling takes up to half a minute and cannot ask `check_time`.  Whoever waits for it asks;
+    when that raises, the compiler goes on by itself, and the next call finds the result cached.
+    """
+    compiled: Callable[..., Any] = kernel._compile_for_args
+
+    def compile_endably(*arguments: Any, **more: Any) -> Any:
+        if not can_end():
+            return compiled(*arguments, **more)
+        made: Future[Any] = Future()
+
+        def work() -> None:
+            try:
+                made.set_result(compiled(*arguments, **more))
+            except BaseException as error:
+                made.set_exception(error)
+
+        # No daemon: Python may not end while the compiler is at work.
+        threading.Thread(target=work, name="compiling").start()
+        while True:
+            check_time()
+            with suppress(TimeoutError):
+                return made.result(LOOK)
+
+    kernel._compile_for_args = compile_endably
+    return kernel
+
+
+def is_compiling() -> bool:
+    """Whether the compiler is at work for a call that has ended."""
+    return any(thread.name == "compiling" for thread in threading.enumerate())
 
 
 @cache
@@ -119,9 +158,9 @@ def sources(root: Path) -> dict[str, bytes]:
     Returns
     -------
     dict of str to bytes
-        Each file of ``numeric`` that mentions this module, and what those import at the level of
-        the module from the project, directly or not: of a package all its files, for the names
-        imported from it may be modules.
+        This module, each file of ``numeric`` that imports from it, and what those import at the
+        level of the module from the project, directly or not: of a package all its files, for the
+        names imported from it may be modules.
     """
     texts = {path: path.read_bytes() for path in (root / "numeric").rglob("*.py")}
     left = [path for path, text in texts.items() if _MARK in text and path.name != "kernels.py"]
@@ -132,7 +171,8 @@ def sources(root: Path) -> dict[str, bytes]:
         if name in found:
             continue
         text = found[name] = texts[path] if path in texts else path.read_bytes()
-        for module in _IMPORT.findall(text):
+        # This module makes kernels, and is no part of any.
+        for module in _IMPORT.findall(text) if path.name != "kernels.py" else ():
             place = root.joinpath(*module.decode().split("."))
             left += [place.with_suffix(".py")] if not place.is_dir() else place.glob("*.py")
     return dict(sorted(found.items()))
