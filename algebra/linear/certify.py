@@ -6,7 +6,8 @@
   in particular 1: non-real solutions come in conjugate pairs, so every generic instance
   has a real one.  Or a sub-allocation is maximal: what fewer weights can do, more can.  Or
   groups of weights that move together are (`algebra.linear.tied`).
-  Or the teacher itself is a student, in another basis (`algebra.linear.reachable`).
+  Or the teacher itself is a student, in another basis (`algebra.linear.reachable`).  Or a
+  whole column of W reaches all labels by its real degree (`algebra.linear.columns`).
 * **intermediate** (0 < MP < 1): not minimal, and one rational instance has N distinct
   simple complex solutions, none of them real.  They move continuously and a generic instance has
   no more, so the instances around it have no real solution either, and they have positive
@@ -42,6 +43,7 @@ from algebra.certificates.certificate import (
 )
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import vanishing_certificate
+from algebra.linear.columns import whole_column
 from algebra.linear.enclosed import enclosed_evidence
 from algebra.linear.evidence import (
     OnRanks,
@@ -115,7 +117,7 @@ def certify_linear(
         rule, bound, reasons = why_minimal(problem, whole, own, effort.seed)
         return case.conclude(MINIMAL, rule, error=bound, reasons=reasons)
     if allocation.size > whole.rank:
-        return case.if_reached() or case.over_complete()
+        return case.if_reached() or case.if_onto() or case.over_complete()
     return case.by_root_count()
 
 
@@ -159,6 +161,15 @@ class _Case(OnRanks):
         rule = "the teacher itself is reachable: a change of basis makes it a student"
         return self.conclude(MAXIMAL, rule, **more)
 
+    def if_onto(self, **more: Any) -> Certificate | None:
+        """Maximal, where a whole column reaches all labels by its real degree."""
+        column = whole_column(self.problem, self.effort.seed)
+        if column is None:
+            return None
+        self.evidence["whole_column"] = column
+        rule = f"column {column} of W is mapped onto all labels: a proper map of degree ≠ 0"
+        return self.conclude(MAXIMAL, rule, **more)
+
     def by_root_count(self) -> Certificate:
         """As many weights as equations: maximal where N is odd."""
         limits, tools = self.effort.limits, self.effort.tools
@@ -169,7 +180,7 @@ class _Case(OnRanks):
             )  # fmt: skip
         except (RootCountError, OutOfTime) as problem_met:
             with suppress(OutOfTime):
-                reached = self.if_reached()
+                reached = self.if_reached() or self.if_onto()
                 if reached is not None:
                     return reached
             tried = (f"generic root count: {problem_met}",)
@@ -183,7 +194,8 @@ class _Case(OnRanks):
         if roots.is_numerical:
             self.notes.append(f"N = {roots.value}: {roots.how} ({roots.because})")
         if roots.value % 2 == 0:
-            return self.if_reached(generic_root_count=roots.value) or self.by_witness(roots, how)
+            given = {"generic_root_count": roots.value}
+            return self.if_reached(**given) or self.if_onto(**given) or self.by_witness(roots, how)
         rule = "linear after elimination" if roots.value == 1 else f"odd generic root count{how}"
         if roots.value == 1 and roots.rule != LINEAR:
             rule = f"one solution, rational in the data{how}"

@@ -240,6 +240,7 @@ class LinearEvidence:
     no_real_root: Witness | None
     enclosed_solutions: Enclosed | None
     teacher_reached: Reached | None
+    whole_column: int | None
 
 
 def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
@@ -270,6 +271,7 @@ def read_evidence(fields: Fields, problem: Problem) -> LinearEvidence:
         no_real_root=optional("no_real_root", read_witness),
         enclosed_solutions=optional("enclosed_solutions", read_enclosed),
         teacher_reached=optional("teacher_reached", _read_reached),
+        whole_column=optional("whole_column", lambda value, place, _: whole(value, place, 0)),
     )
     fields.finish()
     return evidence

@@ -19,7 +19,8 @@ minimal       (a) rank J ≥ ρ at a point, (b) rank J_A < ρ generically: alway
 maximal       (a) rank J ≤ ρ generically, (b) rank J_A = ρ at a point, so that a generic instance
               has finitely many solutions, at least one; (c) their number N is odd.  Or (c) holds
               for a part of the allocation that has ρ weights and rank ρ, or for ρ groups of its
-              weights that move together, of rank ρ.  Or, without any of these,
+              weights that move together, of rank ρ.  Or, without any of these, a whole column
+              of W is mapped onto all labels.  Or, without any of these,
               the teacher is a student.  Or no path leads from inputs to outputs.
 intermediate  (a), (b) as before, so MP > 0; r = ρ; (c) N is the generic root count, (d) an
               instance with N simple solutions, none real, persists: MP < 1.
@@ -52,6 +53,7 @@ from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.vanishing import check_vanishing
 from algebra.linalg.modular import batched_rank, matmul, random_residues, rank
+from algebra.linear.columns import check_column
 from algebra.linear.derivatives import dual_derivative
 from algebra.linear.enclosed import check_enclosed
 from algebra.linear.evidence import (
@@ -173,13 +175,13 @@ class Checker:
         allowed = () if evidence.labels_vanish else self._allowed()
         for name in (
             "root_count", "sub_allocation", "tied", "no_real_root", "enclosed_solutions",
-            "teacher_reached",
+            "teacher_reached", "whole_column",
         ):  # fmt: skip
             if getattr(evidence, name) is not None and name not in allowed:
                 text = f"has no place in the certificate of a {claim.verdict} allocation"
                 raise CheckFailed(f"evidence.{name}", text)
         parts = [
-            name for name in ("teacher_reached", "sub_allocation", "tied")
+            name for name in ("teacher_reached", "whole_column", "sub_allocation", "tied")
             if getattr(evidence, name) is not None
         ]  # fmt: skip
         if len(parts) > 1:
@@ -205,7 +207,7 @@ class Checker:
         """Evidence that a certificate of this verdict may hold, besides the ranks."""
         return {
             MINIMAL: (),
-            MAXIMAL: ("root_count", "sub_allocation", "tied", "teacher_reached"),
+            MAXIMAL: ("root_count", "sub_allocation", "tied", "teacher_reached", "whole_column"),
             INTERMEDIATE: ("root_count", "no_real_root", "enclosed_solutions"),
             UNDECIDED: ("root_count",),
         }[self.claim.verdict]
@@ -341,7 +343,7 @@ class Checker:
         return status
 
     def _maximal(self, known: str) -> str:
-        """From one of the three arguments of the module's docstring follows MP = 1."""
+        """From one of the arguments of the module's docstring follows MP = 1."""
         evidence = self.evidence
         if evidence.teacher_reached is not None:
             if not self.peers:
@@ -349,6 +351,10 @@ class Checker:
                 raise CheckFailed("evidence.teacher_reached", text)
             check_reached(self.problem, evidence.teacher_reached, self.seed, self.say)
             self.say("verdict", PROVED, "the teacher itself is a student: MP = 1")
+        elif evidence.whole_column is not None:
+            check_column(self.problem, evidence.whole_column, self.seed, self.say)
+            self.say("verdict", PROVED, "a proper map of degree ≠ 0 is onto: MP = 1")
+        if evidence.teacher_reached is not None or evidence.whole_column is not None:
             if evidence.root_count is not None:
                 self._root_count(self.problem.allocation, evidence.root_count)
             return PROVED

@@ -254,6 +254,11 @@ def _maximal(
             f"MP = 1: {part} of the weights alone have an odd number of complex solutions, and "
             "what fewer weights can do, more can."
         )
+    elif "whole_column" in evidence:
+        known.append(
+            "MP = 1: a whole column of W learns, and it is mapped to the labels by a proper map "
+            "whose real degree is not 0, so every label is reached."
+        )
     elif "tied" in evidence:
         known.append(
             "MP = 1: where some weights move together, and as many groups move as there are "

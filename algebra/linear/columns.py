@@ -1,0 +1,141 @@
+r"""A whole column of W learns, as many outputs as hidden units, one sample: the real degree.
+
+**Theorem.** Let a linear recurrent network have d = n and m = 1, and let exactly column k of W
+learn.  For generic fixed weights and samples the map from this column to the labels is proper.
+It has :math:`N = \binom{T+n-1}{n}` complex preimages of generic labels, and its real degree is,
+up to sign, the number of partitions in an n×(T−1) box that are their own complement: 0 where n
+and T − 1 are both odd, else :math:`\binom{⌊n/2⌋+⌊(T-1)/2⌋}{⌊n/2⌋}`.  Where it is not 0 every
+label is reached, and an allocation that holds this column has MP = 1.
+
+*Proof.* Write W = W_0 + u e_k^T, column k of W_0 being 0, and let q_j = e_k^T W_0^{j−1} be the
+rows of Q.  Q and D are regular for generic fixed weights.  With v = Q u the row q_j W is q_{j+1}
++ v_j q_1 for j < n, and q_n W = v_n q_1 + Σ a_i q_i with fixed a_i.  In the coordinates z = Q h a
+step is
+
+.. math:: z_j ↦ z_{j+1} + v_j z_1 \quad (j < n), \qquad z_n ↦ v_n z_1 + Σ a_i z_i,
+
+and the labels are those of z = Σ_t Q W^{T−t+1} B x_t in other coordinates.  Give v_j the weight
+j. By induction z_j has weight at most s + j − 1 after s steps, and its part of that weight comes
+from β_1 = q_1 B x_1 alone, without the a_i.  So the map is F = β_1 G + terms of less weight, with
+G(v) = C(v)^T e_1 of weights T, …, T + n − 1, where C has first column v and ones above the
+diagonal, and β_1 ≠ 0 generically.
+
+*F is proper, over C too:* G has no zero but 0.  The h_s in 1/(1 − v_1 θ − … − v_n θ^n) = Σ h_s
+θ^s are the first entries of C^s e_1, so G(v) = 0 makes h_s = 0 for all s ≥ T: the series is a
+polynomial whose inverse is one, hence 1, and v = 0.  As G is quasi-homogeneous, |F| → ∞ with v.
+So F has Π (T + j − 1) / Π j preimages, and the degree of G, with which it is homotopic through
+proper maps.
+
+*The degree:* H = (h_T, …, h_{T+n−1}) is U(v) G, U lower triangular with ones, quasi-homogeneous;
+U may be deformed to I.  By the theorem of Eisenbud, Levine and Khimshiashvili [1]_ the degree of
+H is the signature of (p, q) ↦ ℓ(pq) on R[v]/(h_T, …, h_{T+n−1}), ℓ a functional that is not 0 on
+the socle (positive on the Jacobian; else −ℓ).  With v_j = (−1)^{j−1} e_j this is the cohomology
+of the Grassmannian of n-planes in n + T − 1 dimensions, and ℓ may be integration [2]_.  Its
+Schubert classes are a basis; the dual of λ is the complement of λ in the n×(T−1) box.  Pairs λ ≠
+λ^∨ contribute 0 to the signature, each λ = λ^∨ one.  (Such λ are lattice paths that a half turn
+maps to themselves.)
+
+A proper map of degree ≠ 0 is onto.  With the other cells at any values this column does it all. ∎
+
+References
+----------
+.. [1] D. Eisenbud, H. I. Levine, "An algebraic formula for the degree of a C^∞ map germ",
+   Ann. of Math. 106 (1977) 19-44.
+.. [2] W. Fulton, *Young Tableaux*, Cambridge 1997, §9.4.
+"""
+
+from __future__ import annotations
+
+import random
+from math import comb
+
+import numpy as np
+
+from algebra.certificates.checks import PROVED, CheckFailed, Say
+from algebra.linalg.modular import matmul, random_prime, rank
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import random_point
+
+PLACE = "evidence.whole_column"
+# Random points at which what is generic may be seen to hold.
+_ATTEMPTS = 3
+
+
+def real_degree(n: int, steps: int) -> int:
+    """Of the map from a column of n weights to the labels, up to sign: see the module's text.
+
+    Examples
+    --------
+    >>> [[real_degree(n, T) for T in (1, 2, 3, 4, 5)] for n in (1, 2, 3, 4)]
+    [[1, 0, 1, 0, 1], [1, 1, 2, 2, 3], [1, 0, 2, 0, 3], [1, 1, 3, 3, 6]]
+    """
+    if n % 2 and (steps - 1) % 2:
+        return 0
+    return comb(n // 2 + (steps - 1) // 2, n // 2)
+
+
+def whole_column(problem: Problem, seed: int = 0) -> int | None:
+    """A column of W that reaches all labels by the theorem; None where there is none.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of a linear network, with a fixed allocation.
+    seed : int, optional
+        Points follow from it.
+    """
+    mask = problem.allocation.masks.get("W")
+    if mask is None or not isinstance(problem.network, LinearRNN):
+        return None
+    for column in np.flatnonzero(np.asarray(mask).all(axis=0)).tolist():
+        if not _complaint(problem, column, seed):
+            return int(column)
+    return None
+
+
+def check_column(problem: Problem, column: int, seed: int, say: Say) -> None:
+    """Column k of W learns, and the theorem applies to it.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    complaint = _complaint(problem, column, seed)
+    if complaint:
+        raise CheckFailed(PLACE, complaint)
+    network = problem.network
+    assert isinstance(network, LinearRNN)
+    degree = real_degree(network.n, network.T)
+    text = f"column {column} of W is mapped to the labels by a proper map of degree ± {degree}"
+    say(PLACE, PROVED, text)
+
+
+def _complaint(problem: Problem, column: int, seed: int) -> str:
+    """Why the theorem does not show that the column reaches all labels; "" where it does.
+
+    That D and Q are regular and β_1 ≠ 0 at one point modulo a prime makes them so generically.
+    """
+    network, masks = problem.network, problem.allocation.masks
+    if not isinstance(network, LinearRNN):
+        return "the network is no linear recurrent one that is read at the end"
+    if (network.d, network.m) != (network.n, 1):
+        return f"d = {network.d}, m = {network.m}: it needs d = n = {network.n} and m = 1"
+    if column >= network.n or not np.asarray(masks.get("W", np.zeros((1, 1))))[:, column].all():
+        return f"column {column} of W does not learn as a whole"
+    if not real_degree(network.n, network.T):
+        return "n and T − 1 are odd: the degree is 0, which proves nothing"
+    rng = random.Random(f"whole column/{seed}")
+    for _ in range(_ATTEMPTS):
+        p = random_prime(rng)
+        point = random_point(network, p, rng.randrange(1 << 32), problem.support)
+        W = point.weights["W"].copy()
+        W[:, column] = 0
+        rows = [np.eye(network.n, dtype=np.int64)[[column]]]
+        for _ in range(network.n - 1):
+            rows.append(matmul(rows[-1], W, p))
+        first = matmul(point.weights["B"][[column]], point.X[: network.b], p)
+        regular = rank(np.vstack(rows), p) == network.n == rank(point.weights["D"], p)
+        if regular and first[0, 0] % p:
+            return ""
+    return "structural zeros make D, the rows e W^s or the first input of this unit degenerate"
