@@ -213,6 +213,26 @@ def intermediate_file(number: int) -> dict[str, Any]:
             return data
 
 
+def maximal_file(number: int) -> dict[str, Any]:
+    """A certificate of MP = 1 by a whole column of W, or by weights that move together."""
+    if number % 2:
+        cells = [(0, 0), (0, 6), (2, 2), (6, 1), (6, 5)]
+        if number % 4 == 1:
+            net = mp.LinearRNN(n=8, T=4, b=1, d=1, m=4)
+        else:
+            net = mp.LinearRNN(n=5, T=4, b=2, d=3, m=1)
+            cells = [(0, 4), (3, 1), (3, 3), (4, 0), (4, 4)]
+        key = "tied"
+    else:
+        n, T = ((2, 3), (3, 3), (2, 4))[number // 2 % 3]
+        net = mp.LinearRNN(n=n, T=T, b=1, d=n, m=1)
+        cells, key = [(i, number % n) for i in range(n)], "whole_column"
+    problem = Problem.of(Allocation.from_cells(net, [("W", *cell) for cell in cells]))
+    data: dict[str, Any] = json.loads(mp.certify(problem, timeout=60).to_json())
+    assert key in data["evidence"], data
+    return data
+
+
 def genuine_file(number: int, folder: Path) -> dict[str, Any]:
     """File number so-and-so: half certificates, a fourth decisions, a fourth designs."""
     rng = random.Random(f"genuine/{number}")

@@ -24,6 +24,7 @@ from tests.tampering import (
     genuine_recording,
     intermediate_file,
     judge,
+    maximal_file,
     tampered,
 )
 
@@ -67,6 +68,17 @@ def test_no_tampered_witness_is_accepted(checker):
     attack(checker, [intermediate_file(number) for number in range(4)], 40, 0, found)
     _assert_none(found)
     assert found.refused > 40
+
+
+def test_no_tampered_proof_of_a_maximum_is_accepted(checker):
+    """Certificates of MP = 1 by a real degree, and by weights that move together."""
+    found = Attack()
+    files = [maximal_file(number) for number in range(4)]
+    for data in files:
+        assert checker.check(as_text(data), timeout=60).holds
+    attack(checker, files, 12, 5, found)
+    _assert_none(found)
+    assert found.refused > 12
 
 
 def test_no_tampered_recording_is_accepted(checker):
