@@ -79,6 +79,11 @@ def capacity(
     with limited(positive_seconds(timeout, "timeout")):
         found = model
         if not isinstance(found, Read):
+            if Path(found).suffix == ".toml":
+                raise InputError(
+                    f"{found}: capacity is asked about the parameters of an ONNX file; of problem "
+                    "files `certify` says what they match, `dimension` what their networks can be"
+                )
             found = read_onnx(found, sizes=sizes, constants=constants, output=output)
         subsets = [_named(found, pattern) for pattern in learn]
         for rank in lora:

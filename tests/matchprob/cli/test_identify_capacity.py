@@ -7,7 +7,7 @@ import json
 import pytest
 
 import matchprob as mp
-from tests.matchprob.calls import call
+from tests.matchprob.calls import DIAGONAL, call
 from tests.onnx_models import save
 
 
@@ -52,6 +52,14 @@ def test_bad_input_is_one_line(words, text, tmp_path, capsys):
     err = capsys.readouterr().err
     assert text in err
     assert err.count("\n") == 1
+
+
+def test_a_problem_file_is_no_model(tmp_path, capsys):
+    """One line that names the verbs for problem files."""
+    path = tmp_path / "p.toml"
+    path.write_text(DIAGONAL)
+    assert call("capacity", path) == 2
+    assert "`certify` says what they match" in capsys.readouterr().err
 
 
 def test_the_result_in_python(tmp_path):
