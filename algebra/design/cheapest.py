@@ -78,10 +78,9 @@ def cheapest(
     assert best.bound is not None
     proof = f"a weight splitting checks at {len(points)} random points"
     if isinstance(best.dual, Tree):
-        proof = (
-            f"a tree of {len(best.dual.leaves)} leaves with their multipliers checks at "
-            f"{len(points)} random points"
-        )
+        leaves = len(best.dual.leaves)
+        tree = "one set of multipliers" if leaves == 1 else f"a tree of {leaves} multiplier sets"
+        proof = f"{tree} checks at {len(points)} random points"
     bound = Fraction(best.bound, asked.unit) + asked.cost(sorted(asked.must))
     return design_of(
         asked, allocation_of(asked, best.elements), goal, error, points,

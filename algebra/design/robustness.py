@@ -46,6 +46,7 @@ from algebra.design.demand import line_name, line_of
 from algebra.design.result import float_text
 from algebra.errors import InputError
 from algebra.linalg.modular import echelon, inverses, random_prime, times
+from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation, Cell, cell_columns
 from algebra.ranks.generic_rank import (
     TARGET_ERROR,
@@ -131,12 +132,15 @@ class Robustness(Result):
         }
 
     def __str__(self) -> str:
+        size, some = self.allocation.size, len(self.fatal)
+        if not self.survives:
+            fatal = plural(some, f"{some} weight")
+            known = f"the loss of some {fatal} of {size} makes MP = 0"
+            return known if self.is_exact else f"{known}; whether any one may be lost is open"
+        known = f"any {self.survives} of {size} weights may be lost"
         if self.is_exact:
-            return f"any {self.survives} of {self.allocation.size} weights may be lost, not more"
-        return (
-            f"any {self.survives} of {self.allocation.size} weights may be lost, "
-            f"some {len(self.fatal)} not; in between is open"
-        )
+            return f"{known}, some {some} may not" if some else known
+        return f"{known}, some {some} may not; in between is open"
 
 
 def robustness(

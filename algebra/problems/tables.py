@@ -67,8 +67,12 @@ class Edges:
         rows, columns = names.network.shapes[matrix]
         out = [[0] * columns for _ in range(rows)]
         for (i, j), text in self.cells(names, matrix).items():
-            out[i][j] = int(self.column != "weight" or number(text) != 0)
+            out[i][j] = int(self.is_there(text))
         return out
+
+    def is_there(self, text: str) -> bool:
+        """Whether an edge with this third column is a synapse: a weight of 0 is none."""
+        return self.column != "weight" or number(text) != 0
 
 
 class Rows(list[list[str]]):

@@ -131,8 +131,8 @@ def check_size(
     if seconds + _STEP * steps > _SLACK * left:
         through = f" through {steps} steps" if _STEP * steps > seconds else ""
         raise TooSlow(
-            f"the rank of {table}{through} would take about "
-            f"{in_time(seconds + _STEP * steps)}, and there are {in_time(left)}: a longer "
+            f"the rank of {table}{through} would take "
+            f"{in_time(seconds + _STEP * steps)}, the time left is {in_time(left)}: a longer "
             f"--timeout, {'fewer steps' if through else 'fewer samples or fewer weights'}"
         )
 
@@ -155,11 +155,11 @@ def in_units(size: float) -> str:
 def in_time(seconds: float) -> str:
     """
     >>> in_time(0.2), in_time(20), in_time(600), in_time(1e6)
-    ('less than 1 s', '20 s', '10 min', '12 days')
+    ('less than 1 s', 'about 20 s', 'about 10 min', 'about 12 days')
     """
     if seconds < 1:
         return "less than 1 s"
     for unit, one in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * one:
-            return f"{seconds / one:.0f} {unit}"
-    return f"{seconds:.0f} s"
+            return f"about {seconds / one:.0f} {unit}"
+    return f"about {seconds:.0f} s"

@@ -41,7 +41,7 @@ Out = Annotated[
 
 def is_table(path: Path | None) -> bool:
     """Whether a table is to be written, not a problem file."""
-    return path is not None and path.suffix == ".csv"
+    return path is not None and path.name.endswith(".csv")
 
 
 @dataclass(frozen=True)

@@ -67,10 +67,10 @@ Width = Annotated[
     str | None,
     typer.Option(
         "--width", metavar="WIDTH", callback=_width,
-        help="Of the picture on paper (85mm, 3.5in); what fits by default.",
+        help="Of the picture on paper (85mm, 3.5in); by default as wide as it needs.",
     ),
 ]  # fmt: skip
-Dpi = Annotated[int, typer.Option("--dpi", callback=check_dpi, help="Dots of an inch, for .png.")]
+Dpi = Annotated[int, typer.Option("--dpi", callback=check_dpi, help="Dots per inch of a .png.")]
 EngineName = Annotated[
     str | None,
     typer.Option(

@@ -203,11 +203,14 @@ def _reaches(found: Certificate) -> str:
 
 def _minimal(found: Certificate, file: str, is_plain: bool) -> Explanation:
     lacking = found.equations - found.rank
+    weights = f"the {found.learnable} learnable weights change"
+    if found.learnable == 1:
+        weights = "the one learnable weight changes"
     known = [
-        f"MP = 0: a match has to satisfy {found.equations} independent equations, and the "
-        f"{found.learnable} learnable weights change the outputs in {found.rank} independent "
-        f"directions only. {lacking} {'is' if lacking == 1 else 'are'} missing, so the labels of "
-        "almost no teacher are reached."
+        f"MP = 0: a match has to satisfy "
+        f"{plural(found.equations, f'{found.equations} independent equation')}, and {weights} the "
+        f"outputs in {plural(found.rank, f'{found.rank} independent direction')} only, {lacking} "
+        "too few: the labels of almost no teacher are reached."
     ]
     if found.learnable < found.equations:
         least = found.equations - found.learnable

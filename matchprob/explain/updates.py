@@ -32,9 +32,10 @@ def explain_update_certificate(found: Certificate, file: str) -> Explanation:
     if found.verdict == MINIMAL:
         lacking = found.equations - found.rank
         text = (
-            f"MP = 0: a match has to satisfy {found.equations} independent equations, and the "
-            f"{what} change the outputs in {found.rank} independent directions only. {lacking} "
-            f"{'is' if lacking == 1 else 'are'} missing."
+            f"MP = 0: a match has to satisfy "
+            f"{plural(found.equations, f'{found.equations} independent equation')}, and the {what} "
+            f"{'changes' if size == 1 else 'change'} the outputs in "
+            f"{plural(found.rank, f'{found.rank} independent direction')} only, {lacking} too few."
         )
         return Explanation((text,), commands=(inspect,))
     reach = f"Not minimal: the {what} reach all {found.equations} independent equations."

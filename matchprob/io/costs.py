@@ -39,6 +39,7 @@ def _entries(
                         True,
                     )
                     for (i, j), text in rows.cells(names, name).items()
+                    if rows.is_there(text)
                 ]
                 continue
             check_shape(rows, shapes[name], name)

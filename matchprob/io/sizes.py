@@ -44,7 +44,7 @@ def inches(text: str) -> float:
 
 
 def check_dpi(dpi: int) -> int:
-    """Dots of an inch, refused where they make no picture."""
+    """Dots per inch, refused where they make no picture."""
     least, most = _DPIS
     if not least <= dpi <= most:
         raise InputError(f"dpi ({dpi}) must be between {least} and {most}")

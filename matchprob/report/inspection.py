@@ -91,8 +91,12 @@ def _print_form(out: Console, form: FormReport) -> None:
         density = 100 * form.terms / max(form.possible_terms, 1)
         out.print(
             f"  core: degree at most {form.core_degree}, Bézout bound {form.bezout}, "
-            f"{form.terms} terms ({density:.0f} % of the possible), blocks of size "
-            + (", ".join(map(str, form.core_blocks)) or "none")
+            f"{form.terms} terms ({density:.0f} % of the possible), "
+            + (
+                "blocks of size " + ", ".join(map(str, form.core_blocks))
+                if form.core_blocks
+                else "no block structure"
+            )
         )
     elif form.core_unknowns:
         out.print("  core: no equation is left, infinitely many solutions")

@@ -39,6 +39,8 @@ def print_repair(out: Console, found: RepairResult) -> None:
 def print_robustness(out: Console, found: Robustness) -> None:
     """What may be lost and what not."""
     size = found.allocation.size
+    error = float_text(found.error)
+    wrong = f" (wrong with probability at most {error})" if found.error else " (proved)"
     out.print(Text(str(found), style="bold"))
     out.print(f"\n  weights    {size}, for {found.equations} independent equations")
     out.print(
@@ -47,8 +49,8 @@ def print_robustness(out: Console, found: Robustness) -> None:
         else "  survived   no loss for sure"
     )
     out.print(
-        f"  fatal      {listed(found.fatal)}: MP = 0 without "
-        f"{'it' if len(found.fatal) == 1 else 'them'}, error at most {float_text(found.error)}"
+        f"  fatal      {listed(found.fatal)}: without {'it' if len(found.fatal) == 1 else 'them'} "
+        f"MP = 0{wrong}"
     )
     alone = f"all {size}" if len(found.coloops) == size else listed(found.coloops)
     out.print(f"  coloops    {alone} (each fatal alone)")

@@ -95,14 +95,15 @@ class DesignResult(Result):
     picture = "design"
 
     def facts(self) -> dict[str, Any]:
-        """What it is best at, and how sure that is."""
+        """What it is best at, and how sure that is; no number twice."""
+        out: dict[str, Any] = {"goal": self.goal}
+        if self.value != self.cost:
+            out["value"] = self.value
+        if not self.is_optimal:
+            out["bound"] = self.bound
         return {
-            "goal": self.goal,
-            "value": self.value,
-            "bound": self.bound,
-            "cost": self.cost,
-            "learnable": self.allocation.size,
-        }
+            **out, "cost": self.cost, "optimal": self.is_optimal, "learnable": self.allocation.size
+        }  # fmt: skip
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each weight that learns."""
@@ -243,7 +244,7 @@ def design(
     --------
     >>> from algebra.networks.linear import LinearEstimator
     >>> design(Problem(LinearEstimator(q=3, d=2, m=2), {}))
-    DesignResult(goal='cheapest', value=4, bound=4, cost=4, learnable=4)
+    DesignResult(goal='cheapest', cost=4, optimal=True, learnable=4)
     """
     problem = network_of(question)
     if goal not in GOALS:

@@ -213,7 +213,7 @@ def robust(
     >>> from algebra.networks.linear import LinearEstimator
     >>> net = LinearEstimator(q=3, d=1, m=2)
     >>> print(robust(Problem(net, {"W": [[1, 1, 1]]})))
-    any 1 of 3 weights may be lost, not more
+    any 1 of 3 weights may be lost, some 2 may not
     """
     problem = as_problem(question)
     positive_seconds(seconds, "seconds", zero=True)

@@ -113,7 +113,7 @@ def figure_of(found: Result, width: float | None = None) -> Figure:
     ----------
     found : Result
     width : float, optional
-        In inches; what fits by default.
+        In inches; by default as wide as the drawing needs.
     """
     picture = _picture(found)
     figure = new_figure(*picture.inches(found, width))
@@ -133,7 +133,7 @@ def write(found: Result, path: Path, width: str | None = None, dpi: int = DPI) -
     width : str, optional
         On paper, with its unit: 85mm.
     dpi : int, optional
-        Dots of an inch, for .png.
+        Dots per inch, of .png files.
 
     Raises
     ------

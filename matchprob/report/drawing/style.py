@@ -154,7 +154,7 @@ def save(figure: Figure, path: Path, dpi: int = DPI) -> None:
     path : Path
         .png, .svg (text stays text) or .pdf (fonts embedded).
     dpi : int, optional
-        Dots of an inch, for .png.
+        Dots per inch, of .png files.
 
     Raises
     ------

@@ -33,6 +33,10 @@ GOOD = {
     "[learnable]\nW1 = [[1, 0], [0, 1]]\n",
     "relu.toml": '[network]\nkind = "relu"\nq = 2\nn = 2\nd = 1\nm = 2\n'
     "[learnable]\nW1 = [[1, 0], [0, 1]]\n",
+    "edges.toml": _RNN + '[learnable]\nW = "signs.csv"\n[names]\nneurons = "neurons.csv"\n',
+    "weighted.toml": _RNN + '[learnable]\nW = "all"\n[support]\nW = "weights.csv"\n',
+    "named.toml": _RNN + '[learnable]\nW = "all"\n[names]\nneurons = "neurons.csv"\n',
+    "tanh.toml": _RNN.replace("lrnn", "rnn") + 'activation = "tanh"\n[learnable]\nW = "all"\n',
     "norm.toml": '[network]\nkind = "normnet"\nwidths = [2, 2]\nhidden = [3]\nm = 2\n'
     'activation = "relu"\n[learnable]\ng1 = "all"\nb1 = "all"\n',
 }
@@ -51,6 +55,9 @@ BAD = {
     "float.toml": _RNN.replace("n = 2", "n = 2.5") + '[learnable]\nW = "all"\n',
     "file.toml": _RNN + '[learnable]\nW = "missing.csv"\n',
     "outside.toml": _RNN + "[learnable]\nW = [[1, 1], [0, 0]]\n[support]\nW = [[1, 0], [0, 1]]\n",
+    "lengths.toml": _RNN + '[learnable]\nW = "lengths.csv"\n',
+    "missing-names.toml": _RNN + '[learnable]\nW = "all"\n[names]\nneurons = "none.csv"\n',
+    "empty-names.toml": _RNN + '[learnable]\nW = "all"\n[names]\nneurons = "letters.txt"\n',
     "law.toml": _RNN + '[learnable]\nW = [[1, 1], [0, 0]]\n[distribution]\nweights = "cauchy"\n',
 }
 # Sizes at which a verb answers, or says what it would take.
@@ -70,6 +77,12 @@ OTHER = {
     "object.json": "{}\n",
     "half.json": '{"format": "matchprob-certificate", "version"\n',
     "latin.toml": "",
+    "weights.csv": "pre,post,weight\n0,1,-0.5\n1,0,0\n1,1,2e-3\n",
+    "signs.csv": "pre,post,sign\nA,B,-1\nB,A,1\n",
+    "lengths.csv": "pre,post,length\n0,1,3\n",
+    "neurons.csv": "name,type\nA,excitatory\nB,inhibitory\n",
+    "own.toml": '[weights]\nW = [["1/2", 0.25], [-1, 0]]\nB = [[1], [1]]\nD = [[1, "3/2"]]\n'
+    '[samples]\nX = [[1, 0], ["2/3", 1]]\n[labels]\nY = [[1, 2]]\n',
 }
 _PROBLEM_VERBS = {
     "inspect": "inspect {}",
@@ -325,6 +338,48 @@ reproduce --json
 reproduce nonsense
 reproduce b11 --trials 0
 reproduce b11 --out row.toml
+design bare.toml --matrix W --write chosen.csv
+design edges.toml --write again.csv --json
+inspect edges.toml
+certify weighted.toml --timeout 5 --search 0
+inspect lengths.toml
+inspect missing-names.toml
+inspect empty-names.toml
+inspect named.toml --json
+repair row.toml --write mended.csv
+repair diagonal.toml --goal positive --write .csv
+design bare.toml --write missing/edges.csv
+design bare.toml --costs W=weights.csv
+design bare.toml --must W=weights.csv --matrix W
+design bare.toml --forbid W=weights.csv --json
+record row.toml --write seen.csv
+record row.toml --what entries --write seen.csv --json
+record row.toml --write row.toml
+record row.toml --write .
+record row.toml --what units --what entries --seconds 1
+inspect diagonal.toml --export e.sing
+inspect diagonal.toml --export e.magma --json
+inspect diagonal.toml --export e.sage --index 2
+inspect diagonal.toml --export e.sing --form Z
+inspect diagonal.toml --instance own.toml --export e.ms
+inspect diagonal.toml --instance own.toml --export e.ms --index 3
+inspect diagonal.toml --instance own.toml --export row.toml
+inspect diagonal.toml --instance named.toml --export e.ms
+count diagonal.toml --instance own.toml --json
+count diagonal.toml --instance own.toml --engine homotopy
+certify row.toml --width 85mm
+certify row.toml --dpi 100 --json
+certify row.toml --width nonsense
+estimate diagonal.toml --trials 3 --store s.sqlite --timeout 0.000001
+identify tanh.toml --timeout 5
+identify tanh.toml --timeout -1
+certify tanh.toml --timeout 20 --search 0
+design tanh.toml --goal maximal
+design tanh.toml --json
+record tanh.toml --what units --seconds 1 --json
+record tanh.toml --what samples --seconds 1
+inspect tanh.toml --export e.ms
+robust tanh.toml --seconds 1
 """
 
 

@@ -99,6 +99,10 @@ def test_what_was_chosen_is_named_and_written(circuit, capsys):
     (circuit / "chosen.toml").write_text(TEXT.replace("plastic.csv", "chosen.csv"))
     chosen = mp.load_problem(circuit / "chosen.toml")
     assert [list(cell) for cell in chosen.allocation.cells] == data["cells"]
+    (circuit / "some.csv").write_text("pre,post,weight\nPV,SST,0.5\nSST,PV,0\n")
+    line = "design free.toml --matrix W --forbid W=some.csv --must W=some.csv"
+    with pytest.raises(mp.InputError, match=r"W\[1, ?0\]"):
+        app(line.split(), standalone_mode=False)
     run("repair circuit.toml --write mended.csv", capsys)
     data = json.loads(run("repair circuit.toml --json", capsys))
     lines = (circuit / "mended.csv").read_text().splitlines()

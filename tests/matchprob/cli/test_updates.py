@@ -79,4 +79,4 @@ def test_words_follow_the_evidence(tied):
     odd = type(odd)(odd.network, {"W": {"tied": [[1, 1], [2, 2]]}})
     assert "N is odd" in str(explain_certificate(certify(odd)))
     few = type(odd)(odd.network, {"W": {"tied": [[1, 1], [1, 1]]}})
-    assert "1 is missing" in str(explain_certificate(certify(few)))
+    assert "1 too few" in str(explain_certificate(certify(few)))

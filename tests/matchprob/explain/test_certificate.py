@@ -28,7 +28,7 @@ def test_minimal_says_how_many_are_missing():
     """Two equations, one weight: one direction is missing; a repair is what to try."""
     why = explain(certify(Problem(NET, {"W": [[1, 0], [0, 0]]})), "net.toml")
     assert "satisfy 2 independent equations" in why.known[0]
-    assert "1 is missing" in why.known[0]
+    assert "1 too few" in why.known[0]
     assert "At least 1 more weight must learn." in why.known
     assert why.commands[0][0] == "matchprob repair net.toml"
     assert why.open == ""
