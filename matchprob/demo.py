@@ -101,8 +101,9 @@ def print_rows(out: Console, rows: list[Row]) -> None:
 
 def draw(rows: list[Row]) -> Figure:
     """Masks coloured by verdict, and the match probabilities with their intervals."""
-    figure = Figure(figsize=(8.4, 3.6))
-    grid = figure.add_gridspec(2, len(rows), height_ratios=(1, 2.4), hspace=0.32)
+    figure = Figure(figsize=(8.4, 3.8))
+    # Room for the title above those of the masks: what reaches beyond the figure is not saved.
+    grid = figure.add_gridspec(2, len(rows), height_ratios=(1, 2.4), hspace=0.32, top=0.8)
     below = figure.add_subplot(grid[1, :])
     for k, (name, structure, verdict, estimate) in enumerate(rows):
         colour = VERDICTS[verdict.verdict]
@@ -133,7 +134,7 @@ def draw(rows: list[Row]) -> Figure:
     below.set_xticks([])
     below.set_ylabel("match probability")
     below.spines[["top", "right", "bottom"]].set_visible(False)
-    figure.suptitle(f"{NETWORK}", fontsize=9, y=1.02)
+    figure.suptitle(f"{NETWORK}", fontsize=9, y=0.98)
     return figure
 
 

@@ -114,6 +114,9 @@ def design(
         int | None, typer.Option(help="Weights that learn; as many as equations by default.")
     ] = None,
     *,
+    among: Annotated[
+        str, typer.Option(help="learnable: choose in [learnable]; all: every weight that exists.")
+    ] = "learnable",
     demand: DemandOptions,
     by: Annotated[str, typer.Option(help="row or column: what a neuron is, what is spread.")] = (
         "row"
@@ -146,6 +149,7 @@ def design(
     names = question.names
     found = designs.design(
         question,
+        among=among,
         goal=goal,
         budget=budget,
         line=by,

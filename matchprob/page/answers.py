@@ -24,9 +24,15 @@ Data = dict[str, Any]
 
 
 def shown(state: PageState) -> Data:
-    """A state with the shapes of its matrices: the front end knows no kinds of network."""
-    shapes = {name: list(shape) for name, shape in state.problem.network.shapes.items()}
-    return {"state": state.to_dict(), "shapes": shapes}
+    """A state with the shapes of its matrices: the front end knows no kinds of network.
+
+    Where rows and columns have names, these too, for each matrix.
+    """
+    problem = state.problem
+    shapes = {name: list(shape) for name, shape in problem.network.shapes.items()}
+    names = problem.names
+    lines = {name: [names.rows(name), names.columns(name)] for name in shapes} if names else {}
+    return {"state": state.to_dict(), "shapes": shapes, "lines": lines}
 
 
 def read_data(state: PageState) -> Data:

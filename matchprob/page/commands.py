@@ -1,13 +1,137 @@
-"""What the page shows, as a person would write it: TOML, Python, a command."""
+"""What the page shows, as a person would write it: TOML, Python, a command.
+
+The command of an action is made from the very request that its job is given, so that the page and
+the command line do the same (`tests/matchprob/page/test_commands.py` holds them to it).
+"""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from algebra.errors import InputError, shown, whole_number
+from matchprob.api.designs.design import ALL, LEARNABLE
+from matchprob.api.designs.goals import GOALS
 from matchprob.page.state import PageState
 
-# Seconds for the verdict that the button Certify asks for.
+# Seconds for the verdict that the button Certify asks for, for Identify, and for a search.
 LONG = {"timeout": 120.0, "search": 5.0}
+SEARCH_SECONDS = 60.0
+# The jobs of actions whose name is another.
+_JOBS = {"certify": "verdict"}
+AT_ONCE = ("certify", "design", "repair", "identify")
+ACTIONS = (*AT_ONCE, "estimate", "compare")
+
+Ask = dict[str, Any]
+
+
+def request(what: str, options: Mapping[str, Any], *, name: str, seed: int) -> Ask:
+    """What the job of an action is asked, beside the problem and its locks.
+
+    Parameters
+    ----------
+    what : str
+        One of `ACTIONS`.
+    options : mapping
+        What its form holds; an empty field asks nothing.
+    name : str
+        Of the problem's file.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        Where an option is none.
+    """
+    if what not in ACTIONS:
+        raise InputError(f"`what` ({shown(what)}) must be one of " + ", ".join(ACTIONS))
+    given = {key: value for key, value in options.items() if value not in (None, "")}
+    ask: Ask = {"job": _JOBS.get(what, what), "name": name, "seed": seed}
+    if what == "certify":
+        return ask | LONG
+    if what == "identify":
+        return ask | {"timeout": LONG["timeout"]}
+    if what in ("estimate", "compare"):
+        trials = whole_number(given.get("trials", 1000), "trials", 1, 1_000_000)
+        # A comparison counts no more of a trial than it needs.
+        complete = what == "estimate" and bool(given.get("complete"))
+        return ask | {"trials": trials, "complete": complete}
+    ask["seconds"] = SEARCH_SECONDS
+    if what == "repair":
+        return ask | {"goal": given.get("goal")}
+    goal = given.get("goal", "cheapest")
+    if goal not in GOALS:
+        raise InputError(f"`goal` ({shown(goal)}) must be one of " + ", ".join(GOALS))
+    lines = GOALS[goal].lines or ("row",)
+    caps = {line: given[f"{line}_cap"] for line in ("row", "column") if f"{line}_cap" in given}
+    return ask | {
+        "goal": goal,
+        "among": LEARNABLE if given.get("among") == LEARNABLE else ALL,
+        "budget": whole_number(given["budget"], "budget", 1) if "budget" in given else None,
+        "matrices": [str(given["matrix"])] if "matrix" in given else [],
+        "caps": {line: whole_number(cap, f"{line} cap", 0) for line, cap in caps.items()},
+        "line": given["line"] if given.get("line") in lines else lines[0],
+    }
+
+
+def command(
+    ask: Mapping[str, Any],
+    locks: Mapping[str, Sequence[str]],
+    *,
+    other: str = "A.toml",
+    store: str | None = None,
+) -> str:
+    """The command that asks the same.
+
+    Parameters
+    ----------
+    ask : mapping
+        Of `request`.
+    locks : mapping
+        For "must" and "never" the matrices with such locks; saved, they are files.
+    other : str, optional
+        The file of the pinned allocation, for a comparison.
+    store : str, optional
+        The server's store.
+    """
+    job = ask["job"]
+    verb = next((verb for verb, name in _JOBS.items() if name == job), job)
+    words = [verb, *([other] if verb == "compare" else []), ask["name"]]
+
+    def say(option: str, value: Any) -> None:
+        if value is not None:
+            words.extend([f"--{option}", str(value)])
+
+    say("timeout", _plain(ask.get("timeout")))
+    say("search", _plain(ask.get("search")))
+    say("goal", ask.get("goal"))
+    if ask.get("among", LEARNABLE) != LEARNABLE:
+        say("among", ask["among"])
+    say("budget", ask.get("budget"))
+    if verb in ("design", "repair"):
+        for option, kind in (("must", "must"), ("forbid", "never")):
+            for matrix in locks.get(kind, ()):
+                say(option, f"{matrix}={option}_{matrix}.csv")
+    for matrix in ask.get("matrices", ()):
+        say("matrix", matrix)
+    for line, cap in ask.get("caps", {}).items():
+        say(f"{line}-cap", cap)
+    if verb == "design" and GOALS[ask["goal"]].lines:
+        say("by", ask["line"])
+    say("seconds", _plain(ask.get("seconds")))
+    say("trials", ask.get("trials"))
+    if ask.get("complete"):
+        words.extend(["--complete", "--no-certify"])
+    if verb in ("estimate", "compare"):
+        say("store", store)
+    if ask["seed"]:
+        say("seed", ask["seed"])
+    return "matchprob " + " ".join(map(shlex.quote, words))
+
+
+def _plain(seconds: float | None) -> str | None:
+    return None if seconds is None else f"{seconds:g}"
 
 
 def texts(state: PageState) -> dict[str, str]:
@@ -35,10 +159,5 @@ def texts(state: PageState) -> dict[str, str]:
             f"problem = mp.Problem({', '.join(arguments)})\n"
             "print(mp.certify(problem))\n"
         ),
-        "command": f"matchprob certify {shell(state.name)}",
+        "command": f"matchprob certify {shlex.quote(state.name)}",
     }
-
-
-def shell(name: str) -> str:
-    """A file's name as a shell takes it."""
-    return shlex.quote(name)

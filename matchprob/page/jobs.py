@@ -137,12 +137,13 @@ def _masks(allocation: Allocation) -> dict[str, str]:
 
 
 def design(ask: Ask, tell: Tell) -> None:
-    """The verb design, of all weights that exist."""
+    """The verb design."""
     from matchprob.api.designs import design as designs
 
     problem = problem_from_dict(ask["problem"])
     found = designs.design(
         problem,
+        among=ask["among"],
         goal=ask["goal"],
         budget=ask["budget"],
         must=_cells(ask["must"]),

@@ -8,6 +8,7 @@ look     The problem changed: what is immediate is told at once, verdict and str
 parse    The ``text`` of a problem file is to become the state
 resize   The sizes or the kind of the network changed
 texts    The problem as TOML, Python and command, to be copied
+command  The command that does what an action would do
 act      certify, design, repair or identify, in a process that the next change ends
 study    estimate or compare, in a process that goes on whatever happens to the page
 cancel   End an action or a study within a second
@@ -35,7 +36,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from algebra.errors import InputError, Unfinished, shown, whole_number
+from algebra.errors import InputError, Unfinished, shown
 from algebra.problems.problem import Problem
 from algebra.results import Result
 from matchprob import __version__
@@ -49,12 +50,10 @@ from matchprob.page.workshop import Event, Job, Workshop
 
 # Seconds for the verdict that follows every change.
 QUICK = {"timeout": 20.0, "search": 1.0}
-SEARCH_SECONDS = 60.0
 # Seconds in which a message is read and looked at.
 ANSWER_SECONDS = 20.0
 # Verdicts that are kept for the way back.
 _KEPT = 64
-_ACTIONS = ("certify", "design", "repair", "identify")
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 Emit = Callable[[Event], None]
@@ -102,6 +101,9 @@ class Session:
         self._aside: Job | None = None
         self._action: Job | None = None
         self._action_name = ""
+        # Set when the result of the action was told: the front end may paint it, and look at it,
+        # before the job has ended.
+        self._action_told = threading.Event()
         self._shown = ""
         self._asked: tuple[Job, queue.SimpleQueue[Event]] | None = None
         # What is known of problems, by their digest: verdicts with their certificates, structure.
@@ -267,9 +269,7 @@ class Session:
         is_new = digest != self._shown
         if is_new:
             self._stop_live()
-            if self._action is not None and not self._action.is_over:
-                self._action.kill()
-                self._tell_action("stopped", "stopped: the problem changed")
+            self._stop_action("stopped: the problem changed")
             self._action = None
         self._shown = digest
         is_asked = is_new or not self._live
@@ -365,39 +365,28 @@ class Session:
 
     def _act(self, message: Mapping[str, Any]) -> None:
         what = message["what"]
-        if what not in _ACTIONS:
-            raise InputError(f"`what` ({shown(what)}) must be one of " + ", ".join(_ACTIONS))
+        if what not in commands.AT_ONCE:
+            raise InputError(f"`what` ({shown(what)}) must be one of {', '.join(commands.AT_ONCE)}")
         self._state = state = self._answer("read", state=message["state"])
         self._shown = digest = state["digest"]
+        self._stop_action("stopped: something else was asked")
         options = message.get("options") or {}
-        if self._action is not None and not self._action.is_over:
-            self._action.kill()
-            self._tell_action("stopped", "stopped: something else was asked")
-        ask: dict[str, Any] = {
-            "job": "verdict" if what == "certify" else what,
-            "problem": state["problem"],
-            "name": state["name"],
-            "seed": self.seed,
-            "must": state["must"],
-            "never": state["never"],
-            "seconds": SEARCH_SECONDS,
-            **commands.LONG,
-        }
-        if what == "design":
-            ask |= _design_options(options)
-            # All weights that exist may learn.
-            ask["problem"] = {**ask["problem"], "learnable": {}}
-        if what == "repair":
-            ask["goal"] = options.get("goal") or None
+        asked = commands.request(what, options, name=state["name"], seed=self.seed)
+        ask = {**asked, **{key: state[key] for key in ("problem", "must", "never")}}
         self._action_name = what
         self._emit({"event": "action", "what": what, "status": "running"})
-        self._action = self.workshop.run(ask, self._of_action(what, digest))
+        self._action_told = told = threading.Event()
+        self._action = self.workshop.run(ask, self._of_action(what, digest, told))
 
-    def _of_action(self, what: str, digest: str) -> Callable[[Event], None]:
-        is_told = False
+    def _stop_action(self, text: str) -> None:
+        """End the action that runs, if its result was not told yet."""
+        action = self._action
+        if action is not None and not action.is_over and not self._action_told.is_set():
+            action.kill()
+            self._tell_action("stopped", text)
 
+    def _of_action(self, what: str, digest: str, told: threading.Event) -> Callable[[Event], None]:
         def listen(event: Event) -> None:
-            nonlocal is_told
             found = event.pop("found", None)
             kind = event["event"]
             if kind == "verdict":
@@ -408,14 +397,14 @@ class Session:
                 event = {"text": found_text}
             if kind in ("verdict", "result"):
                 self.results[what] = found
-                is_told = True
+                told.set()
                 self._tell_action("done", event.pop("text"), what, **event, html=html_of(found))
             elif kind in ("failed", "stopped"):
-                is_told = True
+                told.set()
                 self._tell_action(kind, event.get("text", "stopped"), what)
             elif kind == "phase":
                 self._tell_action("running", event["text"], what)
-            elif not is_told:
+            elif not told.is_set():
                 self._tell_action("stopped", "stopped", what)
 
         return listen
@@ -426,17 +415,26 @@ class Session:
         self._emit({"event": "action", "what": name, "status": status, "text": text, **more})
 
     def _study(self, message: Mapping[str, Any]) -> None:
-        options = message.get("options") or {}
-        trials = whole_number(options.get("trials", 1000), "trials", 1, 1_000_000)
         read = list(self._answers("read", state=message["state"], other=message.get("other")))
         if not read:
             return
-        self.studies.start(
-            read,
-            trials=trials,
-            seed=self.seed,
-            complete=bool(options.get("complete")) and len(read) == 1,
-        )
+        what = "estimate" if len(read) == 1 else "compare"
+        options = message.get("options") or {}
+        name = read[0]["name"]
+        self.studies.start(read, commands.request(what, options, name=name, seed=self.seed))
+
+    def _command(self, message: Mapping[str, Any]) -> None:
+        options, locks = message.get("options") or {}, message.get("locks") or {}
+        try:
+            ask = commands.request(
+                message["what"], options, name=str(message["name"]), seed=self.seed
+            )
+            store = self.studies.store
+            text = commands.command(ask, locks, store=store.name if store else None)
+        except InputError as error:
+            # Shown in its place: somebody is typing.
+            text = str(error)
+        self._emit({"event": "command", "key": message.get("key"), "text": text})
 
     def _cancel(self, message: Mapping[str, Any]) -> None:
         if message.get("study"):
@@ -501,6 +499,7 @@ class Session:
         "parse": _parse,
         "resize": _resize,
         "texts": _texts,
+        "command": _command,
         "act": _act,
         "study": _study,
         "cancel": _cancel,
@@ -512,34 +511,12 @@ class Session:
 
 def _shown(state: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a state that the front end is told."""
-    return {"state": state["state"], "shapes": state["shapes"]}
+    return {key: state[key] for key in ("state", "shapes", "lines")}
 
 
 def html_of(found: Any) -> str:
     """A result as a notebook shows it: the page shows the same."""
     return found._repr_html_() if isinstance(found, Result) else ""
-
-
-def _design_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the form of Design asked, as the verb takes it; an empty field asks nothing."""
-    given = {key: value for key, value in options.items() if value not in (None, "")}
-    goal = given.get("goal", "cheapest")
-    if goal not in GOALS:
-        raise InputError(f"`goal` ({shown(goal)}) must be one of " + ", ".join(GOALS))
-    lines = GOALS[goal].lines or ("row",)
-    line = given.get("line", lines[0])
-    caps = {name: given.get(f"{name}_cap") for name in ("row", "column")}
-    return {
-        "goal": goal,
-        "budget": whole_number(given["budget"], "budget", 1) if "budget" in given else None,
-        "matrices": [str(given["matrix"])] if "matrix" in given else [],
-        "caps": {
-            name: whole_number(cap, f"{name} cap", 0)
-            for name, cap in caps.items()
-            if cap is not None
-        },
-        "line": line if line in lines else lines[0],
-    }
 
 
 def _words(error: OSError) -> str:

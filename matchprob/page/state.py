@@ -30,6 +30,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Cell
 from algebra.problems.files import network_from_dict, problem_from_dict
 from algebra.problems.problem import Problem
+from algebra.problems.schema import MEANINGS
 
 # A matrix is drawn up to so many rows and columns.
 LARGEST = 512
@@ -324,6 +325,7 @@ def kinds() -> list[dict[str, Any]]:
         for field in fields(network):  # type: ignore[arg-type]
             default = None if field.default is MISSING else field.default
             size: dict[str, Any] = {"name": field.name, "form": "number", "default": default}
+            size["meaning"] = MEANINGS.get(field.name, field.name)
             if field.name in network.words:
                 size["form"] = "choice"
                 size["words"] = list(network.words[field.name])

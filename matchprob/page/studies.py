@@ -68,10 +68,7 @@ class Studies:
     def start(
         self,
         states: Sequence[Mapping[str, Any]],
-        *,
-        trials: int,
-        seed: int,
-        complete: bool,
+        request: Mapping[str, Any],
     ) -> str:
         """Start a study, or join the same one that runs already; its name.
 
@@ -79,9 +76,8 @@ class Studies:
         ----------
         states : sequence of mapping
             One or two of `answers.read_data`: two are compared.
-        trials, seed : int
-        complete : bool
-            Whether every solution is counted.
+        request : mapping
+            Of `commands.request`.
 
         Raises
         ------
@@ -89,15 +85,13 @@ class Studies:
             Where as many run as may.
         """
         ask = {
-            "job": "estimate" if len(states) == 1 else "compare",
+            **request,
             "problem": states[0]["problem"],
             "other": states[-1]["problem"],
-            "trials": trials,
-            "seed": seed,
-            "complete": complete,
             "store": None if self.store is None else str(self.store),
             "study_name": Path(states[0]["name"]).stem,
         }
+        trials, complete = ask["trials"], ask["complete"]
         with self._lock:
             digests = [state["digest"] for state in states]
             same = [ask["job"], digests, trials, complete]

@@ -15,6 +15,7 @@ from algebra.linear.inspect import numbers_equations
 from algebra.networks.limits import plural
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
+from algebra.problems.schema import MEANINGS
 from algebra.systems.inspection import FormReport, Inspection
 from matchprob.report.tables import print_masks, table
 
@@ -31,6 +32,10 @@ def print_inspection(out: Console, found: Inspection, problem: Problem, seed: in
     allocation = found.allocation
     network = allocation.network
     out.print(Text(str(network), style="bold"))
+    letters = (
+        f"{name} {MEANINGS[name]}" for name in network.sizes if len(name) == 1 and name in MEANINGS
+    )
+    out.print(Text(f"({', '.join(letters)})", style="dim"))
     if problem.is_random:
         out.print(f"random allocation; below the one of trial 0, seed {seed}")
     verb = "learns" if allocation.size == 1 else "learn"

@@ -124,11 +124,17 @@ def _cells(given: Any, name: str) -> list[Cell]:
     return cells
 
 
-def allowed_cells(problem: Problem) -> list[Cell]:
+# The weights to choose among: those of [learnable], or all that exist.
+LEARNABLE, ALL = "learnable", "all"
+
+
+def allowed_cells(problem: Problem, among: str = LEARNABLE) -> list[Cell]:
     """The weights that may learn: those of [learnable], all that exist where it is empty."""
+    if among not in (LEARNABLE, ALL):
+        raise InputError(f"`among` ({among!r}) must be {LEARNABLE} or {ALL}")
     if problem.is_random:
         raise InputError("a design chooses among weights: [learnable] must not be random")
-    if not problem.learnable:
+    if not problem.learnable or among == ALL:
         return all_cells(problem.network, problem.support)
     return list(problem.allocation.cells)
 
@@ -189,6 +195,7 @@ class DemandOptions:
 def design(
     question: Problem | str | Path,
     *,
+    among: str = "learnable",
     goal: str = "cheapest",
     budget: int | None = None,
     costs: Mapping[Cell, Fraction | float | str] | None = None,
@@ -211,6 +218,8 @@ def design(
     ----------
     question : Problem, str or Path
         Its [learnable] weights are the ones to choose among; all of them where it is empty.
+    among : {"learnable", "all"}, optional
+        "all": every weight that exists, whatever [learnable] says.
     goal : str, optional
         One of `matchprob.api.designs.goals.GOALS`, which says what each is.
     budget : int, optional
@@ -260,6 +269,6 @@ def design(
     positive_seconds(seconds, "seconds", zero=True)
     positive_seconds(count_timeout, "count_timeout", zero=True)
     with limited(positive_seconds(timeout, "timeout")):
-        asked = options.demand(problem, allowed_cells(problem), seed)
+        asked = options.demand(problem, allowed_cells(problem, among), seed)
         found = GOALS[goal].search(asked, search)
     return DesignResult(found, problem.with_allocation(found.allocation), asked)

@@ -44,6 +44,10 @@ const FORMS = {
     },
     { key: "budget", label: "Weights", form: "number", min: 1, empty: "as needed" },
     {
+      key: "among", label: "Among", form: "choice",
+      entries: () => [["all", "all weights that exist"], ["learnable", "the painted weights"]],
+    },
+    {
       key: "matrix", label: "In", form: "choice",
       entries: (host) => [["", "all matrices"], ...host.matrices().map((/** @type {string} */ n) => [n, n])],
     },
@@ -72,7 +76,7 @@ export function makeActions(host) {
     estimate: { trials: 1000, complete: true },
     compare: { trials: 1000 },
     repair: { goal: "" },
-    design: { goal: "cheapest", line: "row", budget: "", matrix: "", row_cap: "", column_cap: "" },
+    design: { goal: "cheapest", among: "all", line: "row", budget: "", matrix: "", row_cap: "", column_cap: "" },
   };
   const tabs = h("div", { class: "mp-tabs", role: "tablist", "aria-label": "What to do with the allocation" });
   const panel = h("div", { class: "mp-panel", role: "tabpanel", id: "mp-panel", tabindex: -1 });
@@ -115,7 +119,7 @@ export function makeActions(host) {
     const fields = (FORMS[current] ?? []).map((field) => fieldOf(field, mine));
     const blocked = current === "compare" && !host.isPinned();
     if (blocked) fields.push(h("p", { class: "mp-none" }, "Pin an allocation as A first."));
-    const command = h("code", { class: "mp-command" }, host.command(current, mine));
+    const command = h("code", { class: "mp-command", tabindex: 0 }, host.command(current, mine));
     fill(form,
       fields,
       h("div", { class: "mp-run" },
@@ -133,6 +137,11 @@ export function makeActions(host) {
         command));
   }
 
+  function drawCommand() {
+    const command = form.querySelector(".mp-command");
+    if (command) command.textContent = host.command(current, options[current] ?? {});
+  }
+
   /** @param {Field} asked @param {any} mine the options of the action */
   function fieldOf(asked, mine) {
     const { key, label, form: kind } = asked;
@@ -140,8 +149,7 @@ export function makeActions(host) {
       mine[key] = value;
       // The lines of a goal depend on it; a field that is typed into stays.
       if (key === "goal") drawForm();
-      const command = form.querySelector(".mp-command");
-      if (command) command.textContent = host.command(current, mine);
+      drawCommand();
     };
     if (kind === "choice") {
       const entries = asked.entries?.(host, mine) ?? [];
@@ -184,6 +192,7 @@ export function makeActions(host) {
   return {
     element,
     draw,
+    drawCommand,
     choose,
     current: () => current,
     /** @param {string} what @param {any} event */

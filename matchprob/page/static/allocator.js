@@ -6,7 +6,7 @@ import { bar, chanceOf, showChance } from "./chance.js";
 import { showBlocks } from "./blocks.js";
 import { copy, fill, h } from "./dom.js";
 import { makeActions } from "./actions.js";
-import { makeGrid, nothingKnown } from "./grid.js";
+import { makeGrid, MOST_CELLS, nothingKnown } from "./grid.js";
 import { makeSide } from "./side.js";
 import { showBudgets, showTheorems, showVerdict, SIGNS, verdictOf } from "./verdict.js";
 import { History, learnableCells, packState, unpackBits, unpackState } from "./state.js";
@@ -66,7 +66,12 @@ class View {
     this.asking = "";
     this.inFlight = false;
     this.isStale = false;
+    /** @type {Record<string, [string[] | null, string[] | null]>} names of rows and columns by matrix */
+    this.lines = {};
+    /** @type {Record<string, string>} by what they were asked for */
+    this.commands = {};
     this.bound = /** @type {number | null} */ (null);
+    this.zoomed = 1;
     this.wanted = "";
     /** @type {Map<HTMLElement, string>} */
     this.drawn = new Map();
@@ -75,7 +80,11 @@ class View {
     this.onMessage = (/** @type {any} */ event) => this.receive(event);
     this.onState = () => this.adopt(model.get("state"));
     this.onKey = (/** @type {KeyboardEvent} */ event) => this.key(event);
-    this.onResize = () => this.state && this.fitted !== this.fit() && this.drawGrids();
+    this.onResize = () => {
+      const before = this.fitted;
+      if (this.state) this.fit();
+      if (before !== this.fitted) this.drawGrids();
+    };
     model.on("msg:custom", this.onMessage);
     model.on("change:state", this.onState);
     el.addEventListener("keydown", this.onKey);
@@ -138,6 +147,11 @@ class View {
     this.pinCard = h("section", { class: "mp-pin", "aria-label": "Pinned allocation A" });
     this.matrices = h("div", { class: "mp-matrices" });
     this.hint = h("p", { class: "mp-hint" });
+    const zoom = (/** @type {string} */ text, /** @type {string} */ words, /** @type {number} */ by) =>
+      h("button", { type: "button", class: "mp-small", title: words, "aria-label": words, onclick: () => this.zoom(by) }, text);
+    const above = h("div", { class: "mp-above" }, this.title,
+      h("div", { class: "mp-zoom", role: "group", "aria-label": "size of the matrices" },
+        zoom("−", "smaller cells", 1 / 1.5), zoom("fit", "cells as large as fit into the window", 0), zoom("+", "larger cells", 1.5)));
     this.legend = h("ul", { class: "mp-legend", "aria-label": "Legend" },
       [["mp-on", "learns"], ["mp-on mp-spare", "learns, but the rank stays without it"],
         ["mp-raises", "would raise the rank"], ["mp-over", "in an exceeded budget"],
@@ -154,7 +168,7 @@ class View {
       this.banner,
       h("div", { class: "mp-columns" },
         this.side.element,
-        h("main", { class: "mp-centre" }, this.title, this.pinCard, this.matrices, this.hint, this.legend, this.actions.element, this.others),
+        h("main", { class: "mp-centre" }, above, this.pinCard, this.matrices, this.hint, this.legend, this.actions.element, this.others),
         h("div", { class: "mp-right", role: "region", "aria-label": "What is known" },
           card("Verdict", this.verdictCard, "verdict"),
           card("Match probability", this.chanceCard, "chance"),
@@ -196,7 +210,7 @@ class View {
     if (event.pinned) this.pinned = event.pinned;
     // Whoever answers now may be another than the one that was asked before.
     this.asking = "";
-    this.take(event.state, event.shapes);
+    this.take(event.state, event.shapes, event.lines);
     if (this.pinned) this.judge();
   }
 
@@ -204,12 +218,14 @@ class View {
    * Show a state, look at it.
    * @param {any} data
    * @param {any} shapes
+   * @param {any} [lines] names of rows and columns, where they have any
    */
-  take(data, shapes) {
-    const before = this.state && JSON.stringify([this.state.shapes, this.state.network]);
+  take(data, shapes, lines = this.lines) {
+    const before = this.state && JSON.stringify([this.state.shapes, this.state.network, this.lines]);
+    this.lines = lines ?? {};
     this.state = unpackState(data, shapes);
     this.history.push(this.state);
-    if (before !== JSON.stringify([shapes, data.network])) this.drawGrids();
+    if (before !== JSON.stringify([shapes, data.network, this.lines])) this.drawGrids();
     else this.drawCells();
     this.side.draw(this.history);
     this.actions.draw();
@@ -220,7 +236,7 @@ class View {
   /** @param {any} event */
   on_state(event) {
     if (event.from === "parse") this.side.edit(event.text ?? "");
-    this.take(event.state, event.shapes);
+    this.take(event.state, event.shapes, event.lines);
     if (event.from === "parse") this.say("", "");
   }
 
@@ -523,30 +539,30 @@ class View {
     return undefined;
   }
 
-  /** @param {string} what @param {any} options */
+  /**
+   * The command that does what an action would do; "" until it is there.
+   * @param {string} what @param {any} options
+   */
   command(what, options) {
-    const name = /^[\w.-]+$/.test(this.state?.name ?? "") ? this.state.name : `'${this.state?.name}'`;
-    const parts = [`matchprob ${what}`, what === "compare" ? `A.toml ${name}` : name];
-    if (what === "certify") parts.push("--timeout 120 --search 5");
-    if (options.goal) parts.push(`--goal ${options.goal}`);
-    if (options.budget) parts.push(`--budget ${options.budget}`);
-    for (const [option, table] of [["must", "must"], ["forbid", "never"]]) {
-      if (what !== "design" && what !== "repair") break;
-      for (const [matrix, mask] of Object.entries(this.state?.[table] ?? {})) {
-        if (/** @type {Uint8Array} */ (mask).includes(1)) parts.push(`--${option} ${matrix}=${option}_${matrix}.csv`);
-      }
+    if (!this.state) return "";
+    const locks = /** @type {any} */ ({});
+    for (const table of ["must", "never"]) {
+      locks[table] = Object.keys(this.state[table]).filter((name) => this.state[table][name].includes(1));
     }
-    if (options.matrix) parts.push(`--matrix ${options.matrix}`);
-    for (const line of ["row", "column"]) {
-      const cap = options[`${line}_cap`];
-      if (typeof cap === "number") parts.push(`--${line}-cap ${cap}`);
+    const asked = what === "estimate" ? this.estimateOptions(options) : options;
+    const message = { what, options: asked, name: this.state.name, locks };
+    const key = JSON.stringify(message);
+    if (this.commands[key] === undefined) {
+      this.commands[key] = "";
+      this.send({ verb: "command", key, ...message });
     }
-    if (options.line && this.welcome.goals[options.goal]?.lines.length) parts.push(`--by ${options.line}`);
-    if (options.trials) parts.push(`--trials ${options.trials}`);
-    if (options.complete) parts.push("--complete --no-certify");
-    if (this.welcome.store && options.trials) parts.push(`--store ${this.welcome.store}`);
-    if (this.welcome.seed) parts.push(`--seed ${this.welcome.seed}`);
-    return parts.join(" ");
+    return this.commands[key];
+  }
+
+  /** @param {any} event */
+  on_command(event) {
+    this.commands[event.key] = event.text;
+    this.actions.drawCommand();
   }
 
   /** @param {KeyboardEvent} event */
@@ -562,31 +578,41 @@ class View {
 
   // -- what is drawn -----------------------------------------------------------------------
 
-  /** The side of a cell, in px: the largest at which all matrices fit, side by side where they can. */
+  /** The side of a cell, in px: the largest at which all matrices fit into the window, or as zoomed. */
   fit() {
     const shapes = /** @type {[number, number][]} */ (Object.values(this.state?.shapes ?? { W: [1, 1] }));
     const room = this.matrices.clientWidth || 600;
+    // What is below them, the actions, is to be seen too.
+    const tall = Math.max(360, Math.min(760, window.innerHeight - 330));
     const most = Math.max(...shapes.flat());
     let size = most <= 4 ? 50 : 34;
-    const least = most > 64 ? 3 : 7;
+    const least = most > MOST_CELLS ? 2 : 5;
     for (; size > least; size--) {
       const gap = size < 22 ? 1 : 2;
       let [wide, high, row] = [0, 0, 0];
       let fits = true;
       for (const [rows, columns] of shapes) {
-        const width = columns * (size + gap) + 66;
+        const isCanvas = Math.max(rows, columns) > MOST_CELLS;
+        const [step, edge] = isCanvas ? [size, 30] : [size + gap, 66];
+        const width = columns * step + edge;
         fits = fits && width <= room;
         if (wide && wide + 26 + width > room) {
           high += row + 18;
           [wide, row] = [0, 0];
         }
         wide += (wide ? 26 : 0) + width;
-        row = Math.max(row, rows * (size + gap) + 66);
+        row = Math.max(row, rows * step + edge);
       }
-      if (fits && high + row <= 660) break;
+      if (fits && high + row <= tall) break;
     }
     this.fitted = size;
-    return size;
+    return Math.max(2, Math.min(60, Math.round(size * this.zoomed)));
+  }
+
+  /** @param {number} by how much larger; 0 for what fits */
+  zoom(by) {
+    this.zoomed = by ? Math.max(1, Math.min(16, this.zoomed * by)) : 1;
+    this.drawGrids();
   }
 
   drawGrids() {
@@ -600,6 +626,7 @@ class View {
           if (isDone) this.changed();
           else this.look();
         },
+        lines: (matrix) => this.lines[matrix] ?? [null, null],
         pointed: (matrix, k) => this.pointed(matrix, k),
       }));
     fill(this.matrices, this.grids.map((grid) => grid.element));

@@ -5,7 +5,7 @@ import { h } from "./dom.js";
 import { exists, lineCounts, paint } from "./state.js";
 
 /** Above so many rows or columns a matrix is a canvas. */
-const MOST_CELLS = 64;
+export const MOST_CELLS = 64;
 
 /**
  * What the grids ask of the page around them.
@@ -13,6 +13,7 @@ const MOST_CELLS = 64;
  * @property {() => import("./state.js").State} state
  * @property {() => string} brush
  * @property {(isDone: boolean) => void} painted something changed; isDone at the end of a stroke
+ * @property {(name: string) => [string[] | null, string[] | null]} lines names of rows and of columns
  * @property {(name: string, k: number | null) => void} pointed the weight under the pointer
  */
 
@@ -189,12 +190,22 @@ class Grid {
   }
 
   /**
+   * A row or a column in words, with its name where it has one.
+   * @param {"row" | "column"} kind
+   * @param {number} index
+   */
+  line(kind, index) {
+    const named = this.host.lines(this.name)[kind === "row" ? 0 : 1]?.[index];
+    return `${kind} ${index}${named === undefined ? "" : ` (${named})`}`;
+  }
+
+  /**
    * A weight in words.
    * @param {number} k
    */
   describe(k) {
     const state = this.host.state();
-    const place = `${this.name}, row ${Math.floor(k / this.columns)}, column ${k % this.columns}`;
+    const place = `${this.name}, ${this.line("row", Math.floor(k / this.columns))}, ${this.line("column", k % this.columns)}`;
     if (!exists(state, this.name, k)) return `${place}: structural zero`;
     const words = [state.learnable[this.name][k] ? "learns" : "fixed"];
     if (state.must[this.name][k]) words.push("locked: must learn");
@@ -355,8 +366,8 @@ class CellGrid extends Grid {
         {
           type: "button",
           tabindex: -1,
-          title: `${line} ${index}: fill or clear`,
-          "aria-label": `${line} ${index} of ${this.name}: fill or clear`,
+          title: `${this.line(line, index)}: fill or clear`,
+          "aria-label": `${this.line(line, index)} of ${this.name}: fill or clear`,
           onclick: () => this.fillLine(cells()),
         },
         index % every === 0 ? String(index) : "·",
@@ -544,6 +555,22 @@ class CanvasGrid extends Grid {
     this.drawCount();
   }
 
+  /** @param {number} k @returns {[number, number]} the corner of a weight's cell, in px */
+  corner(k) {
+    return [
+      this.margin + (k % this.columns) * this.size,
+      this.margin + Math.floor(k / this.columns) * this.size,
+    ];
+  }
+
+  /** @param {number} k @returns {number} 0 fixed, 1 no weight, 2 learns in vain, 3 learns, 4 would raise the rank */
+  lookOf(k) {
+    const state = this.host.state();
+    if (!exists(state, this.name, k)) return 1;
+    if (state.learnable[this.name][k]) return this.known.lowers && !this.known.lowers[k] ? 2 : 3;
+    return this.known.raises?.[k] ? 4 : 0;
+  }
+
   drawNow() {
     const { size, margin } = this;
     const width = this.columns * size + 2 * margin;
@@ -563,36 +590,39 @@ class CanvasGrid extends Grid {
     pen.fillStyle = colour("--mp-cell");
     pen.fillRect(margin, margin, this.columns * size, this.rows * size);
     const gap = size > 4 ? 1 : 0;
-    const colours = /** @type {[string, string][]} */ ([
-      ["mp-absent", colour("--mp-absent")], ["mp-spare", colour("--mp-spare")],
-      ["mp-on", colour("--mp-on")], ["mp-raises", colour("--mp-raises")],
-    ]);
-    const marked = /** @type {[string, string][]} */ ([
-      ["mp-over", colour("--mp-minimal")], ["mp-lit", colour("--mp-ink")],
-      ["mp-must", colour("--mp-ink")], ["mp-never", colour("--mp-ink")],
-    ]);
-    for (let k = 0; k < this.rows * this.columns; k++) {
-      const looks = this.looks(k);
-      if (looks === "mp-cell") continue;
-      const x = margin + (k % this.columns) * size;
-      const y = margin + Math.floor(k / this.columns) * size;
-      const found = colours.find(([name]) => looks.includes(name));
-      if (found) {
-        pen.fillStyle = found[1];
-        pen.fillRect(x, y, size - gap, size - gap);
-      }
-      for (const [name, ink] of marked) {
-        if (!looks.includes(name)) continue;
-        pen.strokeStyle = ink;
-        pen.lineWidth = 1;
-        if (name === "mp-never") {
-          pen.beginPath();
-          pen.moveTo(x + 1, y + 1);
-          pen.lineTo(x + size - 2, y + size - 2);
-          pen.stroke();
-        } else pen.strokeRect(x + 0.5, y + 0.5, size - gap - 1, size - gap - 1);
+    // Cells of one look that stand side by side are one rectangle: thousands of cells are some hundreds.
+    const inks = ["", "--mp-absent", "--mp-spare", "--mp-on", "--mp-raises"].map((name) => name && colour(name));
+    for (let i = 0; i < this.rows; i++) {
+      for (let j = 0; j < this.columns;) {
+        const look = this.lookOf(i * this.columns + j);
+        let end = j + 1;
+        while (!gap && end < this.columns && this.lookOf(i * this.columns + end) === look) end++;
+        if (look) {
+          pen.fillStyle = inks[look];
+          pen.fillRect(margin + j * size, margin + i * size, (end - j) * size - gap, size - gap);
+        }
+        j = end;
       }
     }
+    const { must, never } = this.host.state();
+    pen.lineWidth = 1;
+    const frame = (/** @type {string} */ ink, /** @type {Iterable<number>} */ cells) => {
+      pen.strokeStyle = colour(ink);
+      for (const k of cells) {
+        const [x, y] = this.corner(k);
+        pen.strokeRect(x + 0.5, y + 0.5, size - gap - 1, size - gap - 1);
+      }
+    };
+    frame("--mp-minimal", this.known.outlined);
+    frame("--mp-ink", this.known.lit);
+    frame("--mp-ink", set(must[this.name]));
+    pen.beginPath();
+    for (const k of set(never[this.name])) {
+      const [x, y] = this.corner(k);
+      pen.moveTo(x + 1, y + 1);
+      pen.lineTo(x + size - 2, y + size - 2);
+    }
+    pen.stroke();
     const { inRow, inColumn } = lineCounts(this.host.state(), this.name);
     const { limits } = this.known;
     pen.fillStyle = colour("--mp-soft");
@@ -611,4 +641,12 @@ class CanvasGrid extends Grid {
       pen.strokeRect(margin + (this.at % this.columns) * size, margin + Math.floor(this.at / this.columns) * size, size, size);
     }
   }
+}
+
+/**
+ * Where a mask is set.
+ * @param {Uint8Array} mask
+ */
+function* set(mask) {
+  for (let k = mask.indexOf(1); k >= 0; k = mask.indexOf(1, k + 1)) yield k;
 }

@@ -28,6 +28,7 @@ export function makeSide(host) {
   let brush = "learn";
   const kindPlace = h("div", {});
   const sizes = h("div", { class: "mp-sizes" });
+  const glossary = h("p", { class: "mp-glossary" });
   const trouble = h("p", { class: "mp-error", role: "alert", id: "mp-size-error" });
   const name = h("input", {
     class: "mp-filename", "aria-label": "name of the file",
@@ -70,7 +71,7 @@ export function makeSide(host) {
       h("button", { type: "button", "data-copy": form, onclick: () => host.copy(form) },
         { toml: "TOML", python: "Python", command: "command" }[form] ?? "")));
   const element = h("aside", { class: "mp-side", "aria-label": "Problem" },
-    h("div", {}, h("h2", {}, "Network"), kindPlace, sizes, trouble),
+    h("div", {}, h("h2", {}, "Network"), kindPlace, sizes, glossary, trouble),
     h("div", {},
       h("h2", {}, "Paint"),
       brushes,
@@ -120,6 +121,9 @@ export function makeSide(host) {
       fill(sizes, (kind?.sizes ?? []).flatMap((/** @type {any} */ size) =>
         sizeFields(size, network[size.name] ?? size.default, (value) =>
           host.resize({ ...network, [size.name]: value }, size.name))));
+      // Letters in words; longer names speak for themselves, and explain themselves when pointed at.
+      fill(glossary, (kind?.sizes ?? []).filter((/** @type {any} */ size) => size.name.length === 1)
+        .map((/** @type {any} */ size) => h("span", {}, h("i", {}, size.name), ` ${size.meaning}`)));
       fill(trouble);
       name.value = host.state().name;
       undo.disabled = !history.has(-1);
@@ -169,7 +173,7 @@ export function makeSide(host) {
  */
 function sizeFields(size, value, change) {
   const named = (/** @type {any} */ input, /** @type {string} */ form, words = size.name) =>
-    h("label", { class: `mp-size mp-size-${form}` }, h("span", {}, words), input);
+    h("label", { class: `mp-size mp-size-${form}`, title: size.meaning }, h("span", {}, words), input);
   const shared = { "data-size": size.name, "aria-describedby": "mp-size-error" };
   const list = (/** @type {any} */ numbers, /** @type {(value: any) => void} */ told) => h("input", {
     ...shared, type: "text", value: (numbers ?? []).join(", "),

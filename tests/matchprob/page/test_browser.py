@@ -474,6 +474,33 @@ def test_a_design_by_lines(open_page):
     assert page.locator("[data-k][aria-selected=true]").count() >= 2
 
 
+def test_neurons_have_names(open_page):
+    """Whoever points at a weight is told the names of its neurons, and what letters mean."""
+    page = open_page()
+    load(page, TOML + '[names]\nneurons = ["AVAL", "AVAR"]\n[learnable]\nW = [[1, 0], [0, 1]]\n')
+    settled(page)
+    cell(page, "W", 1).hover()
+    expect(page.locator(".mp-hint")).to_contain_text("W, row 0 (AVAL), column 1 (AVAR): fixed")
+    expect(page.locator(".mp-glossary")).to_contain_text("T time steps")
+    assert page.locator(".mp-size:has([data-size=m])").get_attribute("title") == "samples"
+
+
+def test_a_large_net_keeps_its_actions_in_view(open_page):
+    """At n = 60 the button is in the window, and cells grow and shrink when asked."""
+    page = open_page(height=800)
+    load(page, TOML.replace("n = 2", "n = 60").replace("d = 1", "d = 6").replace("m = 2", "m = 8"))
+    page.wait_for_selector("[data-matrix=W] [data-k='3599']")
+    settled(page)
+    page.evaluate("scrollTo(0, 0)")
+    box = page.locator(".mp-go").bounding_box()
+    assert box["y"] + box["height"] <= 800
+    width = cell(page, "W", 0).bounding_box()["width"]
+    page.click("[aria-label='larger cells']")
+    assert cell(page, "W", 0).bounding_box()["width"] > width
+    page.click("[aria-label='cells as large as fit into the window']")
+    assert cell(page, "W", 0).bounding_box()["width"] == width
+
+
 def test_a_network_with_an_activation(open_page):
     """Ranks, what one weight more does, verdict and reason of an rnn and an ffn."""
     page = open_page()

@@ -6,6 +6,7 @@ import errno
 import json
 import threading
 import time
+from typing import ClassVar
 
 import pytest
 
@@ -116,6 +117,40 @@ def test_actions(front):
     assert front.told("saved")["name"] == "i.json"
     front.say("act", what="fly", state=state)
     assert "must be one of" in front.told("refused")["text"]
+
+
+def test_a_result_that_is_painted_at_once_stays_done(front, monkeypatch):
+    """The front end may look at a result before the job that found it has ended."""
+    jobs = []
+
+    def run(ask, listener):
+        jobs.append((ask["job"], listener))
+        return Job()
+
+    class Job:
+        is_over = False
+        killed: ClassVar[list] = []
+
+        def kill(self):
+            self.killed.append(self)
+
+    real = front.session.workshop.run
+    monkeypatch.setattr(
+        front.session.workshop,
+        "run",
+        lambda ask, listener: (real if ask["job"] != "design" else run)(ask, listener),
+    )
+    front.say("act", DIAGONAL, what="design", options={"goal": "maximal"})
+    front.say("look", Problem(NET, {"W": [[0, 0], [1, 1]]}))
+    assert front.told("action", status="stopped")["text"] == "stopped: the problem changed"
+    assert len(Job.killed) == 1
+    front.say("act", DIAGONAL, what="design", options={"goal": "maximal"})
+    [_, (_, listener)] = jobs
+    listener({"event": "result", "text": "found", "found": None})
+    front.say("look", Problem(NET, {"W": [[1, 1], [0, 0]]}))
+    assert front.events[-1]["event"] != "refused"
+    assert [e["status"] for e in front.events if e["event"] == "action"][-1] == "done"
+    assert len(Job.killed) == 1
 
 
 def test_studies_are_shared(front, workshop, tmp_path):

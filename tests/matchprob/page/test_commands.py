@@ -1,0 +1,164 @@
+"""What the page does and the command that it shows are the same call, for every action."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+from pathlib import Path
+
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.problem import Problem
+from matchprob.api import certify as certificates
+from matchprob.api import estimate as estimates
+from matchprob.api import identify as identities
+from matchprob.api.designs import design as designs
+from matchprob.api.designs import repair as repairs
+from matchprob.api.designs.goals import GOALS
+from matchprob.api.question import network_of
+from matchprob.cli import app
+from matchprob.page import trials
+from matchprob.page.answers import lock_files, read_data
+from matchprob.page.commands import ACTIONS, command, request
+from matchprob.page.jobs import JOBS
+from matchprob.page.state import PageState
+from numeric.studies.study import Study
+
+NET = LinearRNN(n=3, T=2, b=1, d=1, m=3)
+PAINTED = Problem(NET, {"W": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]})
+PINNED = Problem(NET, {"W": [[1, 1, 1], [0, 0, 0], [0, 0, 0]]})
+LOCKED = {"W": [[0, 1, 0], [0, 0, 0], [0, 0, 0]]}
+# Every field of every form, at least once at each of its values.
+OPTIONS = [
+    ("certify", {}),
+    ("identify", {}),
+    ("repair", {"goal": ""}),
+    ("repair", {"goal": "positive"}),
+    ("repair", {"goal": "maximal"}),
+    ("estimate", {"trials": 30, "complete": True}),
+    ("estimate", {"trials": 40, "complete": False}),
+    ("compare", {"trials": 50, "complete": True}),
+    ("design", {"goal": "cheapest", "among": "learnable", "line": "row", "budget": ""}),
+    ("design", {"budget": 3, "matrix": "W", "row_cap": 2, "column_cap": 1}),
+    *[
+        ("design", {"goal": goal, "among": "all", "line": line, "row_cap": 0})
+        for goal, what in GOALS.items()
+        for line in what.lines or ("row",)
+    ],
+]
+
+
+class Called(BaseException):
+    """The call that was to be made."""
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Every verb, replaced by one that raises what it was called with."""
+    verbs = {
+        "certify": [(certificates, "certify")],
+        "design": [(designs, "design")],
+        "repair": [(repairs, "repair")],
+        "identify": [(identities, "identify")],
+        "compare": [(estimates, "compare"), (trials, "compare_problems")],
+    }
+    for verb, places in verbs.items():
+        signature = inspect.signature(getattr(*places[0]))
+
+        def called(*words, verb=verb, signature=signature, **more):
+            bound = signature.bind(*words, **more)
+            bound.apply_defaults()
+            raise Called(verb, {key: plain(value) for key, value in bound.arguments.items()})
+
+        for module, name in places:
+            monkeypatch.setattr(module, name, called)
+
+    def run(study, count, **more):
+        kept = study.store.path.name if study.store else None
+        raise Called("estimate", {"work": study.work.key, "trials": count, "store": kept})
+
+    monkeypatch.setattr(Study, "run", run)
+
+
+def plain(value):
+    """An argument without what both ways of calling may say differently."""
+    if isinstance(value, Path):
+        value = str(value)
+    if isinstance(value, str) and value.endswith(".toml"):
+        value = network_of(value)
+    if isinstance(value, Problem):
+        return value.to_dict()
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items() if v is not None}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    # No costs, no caps.
+    return {} if value is None else value
+
+
+def made(work):
+    """The call that some work makes."""
+    with pytest.raises(Called) as caught:
+        work()
+    return caught.value.args
+
+
+@pytest.mark.parametrize(("what", "options"), OPTIONS)
+def test_the_page_does_what_its_command_does(what, options, calls, tmp_path, monkeypatch):
+    """The job of an action and the command shown for it call the same verb with the same words."""
+    monkeypatch.chdir(tmp_path)
+    locks = {name: Problem(NET, {name: mask}).learnable[name] for name, mask in LOCKED.items()}
+    must, never = ({}, locks) if what == "design" else (locks, {})
+    state = PageState(PAINTED, must, never, "P.toml")
+    data = read_data(state)
+    sent = state.to_dict()
+    [files] = lock_files({"state": sent, "folder": "."})
+    for name, text in files.items():
+        (tmp_path / (name or "P.toml")).write_text(text)
+    (tmp_path / "A.toml").write_text(PINNED.to_toml())
+    ask = request(what, options, name="P.toml", seed=7)
+    pages = {"problem": data["problem"], "must": data["must"], "never": data["never"]}
+    if what == "compare":
+        pages |= {"problem": PINNED.to_dict(), "other": data["problem"]}
+    of_page = made(lambda: JOBS[ask["job"]]({**ask, **pages, "store": "s.sqlite"}, print))
+    matrices = {"must": list(must), "never": list(never)}
+    line = command(ask, matrices, store="s.sqlite")
+    words = shlex.split(line)
+    assert words[:2] == ["matchprob", what]
+    of_command = made(lambda: app([*words[1:], "--json"], standalone_mode=False))
+    for key in ("advance", "name"):
+        of_page[1].pop(key, None)
+        of_command[1].pop(key, None)
+    if what == "compare":
+        for _, words in (of_page, of_command):
+            words["settings"] = {"certify": True, "confidence": 0.95, **words["settings"]}
+    assert of_page == of_command
+
+
+def test_every_action_is_compared():
+    """The list above holds every action and every goal."""
+    assert {what for what, _ in OPTIONS} == set(ACTIONS)
+    assert {more.get("goal", "cheapest") for what, more in OPTIONS if what == "design"} == set(
+        GOALS
+    )
+
+
+@pytest.mark.parametrize(
+    ("what", "options"),
+    [("fly", {}), ("design", {"goal": "nonsense"}), ("design", {"budget": -1}),
+     ("estimate", {"trials": "many"})],
+)  # fmt: skip
+def test_what_is_no_request(what, options):
+    """An option that is none is bad input."""
+    with pytest.raises(InputError):
+        request(what, options, name="P.toml", seed=0)
+
+
+def test_a_name_is_quoted():
+    """A file's name is one word of the shell."""
+    ask = request("certify", {}, name="my net; rm.toml", seed=0)
+    assert shlex.split(command(ask, {}))[2] == "my net; rm.toml"
