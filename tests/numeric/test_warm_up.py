@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from algebra.children import Ended
 from numeric import warm_up
 
 
@@ -43,9 +44,9 @@ def test_each_group_has_its_process(monkeypatch, capsys):
     def run(command, **_):
         seen.append(command[-1])
         failed = command[-1] == "relu"
-        return subprocess.CompletedProcess(command, int(failed), "", "no room\n" * failed)
+        return Ended(int(failed), b"", "no room\n" * failed)
 
-    monkeypatch.setattr(warm_up.subprocess, "run", run)
+    monkeypatch.setattr(warm_up, "run_program", run)
     assert warm_up.main([]) == 1
     assert sorted(seen) == sorted(warm_up.GROUPS)
     assert capsys.readouterr().err == "relu: no room\n"
