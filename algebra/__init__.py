@@ -4,6 +4,7 @@ other way.
 activations/    The family of networks with activation functions and biases
 certificates/   What a verdict, its evidence and a check are; how a verdict is reached is the
                 families' matter
+children        Other processes: where they are started, waited for, and ended
 design/         Allocations chosen for a purpose, with proofs that nothing is better
 errors          What an error is, and what its message is made of: values shown on one short line
 families        The families of networks: inspect, certify and verify go through the one that fits

@@ -3,6 +3,7 @@ studies.
 
 activations/    Instances of networks with activations: found in doubles, certified in balls
 adam            Adam's steps
+caches          Folders that outlive a call: start systems, compiled kernels
 cap_relaxation  Multipliers for bases under several kinds of caps, from a linear program
 certification/  Krawczyk's test: which approximate roots are roots, and which of them are real
 chains/         Chains of matrix products in several arithmetics: doubles, discs, balls, vector
@@ -14,6 +15,7 @@ engines/        Engines: how the solutions of an instance are counted
 float_simplex   Where a linear program ends, guessed in doubles: the basis that exact arithmetic
                 then checks
 instances       Random instances: fixed weights, teacher and samples of one trial
+kernels         Compiled functions, cached under a key of all their sources
 levenberg_marquardt  Damped Gauss–Newton from many real starts at once
 normalization/  Scales and shifts in doubles: construction, training, sparse masks
 phcpy/          PHCpack behind phcpy, in a worker process

@@ -192,6 +192,7 @@ SECONDS = "seconds of the clock"
 FLOATS = {
     "algebra/time_limits.py": SECONDS,
     "algebra/families.py": SECONDS,
+    "algebra/children.py": SECONDS,
     "algebra/certificates/certificate.py": SECONDS,
     "algebra/design/goals.py": SECONDS,
     "algebra/design/maximal.py": SECONDS,

@@ -104,7 +104,7 @@ def find_msolve() -> str:
 
 def version() -> str:
     """Version of msolve, such as "0.10.1"."""
-    done = run_program([find_msolve(), "-V"], 30.0)
+    done = run_program([find_msolve(), "-V"], 30)
     match = re.search(r"\d+(\.\d+)+", done.output.decode(errors="replace") + done.errors)
     if done.status != 0 or match is None:
         raise MsolveFailed(f"`msolve -V` failed: {_last_line(done.errors) or done.output!r}")
