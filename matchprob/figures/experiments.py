@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, wait
 from contextlib import suppress
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Any, TypeVar
 
+from algebra.children import LOOK
+from algebra.time_limits import check_time, checked
 from matchprob.figures import Run
 from numeric.studies.store import Store
 
@@ -58,7 +60,20 @@ def compute(
 
 def _map(workers: int, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterable[Result]:
     if workers == 1 or len(tasks) < 2:
-        yield from map(work, tasks)
+        yield from map(work, checked(tasks))
         return
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(work, tasks)
+    before = set(active_children())
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    try:
+        for future in [pool.submit(work, task) for task in tasks]:
+            while not future.done():
+                check_time()
+                wait([future], LOOK)
+            yield future.result()
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        # Nobody waits for what they are at.
+        for child in set(active_children()) - before:
+            child.terminate()
+        raise
+    pool.shutdown()

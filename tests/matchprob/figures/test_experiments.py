@@ -1,0 +1,32 @@
+"""Experiments in several processes: their order, and their end."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+
+import pytest
+
+from algebra.time_limits import Interrupted, OutOfTime, StopRequest, stoppable, within
+from matchprob.figures.experiments import _map
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_come_in_the_order_of_their_tasks(workers):
+    """Whoever computes them."""
+    assert list(_map(workers, abs, [-3, 2, -1])) == [3, 2, 1]
+
+
+def test_work_in_processes_ends_with_the_call():
+    """At the time limit, or where it is stopped, the processes end, whatever they are at."""
+    began = time.monotonic()
+    with pytest.raises(OutOfTime), within(1.0):
+        list(_map(2, time.sleep, [300, 301, 302]))
+    request = StopRequest()
+    request.make()
+    with pytest.raises(Interrupted), stoppable(request):
+        list(_map(2, time.sleep, [300, 301, 302]))
+    for child in multiprocessing.active_children():
+        child.join(60)
+    assert not multiprocessing.active_children()
+    assert time.monotonic() - began < 120
