@@ -27,7 +27,7 @@ from typing import Any
 
 import matchprob as mp
 from algebra.networks.base import Network
-from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
@@ -63,7 +63,7 @@ def normalization(rng: random.Random) -> tuple[Network, tuple[str, ...]]:
     widths = tuple(rng.randint(1, 3) for _ in range(depth + 1))
     hidden = tuple(rng.randint(1, 6) for _ in range(depth))
     network = mp.NormNet(widths, hidden, rng.randint(1, 4), rng.choice(("linear", "relu")))
-    return network, tuple(network.shapes)
+    return network, tuple(name for name in network.shapes if name[0] in "gb")
 
 
 KINDS: dict[str, Draw] = {
@@ -72,16 +72,19 @@ KINDS: dict[str, Draw] = {
 
 
 def problem(kind: str, number: int) -> tuple[Problem, int]:
-    """Net `number` of a kind, and r − ρ."""
+    """Net `number` of a kind, and r − ρ (0 for normalization nets, whose ρ is not that of a
+    Jacobian)."""
     rng = random.Random(f"undecided/{kind}/{number}")
     while True:
         network, names = KINDS[kind](rng)
-        rank = network_rank(network, {}, 0).rank
         cells = [cell for cell in all_cells(network) if cell[0] in names]
+        if isinstance(network, mp.NormNet):
+            chosen = rng.sample(cells, rng.randint(1, len(cells)))
+            return Problem(network, Allocation.from_cells(network, chosen).masks), 0
+        rank = network_rank(network, {}, 0).rank
         size = rank + rng.randint(-1, 2)
         if not 0 < size <= len(cells):
             continue
-        chosen: list[Cell] = []
         for _ in range(_TRIES):
             chosen = rng.sample(cells, size)
             own = allocation_rank(Allocation.from_cells(network, chosen), {}, rank, 0).rank
@@ -118,6 +121,8 @@ def cause(record: dict[str, Any]) -> str:
     """Why a net is undecided."""
     if record["r-rank"] > 0:
         return "more weights than equations"
+    if record["kind"] == "normalization":
+        return record["rule"]
     if record["N"] is None:
         return "N out of reach"
     return "N even, no instance without real solutions found"
@@ -136,7 +141,7 @@ def report(records: list[dict[str, Any]], seconds: float) -> Iterator[str]:
     """All tables."""
     for name, key in (
         ("kind", lambda record: record["kind"]),
-        ("n", lambda record: record["network"].get("n", "")),
+        ("n (0: other sizes)", lambda record: record["network"].get("n", 0)),
         ("r - rank", lambda record: record["r-rank"]),
     ):
         yield name
