@@ -8,6 +8,7 @@ machines are left out.
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -65,6 +66,18 @@ SESSIONS = {
             "A design chooses among the weights that may learn: here all of W.",
             "matchprob design free.toml --matrix W --row-cap 2 --column-cap 2",
         ),
+        Step(
+            "A whole connectome: an edge list with measured weights, whose neurons are named in a "
+            "file. Which of its synapses suffice?",
+            "cat connectome.toml; wc -l edges.csv; head -3 edges.csv; "
+            "matchprob design connectome.toml --write chosen.csv | tail -12; head -4 chosen.csv",
+        ),
+        Step(
+            "What is too large for this machine is refused before it is begun.",
+            "sed 's/m = 20/m = 4000/' connectome.toml > long.toml; "
+            "matchprob record long.toml --what units --seconds 30",
+            3,
+        ),
         Step("A typing error is told in words.", "matchprob inspect circiut.toml", 2),
     ],
     "algebraist": [
@@ -87,6 +100,11 @@ SESSIONS = {
             "Its core over Q, by which its two weights are not real.",
             "matchprob inspect examples/diagonal.toml --instance own.toml --core | tail -12 && "
             "matchprob count examples/diagonal.toml --instance own.toml",
+        ),
+        Step(
+            "The same equations for Singular (or Magma, SageMath, Macaulay2, msolve, …).",
+            "matchprob inspect examples/diagonal.toml --instance own.toml --export own.sing "
+            "> report.txt && cat own.sing",
         ),
         Step(
             "Which labels do have a match? The sign of a discriminant in the labels.",
@@ -161,6 +179,18 @@ _NAMES = (
     '\n[names]\nneurons = ["PV", "SST", "VIP", "E"]\ninputs = ["light", "sound"]\n'
     'outputs = ["lick", "run"]\n'
 )
+
+
+def connectome(neurons: int, inputs: int) -> str:
+    """An edge list with weights: each neuron receives from so many others."""
+    draw = random.Random("connectome")
+    lines = ["pre,post,weight"]
+    for post in range(neurons):
+        for pre in sorted(draw.sample(range(neurons), inputs)):
+            lines.append(f"N{pre:03d},N{post:03d},{draw.gauss(0, 1):.3f}")
+    return "\n".join(lines) + "\n"
+
+
 FILES = {
     "circuit.toml": "# Seven plastic synapses between four neurons.\n"
     + _RNN
@@ -172,6 +202,11 @@ FILES = {
     '\n[samples]\nX = [[1, 0], ["2/3", 1]]\n\n[labels]\nY = [[1, 2]]\n',
     "free.toml": _RNN + _NAMES + '\n[learnable]\nW = "all"\n',
     "layer.toml": '[network]\nkind = "lffn"\nq = 3\nwidths = [3]\nd = 2\nm = 2\n',
+    "connectome.toml": '[network]\nkind = "lrnn"\nn = 320\nT = 3\nb = 4\nd = 4\nm = 20\n\n'
+    '[names]\nneurons = "neurons.csv"\n\n[support]\nW = "edges.csv"\n\n'
+    '[learnable]\nW = "edges.csv"\n',
+    "neurons.csv": "name\n" + "".join(f"N{k:03d}\n" for k in range(320)),
+    "edges.csv": connectome(320, 6),
     "pair.toml": '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n',
 }
 
