@@ -237,6 +237,9 @@ def results() -> str:
         told = ", ".join(f"[`mp.{n}`](api/{n}.md)" for n in names)
         parts.append(f"## {cls.__name__}\n\nReturned by {told}.")
         index = "   :no-index:\n" if cls in exported else ""
+        own = ("to_dict", "to_json", "to_frame", "plot", "explain", "lines")
+        methods = [f"`.{name}()`" for name in own if callable(getattr(cls, name, None))]
+        parts.append("Methods: " + ", ".join(methods) + ".")
         parts.append(
             f"```{{eval-rst}}\n.. autoclass:: {cls.__module__}.{cls.__name__}\n"
             f"   :members:\n   :exclude-members: facts, columns\n{index}```"

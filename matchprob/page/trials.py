@@ -33,6 +33,8 @@ _PULSE = 0.15
 _REDRAW, _SHARE = 0.5, 5.0
 # Seconds in which sizes are found for one picture: a job that is cancelled has little more.
 _SIZING = 0.2
+# Trials below which a profile is rough.
+_FEW = 50
 # Bounds at which the slider knows the match probability.
 _BOUNDS = 24
 
@@ -83,8 +85,10 @@ def estimate(problem: Problem, ask: Mapping[str, Any], tell: Tell) -> None:
             if ask["complete"] and began > next_profile:
                 points = sizes.points(now.counts)
                 ended = time.monotonic()
-                # Without a match there is no profile yet: the next picture asks again.
-                next_profile = ended + max(_REDRAW if points else 0.0, _SHARE * (ended - began))
+                # A profile of few trials, or none, is drawn anew with the next picture.
+                is_rough = not points or points[0]["trials"] < _FEW
+                pause = 0.0 if is_rough else _REDRAW
+                next_profile = ended + max(pause, _SHARE * (ended - began))
             tell(picture(now, running=True))
             ended = time.monotonic()
             # Pictures of many trials take longer to make, and are made less often.

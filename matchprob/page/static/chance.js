@@ -1,7 +1,7 @@
 // @ts-check
 // The match probability: a bar with its interval, root counts, the largest allowed weight.
 
-import { fill, h, svg } from "./dom.js";
+import { fill, h, plural, svg } from "./dom.js";
 
 /**
  * @param {number} value
@@ -169,5 +169,5 @@ function slider(place, study, host) {
   words.textContent =
     `|w| ≤ ${point.bound.toPrecision(3)}: MP ≈ ${point.estimate === null ? "undecided" : percent(point.estimate)}, ` +
     `95 % interval [${percent(point.low)}, ${percent(point.high)}]` +
-    (point.trials < study.trials ? `, of the first ${point.trials} trials` : "");
+    (point.trials < study.trials ? `, of the first ${plural(point.trials, "trial")}` : "");
 }
