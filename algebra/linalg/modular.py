@@ -116,6 +116,10 @@ def _of_halves(high: np.ndarray, low: np.ndarray, p: int) -> Residues:
     return (rest % p).reshape(high.shape)
 
 
+# Random bytes drawn in one call.
+_BYTES_AT_ONCE = 1 << 27
+
+
 def matmul(a: Residues, b: Residues, p: int) -> Residues:
     """Product of (stacks of) matrices of residues, modulo p."""
     inner, small = a.shape[-1], p <= SMALL
@@ -323,6 +327,20 @@ def batched_rank(matrices: Residues, p: int) -> np.ndarray:
     return ranks
 
 
+def random_bytes(count: int, rng: random.Random) -> bytes:
+    """So many bytes, a multiple of 4: those of ``rng.randbytes``, of any length.
+
+    Python draws no more than 2^31 bits at once.
+
+    Examples
+    --------
+    >>> random_bytes(8, random.Random("a")) == random.Random("a").randbytes(8)
+    True
+    """
+    sizes = [min(_BYTES_AT_ONCE, count - at) for at in range(0, count, _BYTES_AT_ONCE)]
+    return b"".join(rng.randbytes(size) for size in sizes)
+
+
 def random_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Residues:
     """Independent residues, uniform in 0, …, p − 1."""
     count = 1
@@ -330,7 +348,7 @@ def random_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Resid
         count *= size
     # 64 fresh bits a residue: none has a probability above (2^64/p + 1)/2^64, which is below 2^-30
     # (1 + 2^-30) for primes above 2^30 and at most 2^-60 for those above 2^60.
-    words = np.frombuffer(rng.randbytes(8 * count), dtype=np.uint64)
+    words = np.frombuffer(random_bytes(8 * count, rng), dtype=np.uint64)
     return (words % np.uint64(p)).astype(np.int64).reshape(shape)
 
 
@@ -348,8 +366,7 @@ def drawn_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Residu
     count, shift = math.prod(shape), 32 - p.bit_length()
     parts: list[Residues] = []
     while count:
-        words = rng.getrandbits(32 * count).to_bytes(4 * count, "little")
-        values = np.frombuffer(words, "<u4").astype(np.int64) >> shift
+        values = np.frombuffer(random_bytes(4 * count, rng), "<u4").astype(np.int64) >> shift
         parts.append(values[values < p])
         count -= len(parts[-1])
     return np.concatenate(parts).reshape(shape) if parts else np.zeros(shape, np.int64)

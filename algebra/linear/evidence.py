@@ -34,6 +34,7 @@ from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import random_point
 from algebra.ranks.matroid import smallest_circuit
 from algebra.results import named
+from algebra.systems.elimination import BY_HASH, ORDERS
 from algebra.systems.forms import forms
 from algebra.systems.root_count import DEGREE, LINEAR, TRACE, RootCount
 
@@ -176,6 +177,8 @@ class Witness:
     ----------
     form : str
         The lifted form whose core the points solve.
+    order : int
+        Of the elimination that leads to it: see `algebra.systems.elimination.ORDERS`.
     weights, teacher : mapping of str to ndarray of fmpq
     X : ndarray of fmpq
     complex, real : int
@@ -187,6 +190,7 @@ class Witness:
     """
 
     form: str
+    order: int
     weights: Matrices
     teacher: Matrices
     X: np.ndarray
@@ -374,8 +378,12 @@ def read_witness(data: Any, place: str, problem: Problem) -> Witness:
     form = fields.text("form")
     if form not in (*forms(network, problem.allocation), "direct"):
         raise CheckFailed(fields.at("form"), f"{one_line(form)} does not fit the network")
+    order = BY_HASH
+    if fields.has("order"):
+        order = fields.whole("order", min(ORDERS), max(ORDERS))
     witness = Witness(
         form=form,
+        order=order,
         weights=_matrices(fields.table("weights"), network, _entry),
         teacher=_matrices(fields.table("teacher"), network, _entry),
         X=_matrix(fields.raw("X"), fields.at("X"), network.input_shape, _entry),

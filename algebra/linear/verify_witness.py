@@ -116,7 +116,9 @@ def check_no_real_root(
         raise CheckFailed(PLACE, text)
     Y = problem.network.forward(witness.teacher, witness.X)
     allocation = problem.allocation
-    core = rational_core(allocation, witness.weights, witness.X, Y, witness.form)
+    core = rational_core(
+        allocation, witness.weights, witness.X, Y, witness.form, order=witness.order
+    )
     if not core.consistent or not core.equations:
         raise CheckFailed(PLACE, "the instance is degenerate: its core has no finite set of roots")
     if core.unknowns != witness.unknowns:

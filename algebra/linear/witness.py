@@ -20,6 +20,7 @@ from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, Msol
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.real_roots import RealRoots
 from algebra.problems.problem import Problem
+from algebra.systems.elimination import DEGREVLEX
 from algebra.systems.instances import rational_core, rational_instance
 from algebra.systems.root_count import RootCount
 
@@ -101,6 +102,7 @@ def _witness_data(
     data: dict[str, Any] = {
         "index": index,
         "form": form,
+        "order": DEGREVLEX,
         "weights": {name: texts(value) for name, value in student.items()},
         "teacher": {name: texts(value) for name, value in teacher.items()},
         "X": texts(X),

@@ -20,7 +20,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from math import inf, isnan
+from math import inf, isinf, isnan
 from numbers import Real
 from typing import Any
 
@@ -387,6 +387,8 @@ def _bound(value: Any, name: str) -> float:
         bound = float(value)
     except OverflowError:
         raise InputError(f"{name} must be a bound that fits a double") from None
+    if isinf(bound) and value != inf:
+        raise InputError(f"{name} must be a bound that fits a double")
     if isnan(bound):
         raise InputError(f"{name} must be a bound: a number, at least 0")
     return bound

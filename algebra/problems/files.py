@@ -27,6 +27,8 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
+from decimal import Decimal, InvalidOperation
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -168,7 +170,8 @@ def read_toml(path: Path, *, most: int = -1, decimal: Callable[[str], Any] | Non
     most : int, optional
         A longer file, in characters, is refused.
     decimal : callable, optional
-        What a decimal's text becomes, if not TOML's own number.
+        What a decimal's text becomes, if not TOML's own number, a double: a decimal with more
+        digits than that holds is refused.
 
     Raises
     ------
@@ -182,7 +185,7 @@ def read_toml(path: Path, *, most: int = -1, decimal: Callable[[str], Any] | Non
             text = file.read(most + 1 if most >= 0 else -1)
         if 0 <= most < len(text):
             raise InputError(f"{where}: longer than {most} characters")
-        return tomllib.loads(text) if decimal is None else tomllib.loads(text, parse_float=decimal)
+        return tomllib.loads(text, parse_float=decimal or _double)
     except InputError:
         raise
     except FileNotFoundError:
@@ -196,6 +199,20 @@ def read_toml(path: Path, *, most: int = -1, decimal: Callable[[str], Any] | Non
     except ValueError as error:
         # Not text, a NUL in the name, or an integer of thousands of digits.
         raise InputError(f"{where}: cannot be read: {one_line(error)}") from None
+
+
+def _double(text: str) -> float:
+    """A decimal as the double that is shown by the same digits, or none."""
+    value = float(text)
+    try:
+        is_whole = isnan(value) or Decimal(repr(value)) == Decimal(text)
+    except InvalidOperation:
+        is_whole = False
+    if not is_whole:
+        raise ValueError(
+            f"the number {one_line(text)} is not the double {value!r}: too many digits"
+        )
+    return value
 
 
 def path_text(path: Path) -> str:

@@ -58,6 +58,8 @@ from algebra.time_limits import check_time
 
 # Kinds of caps: on the entries of one output, of one sample, on the things of one population.
 CAPS = ("row", "column", "matrix")
+# More than any list of things holds.
+MOST_CAP = 10**9
 _CAPPED = {"row": "output", "column": "sample", "matrix": "population"}
 
 
@@ -356,5 +358,7 @@ def _caps(caps: Mapping[str, int], kinds: tuple[str, ...]) -> tuple[tuple[str, i
                 f"{', '.join(kinds)} a population is capped ('matrix')"
             )
     return tuple(
-        (kind, whole_number(caps[kind], f"caps.{kind}", 0)) for kind in CAPS if kind in caps
+        (kind, whole_number(caps[kind], f"caps.{kind}", 0, MOST_CAP))
+        for kind in CAPS
+        if kind in caps
     )

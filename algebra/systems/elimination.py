@@ -41,7 +41,17 @@ class _Inconsistent(Exception):
     pass
 
 
-def eliminate(system: PolynomialSystem, *, defer: bool = True) -> CoreSystem:
+# Orders of monomials in which the span of equations is brought to echelon form.  Which unknowns are
+# left depends on it, and proof files name these: a new order gets a new number.
+#   1: by degree, then as CPython's sets of exponent vectors happen to iterate; read in old files.
+#   2: degrevlex.
+BY_HASH, DEGREVLEX = 1, 2
+ORDERS = (BY_HASH, DEGREVLEX)
+
+
+def eliminate(
+    system: PolynomialSystem, *, defer: bool = True, order: int = DEGREVLEX
+) -> CoreSystem:
     """The core of a system over a field, by exact elimination.
 
     Parameters
@@ -50,6 +60,8 @@ def eliminate(system: PolynomialSystem, *, defer: bool = True) -> CoreSystem:
         Over `RationalField` or `PrimeField`.
     defer : bool, optional
         Whether blocks that can be solved last are put aside (step 2).
+    order : int, optional
+        One of `ORDERS`.
 
     Returns
     -------
@@ -88,7 +100,7 @@ def eliminate(system: PolynomialSystem, *, defer: bool = True) -> CoreSystem:
 
         # Step 3: the linear closure of what is left.
         while True:
-            equations, linear = _expose_linear(field, core_ring, equations)
+            equations, linear = _expose_linear(field, core_ring, equations, order)
             if not linear:
                 break
             core_names, images = _solve_linear(field, core_names, linear)
@@ -206,7 +218,15 @@ def _defer(
     return blocks[::-1], [e for k, e in enumerate(equations) if k not in gone]
 
 
-def _expose_linear(field: Any, ring: Any, equations: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+def _in_order(monomials: set[tuple[int, ...]], order: int) -> list[tuple[int, ...]]:
+    if order == BY_HASH:
+        return sorted(monomials, key=sum, reverse=True)
+    return sorted(monomials, key=lambda m: (-sum(m), m[::-1]))
+
+
+def _expose_linear(
+    field: Any, ring: Any, equations: Sequence[Any], order: int
+) -> tuple[list[Any], list[Any]]:
     """Split the span of the equations into (non-linear, linear) ones.
 
     Only where the span holds a linear equation are the equations replaced: the original
@@ -218,7 +238,7 @@ def _expose_linear(field: Any, ring: Any, equations: Sequence[Any]) -> tuple[lis
     if not equations:
         return [], []
     tables = [e.to_dict() for e in equations]
-    monomials = sorted({m for table in tables for m in table}, key=sum, reverse=True)
+    monomials = _in_order({m for table in tables for m in table}, order)
     column = {m: c for c, m in enumerate(monomials)}
     rows = []
     for table in tables:

@@ -25,7 +25,7 @@ from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.core import Core, CoreSystem
-from algebra.systems.elimination import eliminate
+from algebra.systems.elimination import DEGREVLEX, eliminate
 from algebra.systems.forms import FORMS, preferred_forms
 from algebra.systems.modular_elimination import eliminate_modular
 from algebra.systems.system import QuadraticSystem, build_system, quadratic_system
@@ -184,11 +184,12 @@ def rational_core(
     form: str | None = None,
     *,
     defer: bool = True,
+    order: int = DEGREVLEX,
 ) -> CoreSystem:
     """The core of an instance over Q; without a form, in the one with the smaller core."""
     form = form or preferred_forms(allocation.network, allocation)[0]
     system = build_system(allocation, student, X, Y, RationalField(), form)
-    return eliminate(system, defer=defer)
+    return eliminate(system, defer=defer, order=order)
 
 
 def _residues(entries: np.ndarray) -> Residues:

@@ -36,8 +36,6 @@ _DRAWN = 4
 _SAMPLE = 2
 # Equations whose rank is found at once.
 _FEW = 64
-# Entries of all exponent vectors up to which these are written out.
-_VECTORS = 10_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,26 +320,14 @@ def _ordered_monomials(q: Quadrics) -> np.ndarray:
     """Keys of the monomials, quadratic ones first: the columns of the echelon form.
 
     Which order they have among themselves decides which basis of the span is found, and so
-    how sparse the core is and into which blocks it falls.  Recorded counts name these blocks:
-    the order is that of `algebra.systems.elimination`, a set of exponent vectors met in
-    degrevlex order.  Where the vectors would take much memory, it is degrevlex itself.
+    how sparse the core is and into which blocks it falls.  It is degrevlex, as in
+    `algebra.systems.elimination` (`DEGREVLEX`).
     """
-    k = q.unknowns
-    degree = (q.first < k).astype(int) + (q.second < k)
-    last = np.where(degree == 2, q.second, q.first)
-    order = np.lexsort((q.first, last, -degree, q.polynomial))
-    key = (q.first * (k + 1) + q.second)[order]
-    _, met = np.unique(key, return_index=True)
-    met = np.sort(met)
-    key, degree = key[met], degree[order][met]
-    if len(key) * k > _VECTORS:
-        return key[np.argsort(-degree, kind="stable")]
-    vectors = np.zeros((len(key), k + 1), int)
-    np.add.at(vectors, (np.arange(len(key)), key // (k + 1)), 1)
-    np.add.at(vectors, (np.arange(len(key)), key % (k + 1)), 1)
-    number = {tuple(row): c for c, row in zip(key.tolist(), vectors[:, :k].tolist(), strict=True)}
-    met_in_order = {m for m in number}  # noqa: C416 (set(number) would be filled otherwise)
-    return np.array([number[m] for m in sorted(met_in_order, key=sum, reverse=True)])
+    key = np.unique(q.first * (q.unknowns + 1) + q.second)
+    first, second = key // (q.unknowns + 1), key % (q.unknowns + 1)
+    degree = (first < q.unknowns).astype(int) + (second < q.unknowns)
+    last = np.where(degree == 2, second, first)
+    return key[np.lexsort((first, last, -degree))]
 
 
 def _hidden(composed: Composed) -> Residues:

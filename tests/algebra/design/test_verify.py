@@ -171,6 +171,30 @@ def test_maximal_with_more_weights_than_equations():
     assert found.checks[1].status == "probable"
 
 
+def test_all_parts_of_what_is_cheaper_are_counted():
+    """A design that costs nothing has an odd part; a file that lists only its even ones fails, and
+    so does one that lists what is no cheaper design, or a weight that must and may not learn.
+    """
+    free = [("W", 0, 0), ("W", 0, 1), ("W", 1, 1)]
+    cells = [cell for cell in all_cells(SMALL) if cell[0] == "W"]
+    costs = {cell: Fraction(int(cell not in free)) for cell in cells}
+    data = proof(demand(SMALL, allowed=cells, costs=costs, budget=3), "maximal")
+    assert data["cost"] == "0"
+    assert verify_design(data).holds
+    forged = copy.deepcopy(data)
+    row = [["W", 0, 0], ["W", 0, 1], ["W", 0, 2]]
+    cheaper = {"cells": [list(c) for c in free], "parts": [[[["W", 0, 0], ["W", 1, 1]], 2]]}
+    forged |= {"design": row, "cost": "1", "value": "1", "cost_bound": "1"}
+    forged["evidence"] = {"design": {"cells": row, "parts": [[row[:2], 1]]}, "cheaper": [cheaper]}
+    refused(forged, "evidence.cheaper[0]")
+    more = copy.deepcopy(data)
+    more["evidence"]["cheaper"].append(cheaper)
+    refused(more, "evidence.cheaper[0]")
+    outside = copy.deepcopy(data)
+    outside["must"] = [["B", 0, 0]]
+    refused(outside, "must")
+
+
 def test_no_time_is_said(monkeypatch):
     """Where a root count is not made again nothing is known, and that is said."""
 

@@ -260,3 +260,17 @@ def test_groups_of_columns_are_added(p):
     """Sums of neighbouring columns, which 64 bits would not hold."""
     table = np.full((2, 40), p - 1)
     assert added_groups(table, np.array([0, 1, 8]), p).tolist() == [[p - 1, p - 7, p - 32]] * 2
+
+
+def test_random_numbers_in_parts_are_those_in_one(monkeypatch):
+    """Streams are stored contracts: drawing in parts, as Python must beyond 2^31 bits, changes
+    none."""
+    whole = [
+        (f((3, 50), 1_000_003, random.Random("parts")) % 1_000_003).tolist()
+        for f in (modular.random_residues, modular.drawn_residues)
+    ]
+    monkeypatch.setattr(modular, "_BYTES_AT_ONCE", 12)
+    assert whole == [
+        f((3, 50), 1_000_003, random.Random("parts")).tolist()
+        for f in (modular.random_residues, modular.drawn_residues)
+    ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -10,8 +12,10 @@ import pytest
 from flint import arb, fmpq, nmod
 from scipy import special
 
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.claim import read_network
 from algebra.errors import InputError
-from algebra.networks.activation import ANALYTIC, Activation
+from algebra.networks.activation import ANALYTIC, AX, FUNCTIONS, Activation, Analytic
 
 _SQUARE = {"polynomial": [0, 0, 1]}
 _MIXED = {"polynomial": ["1/3", 1, 0, 0.25]}
@@ -133,3 +137,35 @@ def test_formal_slopes_solve_the_differential_equation(name):
     z, slope = Activation.read(name).modular(np.arange(1, 50).reshape(7, 7), 2, p, 1)
     right = (1 - z * z) % p if name == "tanh" else (z - z * z % p) % p
     np.testing.assert_array_equal(slope, right)
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["1" + " " * 70 + "junk", "1e200000000", "1e-200000000", 10**400, "1_0", "nan", True, None,
+     1e300, "0x1", "1/0", "9" * 3_000],
+)  # fmt: skip
+def test_coefficients_are_read_whole_or_refused(number):
+    """Nothing is cut off, nothing long is written out: refused at once, in a certificate too."""
+    with pytest.raises(InputError, match=r"activation.polynomial\[2\]"):
+        Activation.read({"polynomial": [0, 0, number]})
+    network = {"kind": "rnn", "n": 1, "T": 1, "b": 1, "d": 1, "m": 1}
+    network["activation"] = {"polynomial": [0, 0, number]}
+    with pytest.raises(CheckFailed, match="activation"):
+        read_network(network, "problem.network")
+
+
+def test_long_coefficients_keep_their_last_digit():
+    """64 zeros before a 1 are a 1, and a decimal of a file is what its digits say."""
+    assert Activation.read({"polynomial": [0, "0" * 64 + "1"]}).coefficients == (0, 1)
+    decimal = Decimal("0.12500000000")
+    assert Activation.read({"polynomial": [0, decimal]}).coefficients[1] == Fraction(1, 8)
+    assert Activation.read({"polynomial": [0, 0.1]}).coefficients[1] == Fraction(1, 10)
+
+
+def test_which_theorem_makes_formal_values_exact():
+    """Every analytic function names it, or none; the field has no default."""
+    named = {name: record.independence for name, record in FUNCTIONS.items()}
+    assert named == {"tanh": AX, "sigmoid": AX, "softplus": AX, "erf": ""}
+    field = next(f for f in dataclasses.fields(Analytic) if f.name == "independence")
+    assert field.default is dataclasses.MISSING
+    assert field.default_factory is dataclasses.MISSING

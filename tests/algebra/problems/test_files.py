@@ -308,3 +308,21 @@ def test_any_matrix_file_is_an_input_error_or_a_mask(tmp_path_factory, content, 
         assert "\n" not in message
     else:
         assert problem.learnable["W"].tolist() in ([[0]], [[1]])
+
+
+@pytest.mark.parametrize(
+    "number", ["0.1000000000000000000001", "1e400", "1e200000000", "1e-400", "3.00000000000000001"]
+)
+def test_decimals_are_read_whole_or_refused(tmp_path, number):
+    """A decimal that no double holds is refused at once, not rounded; one that is held is read."""
+    text = HEAD + "[learnable]\nW = [[1, 0], [0, 1]]\n[constraints]\nmax_abs = "
+    file = tmp_path / "P.toml"
+    file.write_text(text + number)
+    refused(lambda: load_problem(file), "P.toml", "digits", number[:12])
+    for whole in ("0.1", "3.0", "1.5e2", "1_000.25", "inf"):
+        file.write_text(text + whole)
+        assert load_problem(file).constraints.max_abs == float(whole)
+    (tmp_path / "bounds.csv").write_text(f"{number},1\n1,1\n")
+    file.write_text(text + '"bounds.csv"')
+    if "e" in number and "-" not in number:
+        refused(lambda: load_problem(file), "fits a double")

@@ -1,0 +1,43 @@
+"""Ranks given with a prime and a point: what is right passes, what is not fails at its place."""
+
+import pytest
+
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.fields import Fields
+from algebra.certificates.points import check_rank_data, rank_data
+from algebra.networks.linear import LinearEstimator
+from algebra.ranks.generic_rank import network_rank
+from algebra.ranks.jacobian import all_cells
+
+NET = LinearEstimator(q=3, d=2, m=2)
+CELLS = all_cells(NET, {})
+DATA = rank_data(network_rank(NET, {}, 5))
+
+
+def check(**changes):
+    data = {key: value for key, value in (DATA | changes).items() if value is not None}
+    return check_rank_data(Fields(data, "here"), NET, {}, CELLS, network_rank(NET, {}, 6))
+
+
+def test_what_is_written_is_accepted():
+    """The prime of the witness comes back; the bound may be missing."""
+    assert check() == DATA["witness"][0]
+    assert check(upper=None) == DATA["witness"][0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"rank": 3}, "here.rank"),
+        ({"upper": 5}, "here.upper"),
+        ({"witness": [4, 0]}, "here.witness"),
+        ({"witness": [2**31 - 1]}, "here.witness"),
+        ({"more": 1}, "here.more"),
+        ({"rank": None}, "here.rank"),
+    ],
+)
+def test_what_is_wrong_is_named(changes, place):
+    """A false rank, bound, prime or field."""
+    with pytest.raises(CheckFailed) as met:
+        check(**changes)
+    assert met.value.place == place

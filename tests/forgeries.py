@@ -1,0 +1,353 @@
+"""Forged proof files: pieces of genuine ones put together so that each looks right by itself.
+
+`tests.tampering` changes a file at single places, where a shallow check often finds it.  Here the
+forger knows the format: the problem, verdict, ranks, N and evidence of several genuine files are
+recombined, false evidence of every kind is written out, and the envelope is made to fit (how many
+weights learn, the prime of the ranks, N here and there).  What is accepted all the same is decided
+anew by `tests.tampering.truth`, which looks at no evidence.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from fractions import Fraction
+from typing import Any
+
+import matchprob as mp
+from algebra.certificates.claim import read_problem
+from algebra.errors import InputError
+from algebra.families import certify
+from algebra.networks.base import Network
+from algebra.problems.allocation import Allocation
+from algebra.problems.files import problem_from_dict
+from algebra.problems.problem import Problem
+from algebra.ranks.generic_rank import network_rank
+from algebra.ranks.jacobian import all_cells
+from algebra.record.things import things_of
+from algebra.time_limits import OutOfTime
+from tests.tampering import random_problem, tampered
+
+Data = dict[str, Any]
+ACTIVATIONS: tuple[Any, ...] = (
+    "tanh", "softplus", "erf", "sigmoid", {"polynomial": [0, 0, 1]}, {"polynomial": [0, 1, 1]},
+    {"polynomial": [1, 0, 0, "1/3"]},
+)  # fmt: skip
+_PRIME = 2147483647
+
+# -- genuine certificates of every kind of network --------------------------------------
+
+
+def _activated(rng: random.Random) -> Network:
+    small = lambda most: rng.randint(1, most)  # noqa: E731
+    options = {"activation": rng.choice(ACTIVATIONS), "biases": rng.random() < 0.3}
+    if rng.random() < 0.5:
+        return mp.RNN(n=small(2), T=small(3), b=small(2), d=small(2), m=small(2), **options)
+    widths = [small(3) for _ in range(small(2))]
+    return mp.FeedForward(q=small(3), widths=widths, d=small(2), m=small(2), **options)
+
+
+def _updated(rng: random.Random, network: Network) -> Problem:
+    """A matrix that learns by an update."""
+    name = rng.choice(list(network.shapes))
+    rows, columns = network.shapes[name]
+    tied = [[rng.randint(0, 2) for _ in range(columns)] for _ in range(rows)]
+    update = rng.choice(({"lora": 1}, {"gain": "rows"}, {"gain": "columns"}, {"tied": tied}))
+    return Problem(network, {name: update})
+
+
+def _random_question(rng: random.Random, way: int) -> Problem:
+    if way == 0:
+        return random_problem(rng, ("linear", "lrnn", "lffn"))
+    if way == 1:
+        return random_problem(rng, ("relu", "normnet"))
+    if way == 2:
+        return _updated(rng, mp.LinearRNN(n=2, T=rng.randint(1, 3), b=1, d=rng.randint(1, 2), m=2))
+    network = mp.LinearRNN(n=3, T=2, b=1, d=2, m=rng.randint(1, 2)) if way == 3 else _activated(rng)
+    if way == 4:
+        return _updated(rng, network)
+    cells = all_cells(network, {})
+    size = network_rank(network).rank + rng.choice((0, 0, 0, 1, -1))
+    chosen = rng.sample(cells, max(0, min(len(cells), size)))
+    return Problem.of(Allocation.from_cells(network, chosen))
+
+
+def genuine(number: int) -> Data:
+    """The certificate of a random problem; some are left undecided by giving them no time."""
+    rng = random.Random(f"forgeries/{number}")
+    while True:
+        with suppress(InputError, OutOfTime):
+            problem = _random_question(rng, number % 7)
+            if problem.learning.size <= 12:
+                search = rng.choice((0.0, 0.3))
+                found = certify(problem, seed=rng.randrange(3), timeout=2, search=search)
+                return json.loads(found.to_json())
+
+
+# -- forgeries of certificates ----------------------------------------------------------
+
+VERDICTS = ("minimal", "maximal", "intermediate", "undecided")
+
+
+def _size(problem: Data) -> int | None:
+    try:
+        return read_problem(json.loads(json.dumps(problem))).learning.size
+    except Exception:
+        return None
+
+
+def _fit(claim: Data) -> None:
+    """Make the envelope fit what stands in it."""
+    size = _size(claim["problem"])
+    if size is not None:
+        claim["learnable"] = size
+    evidence = claim["evidence"]
+    for name, field in (("network_rank", "equations"), ("allocation_rank", "rank")):
+        if isinstance(evidence.get(name), dict):
+            evidence[name]["rank"] = claim[field]
+    if isinstance(evidence.get("allocation_rank"), dict):
+        claim["prime"] = evidence["allocation_rank"]["witness"][0]
+    roots = evidence.get("root_count")
+    whole = isinstance(roots, dict) and "sub_allocation" not in evidence
+    claim["generic_root_count"] = roots["value"] if whole else None
+
+
+def _roots(claim: Data, value: int) -> None:
+    old = claim["evidence"].get("root_count")
+    form = old["form"] if isinstance(old, dict) else "direct"
+    claim["evidence"]["root_count"] = {
+        "value": value, "rule": "quotient degree", "form": form, "blocks": [value],
+        "primes": [_PRIME], "seed": 0,
+    }  # fmt: skip
+
+
+def _verdict(rng: random.Random, claim: Data, other: Data) -> None:
+    claim["verdict"] = rng.choice(VERDICTS)
+
+
+def _ranks(rng: random.Random, claim: Data, other: Data) -> None:
+    field = rng.choice(("rank", "equations", "both"))
+    change = rng.choice((-1, 1, 998, other["rank"] - claim["rank"]))
+    for name in ("rank", "equations") if field == "both" else (field,):
+        claim[name] = max(0, claim[name] + change)
+    if rng.random() < 0.3:
+        claim["rank"] = claim["equations"]
+
+
+def _count(rng: random.Random, claim: Data, other: Data) -> None:
+    known = claim["generic_root_count"] or 2
+    _roots(claim, max(1, rng.choice((1, 2, 3, known + 1, known - 1, 2 * known))))
+    if rng.random() < 0.5:
+        claim["verdict"] = "maximal"
+
+
+def _borrowed(rng: random.Random, claim: Data, other: Data) -> None:
+    """Evidence of another file beside one's own, or in its place."""
+    names = [name for name in other["evidence"] if name not in ("network_rank", "allocation_rank")]
+    for name in rng.sample(names, min(len(names), rng.randint(1, 2))):
+        claim["evidence"][name] = copy.deepcopy(other["evidence"][name])
+    if rng.random() < 0.6:
+        claim["verdict"] = other["verdict"]
+
+
+def _another_problem(rng: random.Random, claim: Data, other: Data) -> None:
+    """The same proof of another problem."""
+    claim["problem"] = copy.deepcopy(other["problem"])
+    for name in ("equations", "rank", "theorems", "notes"):
+        if rng.random() < 0.7:
+            claim[name] = copy.deepcopy(other[name])
+    for name in ("network_rank", "allocation_rank"):
+        if name in other["evidence"] and rng.random() < 0.7:
+            claim["evidence"][name] = copy.deepcopy(other["evidence"][name])
+
+
+def _another_size(rng: random.Random, claim: Data, other: Data) -> None:
+    network = claim["problem"]["network"]
+    names = [name for name, value in network.items() if type(value) is int]
+    name = rng.choice(names or ["m"])
+    network[name] = max(1, network.get(name, 1) + rng.choice((-1, 1)))
+
+
+def _another_activation(rng: random.Random, claim: Data, other: Data) -> None:
+    if "activation" in claim["problem"]["network"]:
+        claim["problem"]["network"]["activation"] = copy.deepcopy(rng.choice(ACTIVATIONS))
+
+
+def _another_mask(rng: random.Random, claim: Data, other: Data) -> None:
+    table = rng.choice(("learnable", "learnable", "support"))
+    masks = [rows for rows in claim["problem"].get(table, {}).values() if isinstance(rows, list)]
+    if masks:
+        row = rng.choice(rng.choice(masks))
+        k = rng.randrange(len(row))
+        row[k] = 1 - row[k]
+
+
+def _invented(rng: random.Random, claim: Data, other: Data) -> None:
+    """Evidence that nobody has."""
+    evidence = claim["evidence"]
+    name = rng.choice(
+        ("stuck_output", "everything_learns", "teacher_reached", "sub_allocation", "labels_vanish",
+         "regular_minor", "part", "lowered")
+    )  # fmt: skip
+    learnable = claim["problem"].get("learnable", {})
+    cells = [
+        [matrix, i, j]
+        for matrix, rows in learnable.items()
+        if isinstance(rows, list)
+        for i, row in enumerate(rows)
+        for j, v in enumerate(row)
+        if v
+    ]
+    some = rng.sample(cells, min(len(cells), claim["equations"]))
+    evidence[name] = {
+        "stuck_output": rng.randrange(3),
+        "everything_learns": True,
+        "labels_vanish": True,
+        "teacher_reached": {"blocks": [[[0], [1]], [[0, 1]], [[0]]][rng.randrange(3) :]},
+        "sub_allocation": some,
+        "regular_minor": {"number": rng.randrange(9), "rows": [*range(len(some))], "columns": some},
+        "part": copy.deepcopy({k: v for k, v in other.items() if k != "part"}),
+        "lowered": copy.deepcopy(other),
+    }[name]
+    claim["verdict"] = rng.choice(VERDICTS)
+    if name == "sub_allocation":
+        _roots(claim, 1)
+    if name in ("labels_vanish", "everything_learns") and rng.random() < 0.5:
+        claim["verdict"] = "maximal"
+    if name == "labels_vanish":
+        claim |= {"evidence": {name: True}, "equations": 0, "rank": 0, "prime": 0, "error_bound": 0}
+
+
+def _without(rng: random.Random, claim: Data, other: Data) -> None:
+    names = list(claim["evidence"])
+    if names:
+        del claim["evidence"][rng.choice(names)]
+
+
+def _numbers(rng: random.Random, claim: Data, other: Data) -> None:
+    name, value = rng.choice(
+        (("prime", 4), ("prime", other["prime"]), ("error_bound", 0), ("error_bound", 1e-300),
+         ("generic_root_count", 1), ("rank", 999))
+    )  # fmt: skip
+    claim[name] = value
+
+
+def _bounds(rng: random.Random, claim: Data, other: Data) -> None:
+    """A rank that is said to meet a bound that it does not have."""
+    for name in ("network_rank", "allocation_rank"):
+        found = claim["evidence"].get(name)
+        if isinstance(found, dict):
+            found["upper_bound"] = rng.choice((found["rank"], found["rank"] + 1, 0))
+            found["proved"] = rng.random() < 0.5
+            if "witness_point" in found and rng.random() < 0.5:
+                point = found["witness_point"]
+                point["X"] = [[0] * len(row) for row in point["X"]]
+
+
+Forger = Callable[[random.Random, Data, Data], None]
+_FORGERS: tuple[Forger, ...] = (
+    _verdict, _ranks, _count, _count, _borrowed, _borrowed, _another_problem, _another_size,
+    _another_activation, _another_mask, _invented, _invented, _without, _bounds,
+)  # fmt: skip
+
+
+def forged(rng: random.Random, data: Data, other: Data) -> Data:
+    """A certificate forged by one to three people who know the format."""
+    claim: Data = copy.deepcopy(data)
+    for forger in rng.sample(_FORGERS, rng.choice((1, 1, 2, 3))):
+        # A file that was forged before may lack what the next one changes.
+        with suppress(KeyError, TypeError, IndexError):
+            forger(rng, claim, other)
+    if rng.random() < 0.85:
+        with suppress(KeyError, TypeError, IndexError):
+            _fit(claim)
+    if rng.random() < 0.3:
+        _numbers(rng, claim, other)
+    return claim
+
+
+# -- forgeries of designs and recordings ------------------------------------------------
+
+
+def forged_design(rng: random.Random, data: Data, other: Data) -> Data:
+    """Another design, price, cap or list of what is cheaper, its cost computed anew."""
+    claim: Data = copy.deepcopy(data)
+    cells = [list(cell) for cell in problem_from_dict(data["problem"]).allocation.cells]
+    way = rng.randrange(8)
+    if way == 0:
+        claim["design"] = sorted(rng.sample(cells, min(len(cells), claim["size"])))
+    elif way == 1:
+        k = rng.randrange(len(cells))
+        claim["prices"][k] = str(Fraction(claim["prices"][k]) + rng.choice((-1, 1, 5)))
+    elif way == 2:
+        claim["must"] = [rng.choice([*cells, ["D", 0, 0], ["W", 7, 7]])]
+    elif way == 3:
+        claim["caps"] = {rng.choice(("row", "column", "matrix")): rng.randint(1, 3)}
+    elif way == 4:
+        claim["evidence"] = copy.deepcopy(other["evidence"])
+    elif way == 5 and claim.get("goal") == "maximal":
+        cheaper = claim["evidence"]["cheaper"]
+        some = sorted(rng.sample(cells, min(len(cells), claim["size"])))
+        if cheaper and rng.random() < 0.5:
+            del cheaper[rng.randrange(len(cheaper))]
+        else:
+            cheaper.append({"cells": some, "parts": [[some, rng.choice((2, 4))]]})
+    elif way == 6:
+        claim["size"] += rng.choice((-1, 1))
+    else:
+        claim["goal"] = rng.choice(("cheapest", "spread", "neurons", "maximal"))
+    price = {tuple(cell): Fraction(v) for cell, v in zip(cells, claim["prices"], strict=True)}
+    cost = sum((price.get(tuple(cell), Fraction(0)) for cell in claim["design"]), Fraction(0))
+    if claim["goal"] in ("cheapest", "maximal"):
+        claim["value"] = str(cost)
+    claim |= {"cost": str(cost), "cost_bound": str(cost)}
+    if rng.random() < 0.3:
+        claim["cost_bound"] = str(cost + rng.choice((-1, 1)))
+    return claim
+
+
+def forged_recording(rng: random.Random, data: Data, other: Data) -> Data:
+    """Other things, prices or bounds, the cost computed anew."""
+    claim: Data = copy.deepcopy(data)
+    problem = problem_from_dict(data["problem"])
+    things = range(len(things_of(problem.network, data["what"])[0]))
+    way = rng.randrange(7)
+    if way <= 1:
+        size = len(claim["recorded"]) + rng.choice((-1, 0, 0, 1))
+        claim["recorded"] = sorted(rng.sample(things, max(0, min(len(things), size))))
+    elif way == 2:
+        k = rng.randrange(len(claim["prices"]))
+        claim["prices"][k] = str(Fraction(claim["prices"][k]) + rng.choice((1, 3)))
+    elif way == 3:
+        claim["rank"] += rng.choice((-1, 1))
+    elif way == 4:
+        claim["must"] = [rng.choice(things)]
+    elif way == 5:
+        claim["forbidden"] = [rng.choice(things)]
+    else:
+        claim["evidence"] = copy.deepcopy(other["evidence"])
+    cost = sum((Fraction(claim["prices"][k]) for k in claim["recorded"]), Fraction(0))
+    claim |= {"cost": str(cost), "bound": str(cost)}
+    return claim
+
+
+def forgeries(files: list[Data], each: int, stream: str) -> Iterator[tuple[tuple[int, int], Data]]:
+    """So many forgeries of each file, of which a fourth has single changes besides.
+
+    Yields
+    ------
+    (file, number), forgery
+    """
+    forgers = {"matchprob-design": forged_design, "matchprob-recording": forged_recording}
+    for number, data in enumerate(files):
+        same = [other for other in files if other["format"] == data["format"]]
+        for k in range(each):
+            rng = random.Random(f"forgery/{stream}/{number}/{k}")
+            other = rng.choice(same)
+            claim = forgers.get(data["format"], forged)(rng, data, other)
+            if rng.random() < 0.25:
+                claim = tampered(rng, claim, other)
+            yield (number, k), claim

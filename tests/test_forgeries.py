@@ -1,0 +1,238 @@
+"""Forged proof files: nothing accepted whose claim is false, whatever the forger knows.
+
+Certificates of every kind of network and verdict, undecided ones too, designs and recordings:
+`tests.forgeries` makes and recombines them, `tests.tampering` decides their claims anew.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+
+import pytest
+
+import matchprob as mp
+from algebra.certificates.reading import as_text
+from algebra.errors import InputError, Unfinished
+from algebra.families import certify, verify
+from algebra.polynomials.msolve.process import MsolveTimeout
+from algebra.problems.problem import Problem
+from matchprob.api.proofs.check import check_proof
+from tests.forgeries import forged, forgeries, genuine
+from tests.tampering import Attack, genuine_design, genuine_recording, judge
+
+CERTIFICATES, DESIGNS, RECORDINGS = 32, 6, 6
+
+
+def _files(first, certificates, designs, recordings, folder):
+    files = [genuine(first + k) for k in range(certificates)]
+    made = (genuine_design(random.Random(f"design/{first + k}"), folder) for k in range(designs))
+    files += [data for data in made if data is not None]
+    return files + [genuine_recording(20_000 + first + k) for k in range(recordings)]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A sample of genuine files."""
+    return _files(0, CERTIFICATES, DESIGNS, RECORDINGS, tmp_path_factory.mktemp("designs"))
+
+
+def _attack(files, each, stream):
+    """Check forgeries, and judge what is accepted."""
+    found = Attack()
+    for key, claim in forgeries(files, each, stream):
+        try:
+            checked = check_proof(as_text(claim), timeout=8)
+        except InputError:
+            found.bad_input += 1
+            continue
+        except Unfinished:
+            found.unfinished += 1
+            continue
+        if checked.is_unfinished:
+            found.unfinished += 1
+        elif not checked.holds:
+            found.refused += 1
+        else:
+            found.accepted += 1
+            judge(found, *key, claim)
+    return found
+
+
+def test_there_are_files_of_every_kind(files):
+    """Linear, activated and normalization networks, updates; all four verdicts; all formats."""
+    kinds = {data["problem"]["network"]["kind"] for data in files}
+    assert kinds >= {"linear", "lrnn", "lffn", "relu", "normnet", "rnn", "ffn"}
+    assert {data["verdict"] for data in files if "verdict" in data} == {
+        "minimal", "maximal", "intermediate", "undecided",
+    }  # fmt: skip
+    assert len({data["format"] for data in files}) == 3
+    updates = [data["problem"]["learnable"].values() for data in files]
+    assert any(isinstance(mask, dict) for masks in updates for mask in masks)
+
+
+def test_genuine_files_hold(files):
+    """Every one is checked to the end; nothing is left open."""
+    for number, data in enumerate(files):
+        found = check_proof(as_text(data))
+        assert found.holds, (number, str(found))
+
+
+def test_no_forgery_is_accepted(files):
+    """A sample of the 100,000 below."""
+    found = _attack(files, 10, "sample")
+    assert not found.forged
+    assert found.refused > 5 * len(files)
+    assert found.unfinished < len(files)
+
+
+def test_forgers_change_what_is_claimed(files):
+    """Most forgeries claim something else than the file that they were made from."""
+    certificates = [data for data in files if data["format"] == "matchprob-certificate"]
+    rng = random.Random(3)
+    claims = ("verdict", "rank", "equations", "generic_root_count", "problem", "prime")
+    other = sum(
+        any(forged(rng, data, rng.choice(certificates)).get(c) != data[c] for c in claims)
+        for data in certificates
+        for _ in range(5)
+    )
+    assert other > 3 * len(certificates)
+
+
+# -- statements that were accepted once --------------------------------------------------
+
+
+def _data(problem, **options):
+    return json.loads(certify(problem, **options).to_json())
+
+
+def _counted(data, value):
+    """The same with evidence of so many solutions."""
+    data = copy.deepcopy(data)
+    data["generic_root_count"] = value
+    data["evidence"]["root_count"] = {
+        "value": value, "rule": "quotient degree", "form": "direct", "blocks": [value],
+        "primes": [2147483647], "seed": 0,
+    }  # fmt: skip
+    return data
+
+
+def _place(data, **options):
+    """Where a file fails; what is open alone is no failure."""
+    found = verify(data, **options)
+    assert not found.holds
+    failed = [check.place for check in found.checks if check.status == "failed"]
+    assert len(failed) == 1, str(found)
+    return failed[0]
+
+
+def _open(found):
+    assert found.is_unfinished, str(found)
+    assert not found.holds
+    assert str(found).splitlines()[0].endswith("not finished: nothing is known")
+
+
+TANH = Problem(
+    mp.RNN(n=2, T=3, b=1, d=1, m=2, activation="tanh"),
+    {"W": {"tied": [[1, 1], [2, 2]]}, "D": [[1, 0]]},
+)
+SQUARE = mp.FeedForward(q=2, widths=[2], d=1, m=3, activation={"polynomial": [0, 1, 1]})
+
+
+def test_an_analytic_network_has_no_number_of_solutions():
+    """tanh with ties, said to be maximal with N = 1: no such number exists."""
+    data = _counted(_data(TANH), 1)
+    data["verdict"] = "maximal"
+    assert _place(data) == "evidence.root_count"
+    plain = _data(Problem(TANH.network, {"W": [[1, 1], [0, 0]], "D": [[1, 0]]}))
+    assert plain["verdict"] in ("undecided", "minimal")
+    assert _place(_counted(plain, 1)) == "evidence.root_count"
+
+
+def test_ties_through_many_steps(msolve):
+    """One tied parameter through 448 steps has N = 448, not 1."""
+    net = mp.LinearRNN(n=2, T=448, b=1, d=1, m=1)
+    data = _counted(_data(Problem(net, {"W": {"tied": [[1, 1], [1, 1]]}})), 1)
+    data["verdict"] = "maximal"
+    assert _place(data) == "evidence.root_count"
+
+
+def test_an_output_that_cannot_follow_refutes_maximal():
+    """tanh is bounded: where the read-out does not learn, no count makes it maximal."""
+    data = _data(Problem(TANH.network, {"W": [[1, 1], [0, 0]]}))
+    assert data["verdict"] == "intermediate"
+    data["verdict"] = "maximal"
+    del data["evidence"]["stuck_output"]
+    assert _place(_counted(data, 1)) == "verdict"
+
+
+@pytest.mark.parametrize("verdict", ["maximal", "undecided"])
+def test_a_number_that_nobody_counts_again_is_open(verdict, monkeypatch):
+    """Whatever the verdict that rests on it; more time may decide, less may not."""
+    problem = Problem(SQUARE, {"W1": [[1, 1], [0, 0]], "W2": [[1, 0]]})
+    data = _counted(_data(problem, search=0.0), 1)
+    data["verdict"] = verdict
+    data["evidence"].pop("no_real_root", None)
+
+    def late(*given, **options):
+        raise MsolveTimeout("no time")
+
+    for name in ("quotient_degree", "count_by_minors"):
+        monkeypatch.setattr(f"algebra.linear.recount.{name}", late)
+    monkeypatch.setattr("algebra.linear.recount.sympy_degree", lambda core, p: None)
+    _open(verify(data))
+
+
+@pytest.mark.parametrize("activation", ["tanh", {"polynomial": [0, 1, 1]}], ids=str)
+def test_every_field_of_an_undecided_file_is_checked(activation, msolve):
+    """Lies about N, evidence of other verdicts, the prime and the ranks are found."""
+    net = mp.FeedForward(q=2, widths=[2], d=1, m=3, activation=activation)
+    data = _data(Problem(net, {"W1": [[1, 1], [0, 0]], "W2": [[0, 1]]}), search=0.0)
+    assert data["verdict"] == "undecided"
+    assert verify(data).holds
+    wrong = 1 + (data["generic_root_count"] or 2)
+    assert _place(_counted(data, wrong)) == "evidence.root_count"
+    for name, value in (
+        ("stuck_output", 0),
+        ("teacher_reached", {"blocks": [[[0], [1]]]}),
+        ("sub_allocation", [["W1", 0, 0]]),
+    ):
+        lie = copy.deepcopy(data)
+        lie["evidence"][name] = value
+        assert _place(lie).startswith(f"evidence.{name}")
+    for name, value in (("prime", 4), ("rank", 999), ("generic_root_count", 7)):
+        assert _place(data | {name: value}) in (name, "evidence.allocation_rank")
+
+
+def test_a_false_number_beside_a_teacher_that_is_reached(msolve):
+    """The verdict would be right without it; the number is counted all the same."""
+    net = mp.LinearRNN(n=2, T=2, b=1, d=2, m=2)
+    problem = Problem(net, {"D": [[1, 1], [1, 1]], "W": [[1, 0], [0, 1]]},
+                      support={"W": [[1, 0], [0, 1]]})  # fmt: skip
+    data = _data(problem)
+    assert "teacher_reached" in data["evidence"]
+    assert verify(data).holds
+    assert not verify(_counted(data, 5)).holds
+
+
+def test_the_rank_of_nothing_is_nothing():
+    """A narrow frozen normalization net in which nothing learns has rank 0, whatever the net's."""
+    net = mp.NormNet((2, 1), (1,), 3, "linear")
+    problem = Problem(net, {}, support={"W2": [[0]]})
+    data = _data(problem)
+    assert (data["verdict"], data["rank"], data["learnable"]) == ("minimal", 0, 0)
+    assert verify(data).holds
+    for name, value in (("rank", 1), ("prime", 4)):
+        assert _place(data | {name: value}) == name
+    lie = copy.deepcopy(data)
+    lie["evidence"]["target_rank"]["witness"] = [4, 0]
+    assert _place(lie) == "evidence.target_rank.witness"
+
+
+@pytest.mark.long
+def test_a_hundred_thousand_forgeries(tmp_path):
+    """A fixed list, so that a failure can be repeated."""
+    found = _attack(_files(1_000, 2_000, 200, 300, tmp_path), 42, "many")
+    assert not found.forged
+    assert found.refused > 60_000
