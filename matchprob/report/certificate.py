@@ -28,7 +28,7 @@ def print_certificate(out: Console, found: Certificate) -> None:
         rows.append(("generic root count", found.generic_root_count))
     rows.append(("certainty", certainty(found)))
     said = [f"{name}: {word}" for name, word in found.theorems.items() if word != "silent"]
-    rows.append(("the papers' theorems", "; ".join(said) or "as stated they say nothing of it"))
+    rows.append(("papers' statements", "; ".join(said) or "they say nothing of it"))
     grid = table("", "")
     grid.show_header = False
     for key, value in rows:
