@@ -53,7 +53,7 @@ import numpy as np
 
 from algebra.certificates.checks import PROVED, CheckFailed, Say
 from algebra.linalg.modular import matmul, random_prime, rank
-from algebra.networks.recurrent import LinearRNN
+from algebra.networks.chain import need_chain
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import random_point
 
@@ -85,8 +85,10 @@ def whole_column(problem: Problem, seed: int = 0) -> int | None:
     seed : int, optional
         Points follow from it.
     """
-    mask = problem.allocation.masks.get("W")
-    if mask is None or not isinstance(problem.network, LinearRNN):
+    if problem.network.chain() is None:
+        return None
+    mask = problem.allocation.masks.get(need_chain(problem.network).chain().recurrent or "")
+    if mask is None:
         return None
     for column in np.flatnonzero(np.asarray(mask).all(axis=0)).tolist():
         if not _complaint(problem, column, seed):
@@ -104,10 +106,10 @@ def check_column(problem: Problem, column: int, seed: int, say: Say) -> None:
     complaint = _complaint(problem, column, seed)
     if complaint:
         raise CheckFailed(PLACE, complaint)
-    network = problem.network
-    assert isinstance(network, LinearRNN)
-    degree = real_degree(network.n, network.T)
-    text = f"column {column} of W is mapped to the labels by a proper map of degree ± {degree}"
+    network = need_chain(problem.network)
+    degree = real_degree(network.d, network.steps)
+    name = network.chain().recurrent
+    text = f"column {column} of {name} is mapped to the labels by a proper map of degree ± {degree}"
     say(PLACE, PROVED, text)
 
 
@@ -116,26 +118,33 @@ def _complaint(problem: Problem, column: int, seed: int) -> str:
 
     That D and Q are regular and β_1 ≠ 0 at one point modulo a prime makes them so generically.
     """
-    network, masks = problem.network, problem.allocation.masks
-    if not isinstance(network, LinearRNN):
-        return "the network is no linear recurrent one that is read at the end"
-    if (network.d, network.m) != (network.n, 1):
-        return f"d = {network.d}, m = {network.m}: it needs d = n = {network.n} and m = 1"
-    if column >= network.n or not np.asarray(masks.get("W", np.zeros((1, 1))))[:, column].all():
-        return f"column {column} of W does not learn as a whole"
-    if not real_degree(network.n, network.T):
+    if problem.network.chain() is None:
+        return "the network is no chain of matrices"
+    network, masks = need_chain(problem.network), problem.allocation.masks
+    chain, n = network.chain(), network.inner_widths[0] if network.inner_widths else 0
+    name, start = chain.recurrent, chain.start
+    if name is None or start is None:
+        return "no matrix acts at every step"
+    if (network.d, network.columns) != (n, 1):
+        text = f"{network.d} outputs, {network.columns} columns of labels"
+        return f"{text}: it needs d = n = {n} and m = 1"
+    if column >= n or not np.asarray(masks.get(name, np.zeros((n, n))))[:, column].all():
+        return f"column {column} of {name} does not learn as a whole"
+    if not real_degree(n, network.steps):
         return "n and T − 1 are odd: the degree is 0, which proves nothing"
     rng = random.Random(f"whole column/{seed}")
     for _ in range(_ATTEMPTS):
         p = random_prime(rng)
         point = random_point(network, p, rng.randrange(1 << 32), problem.support)
-        W = point.weights["W"].copy()
+        inputs = network.drive(point.X)
+        if inputs is not point.X:
+            return "the network is not read at the end only"
+        W = point.weights[name].copy()
         W[:, column] = 0
-        rows = [np.eye(network.n, dtype=np.int64)[[column]]]
-        for _ in range(network.n - 1):
+        rows = [np.eye(n, dtype=np.int64)[[column]]]
+        for _ in range(n - 1):
             rows.append(matmul(rows[-1], W, p))
-        first = matmul(point.weights["B"][[column]], point.X[: network.b], p)
-        regular = rank(np.vstack(rows), p) == network.n == rank(point.weights["D"], p)
-        if regular and first[0, 0] % p:
+        first = matmul(point.weights[start][[column]], inputs[: network.step_inputs], p)
+        if rank(np.vstack(rows), p) == n == rank(point.weights[chain.output], p) and first[0, 0]:
             return ""
     return "structural zeros make D, the rows e W^s or the first input of this unit degenerate"

@@ -55,7 +55,7 @@ def tied_problems(problem: Problem, equations: int, seed: int, most: int) -> Ite
             group = groups.pop()
             # Most often it joins another one; else its cells stay fixed.
             friends = [other for other in groups if other[0][0] == group[0][0]]
-            if friends and rng.random() < 0.8:
+            if friends and rng.randrange(5):
                 rng.choice(friends).extend(group)
         key = frozenset(frozenset(group) for group in groups)
         if key in seen or all(len(group) == 1 for group in groups):

@@ -15,4 +15,5 @@ modular_elimination  Exact elimination over GF(p) on arrays: the core of a large
 root_count           The generic root count N: how many complex solutions a generic instance has
 symbolic             Elimination with symbols for the data: the core as a person reads it
 system               The polynomial equations an allocation leads to, over any ring or as arrays
+update_roots         The number N of complex solutions where matrices learn by updates
 """
