@@ -59,6 +59,9 @@ def run_together(
                 break
             left = 1e-3 if broken_off else max(end - time.monotonic(), 1e-3)
             made = replace(study.run(stop, timeout=left, advance=teller), requested=trials)
+            if broken_off:
+                # What ended the work of all, not the lack of time that followed from it.
+                made = replace(made, trouble=found[-1].trouble)
             found[k : k + 1] = [made]
             broken_off = broken_off or study.is_broken_off
         if broken_off:

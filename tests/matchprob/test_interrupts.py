@@ -37,6 +37,8 @@ LINES = {
     "serve": "serve --port 0 --no-open",
     "record": "record half.toml --what entries --seconds 60",
     "study": "study list s.sqlite",
+    "dimension": "dimension small.toml",
+    "capacity": "capacity convnet.onnx",
 }
 # Whose interrupt is how they are meant to end, or who are done at once.
 _ENDS_WELL = {"serve": 0, "study": 2}
@@ -66,6 +68,7 @@ def folder(tmp_path_factory):
     }
     for name, problem in problems.items():
         (at / f"{name}.toml").write_text(problem.to_toml())
+    save("convnet", at)
     (at / "proof.json").write_text(mp.certify(problems["diagonal"]).to_json())
     target = {"W1": rng.standard_normal((6, 6)), "b1": np.zeros(6)}
     np.savez(at / "target.npz", **target, W2=rng.standard_normal((6, 6)), b2=np.zeros(6))

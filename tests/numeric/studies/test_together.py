@@ -75,6 +75,7 @@ def test_one_interrupt_ends_both(after):
     assert first.requested == second.requested == 1000
     assert 0 <= first.trials - second.trials <= 16
     assert first.trials + second.trials <= after + 16
+    assert first.trouble == second.trouble == ""
 
 
 def test_names_and_what_tells_apart(tmp_path):
