@@ -14,6 +14,7 @@ import matchprob as mp
 from matchprob.cli import app
 from numeric.studies.store import Store
 from tests.matchprob.processes import ROOT, start, wait_for_trials, wait_until_it_listens
+from tests.onnx_models import save
 
 # A line of each verb that works for seconds, and what it may end with besides 3.
 LINES = {
