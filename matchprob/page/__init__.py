@@ -11,6 +11,7 @@ workshop   Jobs started, killed, listened to
 studies    Studies that run whatever happens to the page
 commands   What the page shows, as a person would write it: TOML, Python, a command
 session    One front end's conversation: what it asks, and what is told
+answers    What the front end's messages are answered with
 front      The front end as one ES module: the files of ``static/``, put together
 server     The page's server: this machine only, by a secret address, for one folder
 widget     The page in a notebook: `matchprob.Allocator`
