@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from flint import fmpz, nmod_mat
@@ -45,7 +46,7 @@ _INNER = {True: 1 << 20, False: 1 << 10}
 # (measured).
 _CHUNK, _SHORT, _FEW = 1 << 15, 24, 30_000
 # Rows and columns from which blocks are faster than FLINT, and columns of a block (measured).
-_LARGE, _BLOCK_COLUMNS = 1200, 512
+LARGE, _BLOCK_COLUMNS = 1200, 512
 # Multiplications of one elimination that take FLINT about a second.
 _LONG = 1e9
 # Entries treated at a time, so that intermediate arrays stay in the processor's cache.
@@ -177,13 +178,15 @@ def _long_matmul(a: Residues, b: Residues, p: int) -> Residues:
     return total % p
 
 
-def rank(matrix: Residues, p: int) -> int:
-    """Rank of one matrix modulo p."""
+def rank(matrix: Residues, p: int, *, overwrite: bool = False) -> int:
+    """Rank of one matrix modulo p; a large one may be overwritten, which saves its copy."""
     rows, columns = matrix.shape
     if not rows or not columns:
         return 0
-    if min(rows, columns) >= _LARGE:
-        return _rank_in_blocks(np.array(matrix if rows <= columns else matrix.T), p)
+    if min(rows, columns) >= LARGE:
+        if not overwrite:
+            matrix = np.array(matrix)
+        return _rank_in_blocks(matrix if matrix.flags.c_contiguous else matrix.T, p)
     return call_apart(_rank, matrix, p) if _is_long(matrix) else _rank(matrix, p)
 
 
@@ -199,7 +202,8 @@ def _rank_in_blocks(work: Residues, p: int) -> int:
         if not active.size:
             break
         stop = min(start + _BLOCK_COLUMNS, work.shape[1])
-        combined, pivots = echelon(np.ascontiguousarray(work[active, start:stop].T), p)
+        # One call lasts a second or two at 10,000 rows.
+        combined, pivots = _echelon(np.ascontiguousarray(work[active, start:stop].T), p)
         found += len(pivots)
         others = np.ones(len(active), bool)
         others[pivots] = False
@@ -322,7 +326,9 @@ def batched_rank(matrices: Residues, p: int) -> np.ndarray:
         work[index, target] = scaled
         factors = np.where(open_rows[index], work[index, :, column], 0)
         factors[np.arange(index.size), target] = 0
-        work[index] = (work[index] - times(factors[:, :, None], scaled[:, None, :], p)) % p
+        # One remainder is enough where the difference fits in 63 bits.
+        product = np.multiply if p <= SMALL else partial(times, p=p)
+        work[index] = (work[index] - product(factors[:, :, None], scaled[:, None, :])) % p
         ranks[index] += 1
     return ranks
 

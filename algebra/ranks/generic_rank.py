@@ -24,9 +24,11 @@ References
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 
@@ -51,6 +53,8 @@ from algebra.time_limits import check_time
 TARGET_ERROR = Fraction(1, 2**60)
 
 
+# Entries of a Jacobian up to which it is ranked as it is.
+_SMALL = 20_000
 # Points whose error bound is not below this say nothing of a deficit.
 _USEFUL = Fraction(1, 4)
 
@@ -168,13 +172,22 @@ def generic_rank(
     bound = min(len(cells), network.label_dimension_bound)
     if upper is not None:
         bound = min(bound, upper)
-    # Of very many columns no more than so many are ranked at once: see `rank_at`.
-    check_size(network, min(len(cells), bound + bound // 4 + 16))
+    # Where the whole output matrix learns, what is left may be small: `rank_at` asks again.
+    read_out = network.read_out
+    apart = read_out is not None and prod(network.shapes[read_out]) == sum(
+        name == read_out for name, _, _ in cells
+    )
+    check_size(network, 1 if apart else _columns_at_once(len(cells), bound))
     names = sorted({cell[0] for cell in cells})
     return rank_at_points(
         network, bound, lambda point: rank_at(network, point, cells, names, bound),
         support=support, seed=seed, target=target,
     )  # fmt: skip
+
+
+def _columns_at_once(columns: int, bound: int) -> int:
+    """Of very many columns no more than so many are ranked at once: see `rank_at`."""
+    return min(columns, bound + bound // 4 + 16)
 
 
 def rank_at_points(
@@ -205,7 +218,7 @@ def rank_at_points(
     rng = random.Random(f"primes/{seed}")
     best, witness = -1, (0, 0)
     points: list[tuple[int, int]] = []
-    error, bits = Fraction(1), 31
+    error, once, bits = Fraction(1), None, 31
     while error >= target:
         check_time()
         p, number = random_prime(rng, bits), rng.randrange(1 << 32)
@@ -216,11 +229,13 @@ def rank_at_points(
         if best >= bound:
             error = Fraction(0)
             break
-        needed = prime_bits(network, bound, more_degree, more_bits)
-        if bits == needed:
-            # A larger rank would have shown at each of the points that met `best`.
-            error *= deficit_error(network, bound, more_degree, more_bits)
-        bits = needed
+        if once is None:
+            once = deficit_error(network, bound, more_degree, more_bits)
+            if prime_bits(network, bound, more_degree, more_bits) > bits:
+                bits = 61
+                continue
+        # A larger rank would have shown at each of the points that met `best`.
+        error *= once
     return GenericRank(best, bound, *witness, tuple(points), error)
 
 
@@ -239,7 +254,9 @@ def rank_at(
     if not cells or not bound:
         return 0
     factors = tangent_factors(network, point, names)
-    known, rest, kernels = _output_part(network, point.p, factors, cells)
+    known, rest, kernels = 0, cells, None
+    if set(names) == {network.read_out} or len(cells) * network.outputs > _SMALL:
+        known, rest, kernels = _output_part(network, point.p, factors, cells)
     if known >= bound or not rest:
         return known
     return known + _rank_of_columns(network, point, factors, rest, kernels, bound - known)
@@ -270,16 +287,14 @@ def _output_part(
             rows.setdefault(i, []).append(j)
     if not rows or read_out is None:
         return 0, cells, None
-    R = factors[read_out][1][0]
-    bases: dict[tuple[int, ...], Residues] = {}
-    kernels, found = [], 0
-    for i in range(network.d):
-        learning = tuple(sorted(rows.get(i, ())))
-        if learning not in bases:
-            bases[learning] = kernel(R[list(learning)], p)
-        kernels.append(bases[learning])
-        found += R.shape[1] - len(bases[learning])
-    return found, [cell for cell in cells if cell[0] != read_out], kernels
+    R, rest = factors[read_out][1][0], [cell for cell in cells if cell[0] != read_out]
+    learning = [tuple(sorted(rows.get(i, ()))) for i in range(network.d)]
+    if not rest:
+        many = Counter(learning)
+        return sum(n * rank(R[list(columns)], p) for columns, n in many.items()), rest, None
+    bases = {columns: kernel(R[list(columns)], p) for columns in set(learning)}
+    kernels = [bases[columns] for columns in learning]
+    return sum(R.shape[1] - len(K) for K in kernels), rest, kernels
 
 
 def _rank_of_columns(
@@ -288,6 +303,8 @@ def _rank_of_columns(
 ) -> int:  # fmt: skip
     """Rank of the columns of some cells, or a lower bound as in `rank_at`."""
     p = point.p
+    left = network.outputs if kernels is None else sum(map(len, kernels))
+    check_size(network, _columns_at_once(len(cells), bound), left)
 
     def columns(some: Sequence[Cell]) -> Residues:
         J = jacobian(factors, some, p)
@@ -301,7 +318,7 @@ def _rank_of_columns(
     if len(cells) <= 2 * bound + 64:
         return _rank_of_tall(columns(cells), point)
     rng = random.Random(f"combine/{p}/{point.seed}")
-    found = rank(columns(rng.sample(list(cells), bound + bound // 4 + 16)), p)
+    found = rank(columns(rng.sample(list(cells), _columns_at_once(len(cells), bound))), p)
     if found >= bound:
         return found
     rows, width = network.outputs, bound + 8
@@ -324,7 +341,7 @@ def _rank_of_tall(matrix: Residues, point: Point) -> int:
         chosen = rng.sample(range(rows), columns + columns // 4 + 16)
         if rank(matrix[chosen], point.p) == columns:
             return columns
-    return rank(matrix, point.p)
+    return rank(matrix, point.p, overwrite=True)
 
 
 def network_rank(

@@ -12,9 +12,11 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from algebra.errors import LargeMemory, Unfinished
+from algebra.linalg.modular import LARGE
 from algebra.networks.base import Network
 from algebra.networks.readings import LABELS
 from algebra.time_limits import TooSlow, check_time, time_left
@@ -22,6 +24,8 @@ from algebra.time_limits import TooSlow, check_time, time_left
 # Bytes that an entry of the table takes in all: for its rank, for its echelon form, and where
 # groups of rows are chosen among.
 FOR_RANK, FOR_ECHELON, FOR_GROUPS = 72, 112, 144
+# The same of large tables, whose rank is found by blocks, and multiplications a second there.
+FOR_BLOCKS, _BLOCK_RATE = 24, 5e9
 # How much of the machine's memory may be used, and from how much on it is said.
 _SHARE, _WORTH_SAYING = 0.8, 4e9
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -39,13 +43,21 @@ def memory() -> int:
     return min(whole, *_given_limits(), 1 << 62)
 
 
+@cache
+def _limit_in(name: str) -> int | None:
+    """The number in a file of the system, read once."""
+    try:
+        return int(Path(name).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
 def _given_limits() -> Iterable[int]:
     """Limits of the container and of the shell, where there are any."""
     for name in _LIMITS:
-        try:
-            yield int(Path(name).read_text(encoding="ascii"))
-        except (OSError, ValueError):
-            continue
+        limit = _limit_in(name)
+        if limit is not None:
+            yield limit
     try:
         import resource
     except ImportError:  # not on Windows
@@ -122,9 +134,12 @@ def check_size(
     factors = sum(network.factor_entries(one) for one in readings)
     table = _matrix(rows, columns)
     # Factors are collected step by step, and stacked.
+    rate = _RATE
+    if per_entry == FOR_RANK and min(rows, columns) >= LARGE:
+        per_entry, rate = FOR_BLOCKS, _BLOCK_RATE
     needed = per_entry * rows * columns + 2 * 8 * factors
     check_memory(needed, table, "let fewer weights learn, or take fewer samples")
-    seconds = rows * columns * min(rows, columns) / _RATE
+    seconds = rows * columns * min(rows, columns) / rate
     chain = network.chain()
     steps = 0 if chain is None else len(chain.steps)
     left = time_left()
