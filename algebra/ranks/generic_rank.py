@@ -46,7 +46,7 @@ from algebra.linalg.modular import (
 from algebra.networks.base import Factors, Network, Point
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.jacobian import all_cells, jacobian, random_point, tangent_factors
-from algebra.ranks.size import check_size
+from algebra.ranks.size import FOR_BLOCKS, check_size
 from algebra.time_limits import check_time
 
 # A probabilistic answer is repeated until its error bound is below this.
@@ -177,7 +177,8 @@ def generic_rank(
     apart = read_out is not None and prod(network.shapes[read_out]) == sum(
         name == read_out for name, _, _ in cells
     )
-    check_size(network, 1 if apart else _columns_at_once(len(cells), bound))
+    columns = 1 if apart else _columns_at_once(len(cells), bound)
+    check_size(network, columns, per_entry=FOR_BLOCKS)
     names = sorted({cell[0] for cell in cells})
     return rank_at_points(
         network, bound, lambda point: rank_at(network, point, cells, names, bound),
@@ -304,7 +305,7 @@ def _rank_of_columns(
     """Rank of the columns of some cells, or a lower bound as in `rank_at`."""
     p = point.p
     left = network.outputs if kernels is None else sum(map(len, kernels))
-    check_size(network, _columns_at_once(len(cells), bound), left)
+    check_size(network, _columns_at_once(len(cells), bound), left, per_entry=FOR_BLOCKS)
 
     def columns(some: Sequence[Cell]) -> Residues:
         J = jacobian(factors, some, p)

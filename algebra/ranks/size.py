@@ -135,8 +135,9 @@ def check_size(
     table = _matrix(rows, columns)
     # Factors are collected step by step, and stacked.
     rate = _RATE
-    if per_entry == FOR_RANK and min(rows, columns) >= LARGE:
-        per_entry, rate = FOR_BLOCKS, _BLOCK_RATE
+    if per_entry == FOR_BLOCKS:
+        large = min(rows, columns) >= LARGE
+        per_entry, rate = (FOR_BLOCKS, _BLOCK_RATE) if large else (FOR_RANK, _RATE)
     needed = per_entry * rows * columns + 2 * 8 * factors
     check_memory(needed, table, "let fewer weights learn, or take fewer samples")
     seconds = rows * columns * min(rows, columns) / rate
