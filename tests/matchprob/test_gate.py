@@ -20,6 +20,9 @@ _SPEC = importlib.util.spec_from_file_location("make_gate", DATA / "make_gate.py
 gate = importlib.util.module_from_spec(_SPEC)
 _SPEC.loader.exec_module(gate)
 RECORDS = json.loads(gzip.decompress((DATA / "gate.json.gz").read_bytes()))
+# A ReLU net whose file says rank 4 of 2 equations; the rank is checked since, and this is refused.
+WRONG_RANK = 2192
+RECORDS["verdicts"] = [r for r in RECORDS["verdicts"] if r["number"] != WRONG_RANK]
 
 
 def sample(part, number):
