@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 
 _MOST_EQUATIONS = 60
 _MOST_VIOLATIONS = 10
+# Lines for one equation, and for all polynomials of a core.
+_EQUATION_LINES, _CORE_LINES = 4, 15
+# A folded line is set in by at most so much.
+_SET_IN = 6
 
 
 def print_inspection(out: Console, found: Inspection, problem: Problem, seed: int) -> None:
@@ -159,10 +165,14 @@ def print_equations(
     for label, equation in equations[:_MOST_EQUATIONS]:
         text = str(equation.expand())
         text = marks.sub(r"[\1]", text) if marks else text
-        out.print(f"  {label}:  {text} = 0", soft_wrap=True, markup=False)
+        whole = f"  {label}:  {text} = 0"
+        if len(_folded(whole, out.width)) > _EQUATION_LINES:
+            size = f" … ({_terms(equation)}; all: --json) = 0"
+            whole = _cut(f"  {label}:  ", text, size, out.width, _EQUATION_LINES)
+        out.print(whole, soft_wrap=True, markup=False)
     left = len(equations) - _MOST_EQUATIONS
     if left > 0:
-        out.print(f"  … and {left} more")
+        out.print(f"  … and {left} more (all of them: --json)")
 
 
 def print_names(out: Console, written: Export) -> None:
@@ -181,7 +191,10 @@ def print_names(out: Console, written: Export) -> None:
 
 
 def print_core(out: Console, found: Elimination) -> None:
-    """What elimination leaves, and the weights as functions of it."""
+    """What elimination leaves, and the weights as functions of it, in less than 20 lines.
+
+    What has no place is cut and its size is said; `Elimination.to_dict` (``--json``) is whole.
+    """
     data = "symbols for all data" if found.parameters else found.source
     out.print(Text(f"\nCore of the {found.form} form, {data}", style="bold"))
     if not found.consistent:
@@ -190,14 +203,53 @@ def print_core(out: Console, found: Elimination) -> None:
     if not found.equations:
         free = ", ".join(found.unknowns)
         out.print(f"  no equation is left; free: {free}" if free else "  empty: linear throughout")
-    for equation in found.equations[:_MOST_EQUATIONS]:
-        out.print(f"  {equation} = 0", soft_wrap=True, markup=False)
-    left = len(found.equations) - _MOST_EQUATIONS
-    if left > 0:
-        out.print(f"  … and {left} more")
-    for name, value in list(found.weights.items())[:_MOST_EQUATIONS]:
-        if str(value) != name:
-            out.print(f"  [{name}] = {value}", soft_wrap=True, markup=False)
+    items = [
+        ("", equation, " = 0", f", degree {degree} in {plural(count, f'{count} unknown')}")
+        for count in [len(found.unknowns)]
+        for equation, degree in zip(found.equations, found.core.degrees, strict=True)
+    ]
+    items += [
+        (f"[{name}] = ", value, "", "")
+        for name, value in found.weights.items()
+        if str(value) != name
+    ]
+    each = max(1, _CORE_LINES // max(len(items), 1))
+    is_whole = len(items) <= _CORE_LINES
+    for head, expression, tail, degree in items[:_CORE_LINES]:
+        text = f"  {head}{expression}{tail}"
+        if len(_folded(text, out.width)) > each:
+            is_whole = False
+            size = f" … ({_terms(expression)}{degree}){tail}"
+            text = _cut(f"  {head}", str(expression), size, out.width, each)
+        out.print(text, soft_wrap=True, markup=False)
     if found.deferred:
         names = ", ".join(found.deferred)
-        out.print(f"  by linear equations, once these are known: {names}", markup=False)
+        text = f"  by linear equations, once these are known: {names}"
+        if len(_folded(text, out.width)) > 1:
+            is_whole = False
+            text = f"  by linear equations, once these are known: {len(found.deferred)} unknowns"
+        out.print(text, soft_wrap=True, markup=False)
+    if not is_whole:
+        left = len(items) - _CORE_LINES
+        more = f"… and {left} more; all" if left > 0 else "all"
+        out.print(f"  {more} of it in full: --json", markup=False)
+
+
+def _terms(expression: Any) -> str:
+    """The number of terms of a polynomial, or of a quotient's numerator and denominator."""
+    top, bottom = (len(part.expand().as_ordered_terms()) for part in expression.as_numer_denom())
+    return plural(top, f"{top} term") + (f" over {bottom}" if bottom > 1 else "")
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """The lines that a text takes at most: folded ones are set in."""
+    return textwrap.wrap(text, max(width - _SET_IN, 1))
+
+
+def _cut(head: str, terms: str, ending: str, width: int, lines: int) -> str:
+    """As many terms as leave room for the ending in so many lines."""
+    depths = itertools.accumulate({"(": 1, ")": -1}.get(letter, 0) for letter in terms)
+    breaks = [k for k, depth in enumerate(depths) if not depth and terms[k : k + 2] in (" +", " -")]
+    texts = (head + terms[:k] + ending for k in reversed(breaks) if k < width * lines)
+    fitting = (text for text in texts if len(_folded(text, width)) <= lines)
+    return next(fitting, head + ending.lstrip())

@@ -1,0 +1,62 @@
+"""Cores and equations as they are printed: few lines, and what is cut says how much it was."""
+
+import io
+import re
+from types import SimpleNamespace
+
+import pytest
+import sympy
+
+import matchprob as mp
+from algebra.problems.files import load_problem
+from matchprob.api.equations.symbolic import shown_core
+from matchprob.io.page import Page
+from matchprob.report.inspection import print_core, print_equations
+from tests.matchprob.processes import ROOT
+
+
+def lines_of(show, width, monkeypatch):
+    """What a page of this width prints."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    page = Page()
+    page.file = io.StringIO()
+    show(page)
+    return page.file.getvalue().strip("\n").splitlines()
+
+
+@pytest.mark.parametrize("name", ["diagonal", "mixed", "six_rows"])
+def test_a_core_takes_less_than_twenty_lines(name, monkeypatch):
+    """Whatever the width; an equation that is cut says how many terms it has."""
+    problem = load_problem(ROOT / "examples" / f"{name}.toml")
+    found = shown_core(problem, mp.inspect(problem), None, 0)
+    counts = {len(e.expand().as_ordered_terms()) for e in found.equations}
+    for width in (60, 80, 110, 200):
+        lines = lines_of(lambda page: print_core(page, found), width, monkeypatch)
+        assert len(lines) < 20
+        assert max(len(line.rstrip()) for line in lines) <= width
+        text = " ".join(line.strip() for line in lines)
+        told = {int(n) for n in re.findall(r"… \((\d+) terms, degree 2", text)}
+        assert told <= counts
+        assert ("in full: --json" in text) == bool(told)
+        if width == 80:
+            assert bool(told) == (name != "mixed")
+    whole = found.to_dict()["equations"]
+    assert [sympy.sympify(text) for text in whole] == list(found.equations)
+
+
+def test_a_long_equation_is_cut_at_a_term(monkeypatch):
+    """The terms that are printed are the first ones of it; the short one is whole."""
+    x = sympy.symbols("x0:60")
+    long, short = sum(x), x[0] - x[1]
+    found = SimpleNamespace(allocation=SimpleNamespace(cells=[]))
+    lines = lines_of(
+        lambda page: print_equations(page, found, "Equations", [("a", long), ("b", short)]),
+        60,
+        monkeypatch,
+    )
+    assert lines[-1] == "  b:  x0 - x1 = 0"
+    text = " ".join(line.strip() for line in lines[1:-1])
+    kept, told = re.fullmatch(r"a: (.*) … \((\d+) terms; all: --json\) = 0", text).groups()
+    assert int(told) == 60
+    assert str(long).startswith(kept.strip() + " + ")
+    assert len(lines) <= 6
