@@ -16,9 +16,11 @@ from functools import cached_property
 from typing import Any
 
 import sympy
+from flint import fmpz_mpoly_ctx
 
 from algebra.errors import InputError, one_line
 from algebra.networks.limits import plural
+from algebra.polynomials.rational_functions import expression_of
 from algebra.results import Result, named
 from algebra.systems.symbolic import Elimination
 
@@ -38,15 +40,33 @@ class Discriminant(Result):
         The unknown of the polynomial.
     polynomial : sympy.Poly
         In that unknown: its roots are the solutions.
-    value : sympy.Expr
-        Δ up to factors that are positive wherever Δ is not 0: squares and a positive number are
-        left out, so that the sign is that of Δ.
+    constant : int
+    factors : tuple of (sympy.Expr, int)
+        Δ is the constant times the powers of these polynomials, which are irreducible over Q, with
+        integer coefficients without a common divisor.
     """
 
     elimination: Elimination
     unknown: str
     polynomial: sympy.Poly
-    value: sympy.Expr
+    constant: int
+    factors: tuple[tuple[sympy.Expr, int], ...]
+
+    @cached_property
+    def value(self) -> sympy.Expr:
+        """Δ up to factors that are positive wherever Δ is not 0.
+
+        Squares and a positive number are left out, so that the sign is that of Δ.
+        """
+        odd = (factor for factor, power in self.factors if power % 2)
+        return sympy.Mul(sympy.sign(self.constant), *odd)
+
+    @cached_property
+    def factored(self) -> str:
+        """Δ itself, as the product of its factors, in SymPy's notation."""
+        parts = [f"({f})" + (f"**{power}" if power > 1 else "") for f, power in self.factors]
+        number = [] if self.constant == 1 and parts else [str(self.constant)]
+        return "*".join([*number, *parts])
 
     @property
     def degree(self) -> int:
@@ -88,11 +108,13 @@ class Discriminant(Result):
             **named(self, "unknown", "degree"),
             "polynomial": str(self.polynomial.as_expr()),
             "discriminant": str(self.value),
-            **named(self, "symbols"),
+            "constant": str(self.constant),
+            "factors": [{"factor": str(f), "power": power} for f, power in self.factors],
+            **named(self, "factored", "symbols"),
         }
 
     def __str__(self) -> str:
-        return f"{self.value}"
+        return self.factored
 
 
 def discriminant_of(found: Elimination, root_count: int | None = None) -> Discriminant:
@@ -150,17 +172,15 @@ def discriminant_of(found: Elimination, root_count: int | None = None) -> Discri
         delta = sympy.discriminant(polynomial)
     except (sympy.PolynomialError, NotImplementedError) as error:
         raise InputError(f"the discriminant was not computed: {one_line(error)}") from None
-    return Discriminant(found, names[0], polynomial, _without_squares(delta))
+    return Discriminant(found, names[0], polynomial, *_factors(delta))
 
 
-def _without_squares(delta: sympy.Expr) -> sympy.Expr:
-    """Δ with factors to odd powers once, those to even powers and positive numbers left out."""
-    if delta == 0:
-        return sympy.Integer(0)
-    numerator, denominator = sympy.fraction(sympy.together(delta))
-    constant, factors = sympy.factor_list(sympy.expand(numerator * denominator))
-    kept = sympy.Integer(sympy.sign(constant))
-    for factor, power in factors:
-        if power % 2:
-            kept *= factor
-    return kept
+def _factors(delta: sympy.Expr) -> tuple[int, tuple[tuple[sympy.Expr, int], ...]]:
+    """Δ, a polynomial with integer coefficients, in irreducible factors: by FLINT, over Z."""
+    symbols = sorted(delta.free_symbols, key=str)
+    # One symbol at least, so that there is a ring of polynomials.
+    ring = fmpz_mpoly_ctx.get(tuple(map(str, symbols)) or ("_",), "lex")
+    whole = sympy.Poly(delta, *symbols or [sympy.Symbol("_")], domain="ZZ")
+    constant, factors = ring.from_dict({m: int(c) for m, c in whole.terms() if c}).factor()
+    found = [(expression_of(factor), int(power)) for factor, power in factors]
+    return int(constant), tuple(sorted(found, key=lambda pair: (pair[1], str(pair[0]))))

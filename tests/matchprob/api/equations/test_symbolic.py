@@ -53,6 +53,32 @@ def test_the_discriminant_of_b11_is_the_closed_form():
     assert signs >= {-1, 1}
 
 
+def test_discriminants_are_given_in_factors():
+    """SymPy's discriminant is their product, SymPy splits none; det X squared is one of them."""
+    whole = mp.discriminant(DIAGONAL)
+    X = {name: sympy.Symbol(name) for name in ("X_0_0", "X_0_1", "X_1_0", "X_1_1")}
+    det = X["X_0_0"] * X["X_1_1"] - X["X_0_1"] * X["X_1_0"]
+    assert [power for factor, power in whole.factors if factor == det] == [2]
+    student, teacher, X = rational_instance(DIAGONAL, 0, 0)
+    own = GivenNumbers(DIAGONAL, student, X, teacher)
+    numbers = mp.discriminant(DIAGONAL, instance=own, symbols=[])
+    assert (numbers.factors, numbers.symbols) == ((), ())
+    assert numbers.sign() == (numbers.constant > 0) - (numbers.constant < 0)
+    for found in (whole, mp.discriminant(DIAGONAL, instance=own), numbers):
+        expected = sympy.discriminant(found.polynomial)
+        product = sympy.prod([factor**power for factor, power in found.factors])
+        assert sympy.expand(found.constant * product - expected) == 0
+        assert sympy.expand(sympy.sympify(str(found)) - expected) == 0
+        for factor, _ in found.factors:
+            assert [power for _, power in sympy.factor_list(factor)[1]] == [1]
+        data = found.to_dict()
+        assert data["factored"] == str(found)
+        assert data["discriminant"] == str(found.value)
+        assert [(one["factor"], one["power"]) for one in data["factors"]] == [
+            (str(factor), power) for factor, power in found.factors
+        ]
+
+
 def test_the_sign_tells_the_exact_count():
     """On instances in eighths: two real solutions where Δ > 0, none where Δ < 0."""
     seen = set()
