@@ -9,7 +9,7 @@ verb and the loop need no argument for it and cannot forget to hand it on.
 
 Nothing else ends the work: no signal, no alarm, no trace function.  What cannot ask (a program, a
 compiled search, a library's long call) runs where it can be ended from outside: in a child process
-(`numeric.children`) or with a budget that may be taken away while it runs
+(`algebra.children`) or with a budget that may be taken away while it runs
 (`numeric.relu.patience`).  The same question, `check_time`, is the place where the work is
 interrupted: a program that wants to stop it, at Ctrl-C say, gives a `StopRequest` to `stoppable`.
 

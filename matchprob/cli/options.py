@@ -70,6 +70,10 @@ Width = Annotated[
         help="Of the picture on paper (85mm, 3.5in); by default as wide as it needs.",
     ),
 ]  # fmt: skip
+NoTitle = Annotated[
+    bool,
+    typer.Option("--no-title", help="No title in the picture: a caption says it. Panels: a, b, …"),
+]
 Dpi = Annotated[int, typer.Option("--dpi", callback=check_dpi, help="Dots per inch of a .png.")]
 EngineName = Annotated[
     str | None,
@@ -140,17 +144,22 @@ class Picture(Options):
     plot: Plot = None
     width: Width = None
     dpi: Dpi = DPI
+    no_title: NoTitle = False
 
     def draw(self, found: Result) -> None:
         """Draw it, where one is asked for."""
         if self.plot is None:
-            if self.width is not None or self.dpi != DPI:
-                option = "--dpi" if self.width is None else "--width"
+            given = (
+                ("--width", self.width is not None),
+                ("--dpi", self.dpi != DPI),
+                ("--no-title", self.no_title),
+            )
+            for option in [name for name, is_given in given if is_given][:1]:
                 say(f"matchprob: {option} is of a picture, and none is asked for: add --plot FILE")
             return
         from matchprob.report.drawing import paint
 
-        paint.write(found, self.plot, self.width, self.dpi)
+        paint.write(found, self.plot, self.width, self.dpi, has_title=not self.no_title)
         say(f"wrote {self.plot}")
 
 

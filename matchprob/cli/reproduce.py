@@ -12,6 +12,7 @@ from matchprob.cli.options import (
     UNFINISHED,
     Dpi,
     Json,
+    NoTitle,
     Seed,
     Width,
     WorkersOption,
@@ -65,6 +66,7 @@ def reproduce(
     suffix: Annotated[Suffix, typer.Option("--format", help="Of the picture.")] = Suffix.png,
     width: Width = None,
     dpi: Dpi = DPI,
+    no_title: NoTitle = False,
     workers: WorkersOption = 1,
     seed: Seed = 0,
     as_json: Json = False,
@@ -129,7 +131,7 @@ def reproduce(
         files.write_text(text, numbers.text)
     with on_paper(None if width is None else inches(width)):
         for path, picture in pictures.items():
-            save(picture.draw(tables), path, dpi)
+            save(picture.draw(tables, has_titles=not no_title), path, dpi)
     say("wrote " + ", ".join(map(str, [*pictures, *new])))
     if not finished:
         say(f"matchprob: interrupted; trials are kept in {run.store}, the same command goes on")

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from matchprob.figures.tables import Tables
-from matchprob.report.drawing.style import grow, new_panels
+from matchprob.report.drawing.style import grow, new_panels, remove_titles, share_legend
 
 Panel = Callable[[Axes, Tables], Axes]
 
@@ -29,6 +29,8 @@ class Picture:
         Widths of the columns to each other; None where they are equal.
     name : str
         Empty for the figure's own picture.
+    has_one_legend : bool
+        Whether one legend above all panels replaces their own.
     """
 
     panels: tuple[Panel, ...]
@@ -37,12 +39,17 @@ class Picture:
     columns: int = 1
     ratios: Sequence[float] | None = None
     name: str = ""
+    has_one_legend: bool = False
 
-    def draw(self, tables: Tables) -> Canvas:
+    def draw(self, tables: Tables, *, has_titles: bool = True) -> Canvas:
         """All panels on a new canvas, as wide as `report.drawing.style.on_paper` says."""
         rows = -(-len(self.panels) // self.columns)
         canvas, grid = new_panels(rows, self.columns, self.width, self.height, self.ratios)
         for panel, axes in zip(self.panels, grid, strict=False):
             panel(axes, tables)
+        if self.has_one_legend:
+            share_legend(canvas)
+        if not has_titles:
+            remove_titles(canvas)
         grow(canvas)
         return canvas

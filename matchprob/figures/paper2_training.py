@@ -23,10 +23,10 @@ _FIXED = 25
 # 601 = d² − d + 1 units suffice with all scales, 625 = d² with those of hidden units.
 _WIDTHS = (25, 50, 100, 200, 300, 400, 500, 575, 601, 625, 700, 800)
 _LABELS = {
-    "adam": "scales and shifts by Adam",
+    "adam": "trained by Adam",
     "target": "constructed from the target",
-    "both": "the same with the second layer's scales",
-    "dense": "constructed from a trained dense net",
+    "both": "the same, both layers' scales",
+    "dense": "constructed from a dense net",
     "trained": "the trained dense net",
 }
 _COLOURS = {"adam": BLUE, "target": VERMILION, "both": ORANGE, "dense": ROSE, "trained": INK}
@@ -190,12 +190,14 @@ def _panels(density: float, title: Callable[[str], str]) -> tuple[Panel, Panel]:
 
 
 def _sparse_title(density: float) -> Callable[[str], str]:
-    return lambda which: f"Figure 5, {density:.0%} of the weights nonzero, {which}"
+    return lambda which: f"Figure 5, {density:.0%} nonzero, {which}"
 
 
 @register_figure(
     "norm-fig4", "Second paper, Figure 4: constructed against trained", 5,
-    Picture(_panels(1, lambda which: f"Figure 4, {which}"), 7.5, 3.9, columns=2),
+    Picture(
+        _panels(1, lambda which: f"Figure 4, {which}"), 7.5, 3.4, columns=2, has_one_legend=True
+    ),
 )  # fmt: skip
 def norm_fig4(run: Run) -> Numbers:
     """Errors against the target's width (w = d²), and against the hidden width (d = 25)."""
@@ -215,7 +217,7 @@ def norm_fig4(run: Run) -> Numbers:
     "norm-fig5", "Second paper, Figure 5: the same with sparse frozen weights", 5,
     Picture(
         tuple(p for density in _DENSITIES for p in _panels(density, _sparse_title(density))),
-        7.5, 7.4, columns=2,
+        7.5, 6.2, columns=2, has_one_legend=True,
     ),
 )  # fmt: skip
 def norm_fig5(run: Run) -> Numbers:

@@ -43,7 +43,16 @@ from matchprob.report.drawing.palette import (
     VERDICTS,
     VERMILION,
 )
-from matchprob.report.drawing.style import SMALL, crop, grow, heading, name_ticks, new_figure, tidy
+from matchprob.report.drawing.style import (
+    SMALL,
+    crop,
+    grow,
+    heading,
+    name_ticks,
+    new_figure,
+    remove_titles,
+    tidy,
+)
 from matchprob.report.identification import groups_of
 from matchprob.report.profile import draw_profile
 from matchprob.report.recording import draw_recording, recording_size
@@ -106,7 +115,7 @@ def paint(found: Result, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def figure_of(found: Result, width: float | None = None) -> Figure:
+def figure_of(found: Result, width: float | None = None, *, has_title: bool = True) -> Figure:
     """A figure of its own, unknown to pyplot: for files.
 
     Parameters
@@ -114,15 +123,26 @@ def figure_of(found: Result, width: float | None = None) -> Figure:
     found : Result
     width : float, optional
         In inches; by default as wide as the drawing needs.
+    has_title : bool, optional
+        False leaves the title to a caption.
     """
     picture = _picture(found)
     figure = new_figure(*picture.inches(found, width))
     picture.draw(figure.subplots(), found)
+    if not has_title:
+        remove_titles(figure)
     (crop if picture.is_cropped else grow)(figure)
     return figure
 
 
-def write(found: Result, path: Path, width: str | None = None, dpi: int = DPI) -> None:
+def write(
+    found: Result,
+    path: Path,
+    width: str | None = None,
+    dpi: int = DPI,
+    *,
+    has_title: bool = True,
+) -> None:
     """Draw a result into a file.
 
     Parameters
@@ -134,12 +154,15 @@ def write(found: Result, path: Path, width: str | None = None, dpi: int = DPI) -
         On paper, with its unit: 85mm.
     dpi : int, optional
         Dots per inch, of .png files.
+    has_title : bool, optional
+        False leaves the title to a caption.
 
     Raises
     ------
     InputError
     """
-    pictures.save(figure_of(found, None if width is None else inches(width)), path, dpi)
+    figure = figure_of(found, None if width is None else inches(width), has_title=has_title)
+    pictures.save(figure, path, dpi)
 
 
 def _picture(found: Result) -> Picture:

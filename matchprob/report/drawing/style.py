@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 
 import matplotlib as mpl
@@ -248,6 +249,33 @@ def _legend(axes: Axes, handles: Sequence[Artist], width: float, above: float) -
         bbox_transform=axes.transAxes + shift, borderaxespad=0.0, ncols=columns, **LEGEND,
     )  # fmt: skip
     return above + (-(-len(handles) // columns) * _LINE + _LAST) * SMALL
+
+
+def share_legend(figure: Figure) -> None:
+    """One legend above all panels, each entry once, in place of the panels' own."""
+    entries: dict[str, Artist] = {}
+    for axes in figure.axes:
+        legend = axes.get_legend()
+        if legend is None:
+            continue
+        for handle, text in zip(legend.legend_handles, legend.get_texts(), strict=True):
+            if handle is not None:
+                entries.setdefault(text.get_text(), handle)
+        legend.remove()
+        heading(axes, axes.get_title())
+    width = (figure.get_figwidth() - 2 * _MARGIN) * 72
+    figure.legend(
+        list(entries.values()), list(entries), loc="outside upper left",
+        ncols=legend_columns(list(entries), width),
+        **{**LEGEND, "borderaxespad": _MARGIN * 72 / SMALL},
+    )  # fmt: skip
+
+
+def remove_titles(figure: Figure) -> None:
+    """Leave titles to a caption; of several panels each keeps a letter."""
+    several = len(figure.axes) > 1
+    for axes, letter in zip(figure.axes, ascii_lowercase, strict=False):
+        axes.title.set_text(letter if several else "")
 
 
 def legend_columns(labels: Sequence[str], width: float) -> int:

@@ -370,6 +370,7 @@ count diagonal.toml --instance own.toml --engine homotopy
 certify row.toml --width 85mm
 certify row.toml --dpi 100 --json
 certify row.toml --width nonsense
+certify row.toml --no-title
 estimate diagonal.toml --trials 3 --store s.sqlite --timeout 0.000001
 identify tanh.toml --timeout 5
 identify tanh.toml --timeout -1

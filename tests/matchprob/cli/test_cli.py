@@ -352,7 +352,7 @@ def test_a_bug_is_told_in_one_line(capsys):
      "audit --count 3", "atlas --budget 2 --search 0", "design", "repair", "robust"],
 )  # fmt: skip
 def test_pictures_on_the_command_line(tmp_path, capsys, words):
-    """Every verb that draws takes a width and dots; a bad one is refused before the work."""
+    """Every verb that draws takes a width, dots and --no-title; bad ones are refused first."""
     problem = tmp_path / "p.toml"
     problem.write_text(
         '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
@@ -362,7 +362,12 @@ def test_pictures_on_the_command_line(tmp_path, capsys, words):
     files = [problem, problem, "--trials", "4"] if verb == "compare" else [problem]
     target = tmp_path / "p.svg"
     assert call(verb, *files, *more, "--plot", target, "--width", "85mm") == 0
-    assert 'width="240.9' in target.read_text()
+    text = target.read_text()
+    assert 'width="240.9' in text
+    assert call(verb, *files, *more, "--plot", target, "--width", "85mm", "--no-title") == 0
+    shorter = target.read_text()
+    assert 'width="240.9' in shorter
+    assert shorter.count("<text") < text.count("<text")
     capsys.readouterr()
     assert call(verb, *files, *more, "--plot", target, "--width", "85") == 2
     assert "85mm" in capsys.readouterr().err

@@ -108,7 +108,7 @@ def check(pictures, width):
             assert picture.get_figwidth() == pytest.approx(inches(width))
         for axes in picture.axes:
             assert axes.get_ylabel()
-            assert axes.get_legend() is not None
+            assert axes.get_legend() or picture.legends
 
 
 # A figure that both tests draw is drawn by one at each width; in a long run by both at both.
@@ -151,6 +151,18 @@ def test_panels_take_and_return_axes():
                 axes = Figure().subplots()
                 assert panel(axes, tables) is axes
                 assert axes.has_data()
+
+
+def test_one_legend_above_all_panels():
+    """Each entry once, no panel has its own; without titles each panel has a letter."""
+    figure = find_figure("norm-fig4")
+    tables = figure.read(KEPT)
+    canvas = figure.pictures[0].draw(tables, has_titles=False)
+    assert faults(canvas) == []
+    assert [axes.get_legend() for axes in canvas.axes] == [None, None]
+    entries = [text.get_text() for text in canvas.legends[0].get_texts()]
+    assert len(entries) == len(set(entries)) == 7
+    assert [axes.get_title() for axes in canvas.axes] == ["a", "b"]
 
 
 def test_curves_stand_apart():
