@@ -71,6 +71,8 @@ def draw_recording(axes: Axes, found: Recording) -> None:
         [Group(label, colour, cells[k]) for k, (label, colour) in enumerate(STATES)],
         title=title + ("" if found.is_optimal else f", at least {found.bound}"),
         rows={name: names for name, (_, names) in parts.items()},
+        # An output is recorded at all steps alike.
+        columns={"outputs": ("all",)} if "outputs" in found.asked.what else {},
         across="samples" if {"entries", "samples"} & set(found.asked.what) else "steps",
         down="units" if "units" in found.asked.what else "outputs",
     )

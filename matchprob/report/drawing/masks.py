@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -134,8 +135,11 @@ def draw_grids(
                 pictures[name][i, j] = k
     colours = np.array([to_rgb(group.colour) for group in groups])
     tallest = max(picture.shape[0] for picture in pictures.values())
-    wide = sum(picture.shape[1] for picture in pictures.values()) + _GAP * (len(pictures) - 1)
-    cell = min(_CELL, room(axes) / wide, _height(axes) / tallest)
+    labels = {
+        name: list(row_names.get(name) or map(str, range(picture.shape[0])))
+        for name, picture in pictures.items()
+    }
+    cell, gaps, beside = _places(pictures, labels, room(axes), _height(axes))
     left, seen = 0.0, set()
     xticks: list[tuple[float, str]] = []
     for name, picture in pictures.items():
@@ -152,11 +156,20 @@ def draw_grids(
             lines += [((left + j, 0), (left + j, high)) for j in range(wide_here + 1)]
             axes.add_collection(LineCollection(lines, colors="white", linewidths=0.8))
         # A narrow matrix has its name all the same, as far as it does not meet the next one.
-        if text_width(name, TEXT) <= (wide_here + _GAP) * cell or len(pictures) == 1:
+        named = text_width(name, TEXT) / cell
+        if named <= wide_here + gaps[name] or len(pictures) == 1:
+            is_wider = named > wide_here
             axes.annotate(
-                name, (left + wide_here / 2, 0), (0, 3), textcoords="offset points", ha="center",
+                name, (left if is_wider else left + wide_here / 2, 0), (0, 3),
+                textcoords="offset points", ha="left" if is_wider else "center",
                 fontsize=TEXT, style="italic", annotation_clip=False,
             )  # fmt: skip
+        if name in beside:
+            for i in _ticks(high, cell):
+                axes.annotate(
+                    beside[name][i], (left, i + 0.5), (-3, 0), textcoords="offset points",
+                    ha="right", va="center", fontsize=SMALL, annotation_clip=False,
+                )  # fmt: skip
         across_names = column_names.get(name)
         xticks += [
             (left + j + 0.5, across_names[j] if across_names else str(j))
@@ -169,7 +182,7 @@ def draw_grids(
                         left + j + 0.5, i + 0.5, str(number), ha="center", va="center",
                         fontsize=SMALL, color=_ink(colours[picture[i, j]]),
                     )  # fmt: skip
-        left += wide_here + _GAP
+        left += wide_here + gaps[name]
     # Few cells do not fill the width: they are no larger than elsewhere.
     axes.set_xlim(0, max(left - _GAP, room(axes) / _CELL))
     axes.set_ylim(tallest, 0)
@@ -180,9 +193,13 @@ def draw_grids(
         [x for x, _ in xticks], [text for _, text in xticks], rotation=90 if upright else 0
     )
     down_ticks = _ticks(tallest, cell)
-    down_names = {tuple(row_names.get(name) or ()) for name in pictures}
-    own = next(iter(down_names)) if len(down_names) == 1 else ()
-    axes.set_yticks([i + 0.5 for i in down_ticks], [own[i] if own else str(i) for i in down_ticks])
+    # The tallest of the grids that share the ticks names the rows; indices where none may.
+    sharing = [labels[name] for name in pictures if name not in beside]
+    shared = max(sharing, key=len)
+    if any(text != shared[i] for own in sharing for i, text in enumerate(own)):
+        shared = list(map(str, range(tallest)))
+    down_ticks = [i for i in down_ticks if i < len(shared)]
+    axes.set_yticks([i + 0.5 for i in down_ticks], [shared[i] for i in down_ticks])
     tidy(axes, across, down)
     axes.set_xlabel(across, loc="left")
     axes.tick_params(length=0)
@@ -190,6 +207,45 @@ def draw_grids(
     shown = [Patch(color=groups[k].colour, label=groups[k].label) for k in sorted(seen)]
     heading(axes, title, shown, above=_NAMES)
     return pictures
+
+
+def _places(
+    pictures: Mapping[str, np.ndarray],
+    labels: Mapping[str, list[str]],
+    width: float,
+    height: float,
+) -> tuple[float, dict[str, float], dict[str, list[str]]]:
+    """Where grids stand in so many points.
+
+    Returns
+    -------
+    float
+        Points of a cell.
+    dict of str to float
+        Cells that stay free to the right of each grid.
+    dict of str to list of str
+        Names of the rows of grids that need their own, to their left: the first grid's are not
+        theirs. Empty where names would take half of the room from the cells.
+    """
+    names = list(pictures)
+    columns = {name: picture.shape[1] for name, picture in pictures.items()}
+    first = labels[names[0]]
+    differ = [
+        name for name in names if any(a != b for a, b in zip(labels[name], first, strict=False))
+    ]
+    wide = sum(columns.values()) + _GAP * (len(names) - 1)
+    tallest = max(picture.shape[0] for picture in pictures.values())
+    plain = min(_CELL, width / wide, height / tallest)
+    texts = {name: max(text_width(text, SMALL) for text in labels[name]) + 6 for name in differ}
+    titles = {name: text_width(name, TEXT) + 4 for name in names}
+    longer = sum(max(0.0, titles[name] - (columns[name] + _GAP) * plain) for name in names)
+    cell = min(plain, (width - sum(texts.values()) - longer) / wide)
+    if cell < plain / 2:
+        return plain, dict.fromkeys(names, _GAP), {}
+    gaps = {name: max(_GAP, titles[name] / cell - columns[name]) for name in names}
+    for before, name in pairwise(names):
+        gaps[before] += texts.get(name, 0.0) / cell
+    return cell, gaps, {name: labels[name] for name in differ}
 
 
 def _height(axes: Axes) -> float:

@@ -75,6 +75,18 @@ def test_the_picture(circuit):
     assert "recorded" in text
 
 
+@pytest.mark.parametrize("width", ["60mm", "180mm"])
+def test_the_picture_names_the_units_of_each_grid(circuit, width):
+    """Names of neurons and of the output stand at their own rows, and each grid has its title."""
+    path = circuit / "circuit.toml"
+    path.write_text(CIRCUIT + 'outputs = ["lick"]\n')
+    words = ("--what", "units", "--what", "outputs", "--plot", "p.svg", "--width", width)
+    assert call("record", "circuit.toml", *words) == 0
+    text = (circuit / "p.svg").read_text()
+    for name in ("PV", "SST", "VIP", "E", "lick", "hidden units", "outputs"):
+        assert f">{name}</text>" in text
+
+
 def test_what_is_not_determined_is_said(circuit, capsys):
     """The one output has four labels, nine weights learn: try the units."""
     assert call("record", "circuit.toml") == 0
