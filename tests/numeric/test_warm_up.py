@@ -13,15 +13,15 @@ from numeric import warm_up
 
 @pytest.mark.parametrize("group", ["inputs", "certification"])
 def test_a_group_compiles_here(group, capsys):
-    """Asked for by name a group runs in this process, silently."""
-    assert warm_up.main([group]) == 0
+    """Asked for so a group runs in this process, silently."""
+    assert warm_up.main(["--here", group]) == 0
     assert capsys.readouterr() == ("", "")
 
 
 _SEARCHES = """
 from numeric import warm_up
 from numeric.relu import cells_kernel, pairs_kernel
-warm_up.main(["relu"])
+warm_up.main(["--here", "relu"])
 assert pairs_kernel.search.signatures and cells_kernel.search.signatures
 """
 
@@ -50,3 +50,16 @@ def test_each_group_has_its_process(monkeypatch, capsys):
     assert warm_up.main([]) == 1
     assert sorted(seen) == sorted(warm_up.GROUPS)
     assert capsys.readouterr().err == "relu: no room\n"
+
+
+def test_only_the_groups_that_are_named(monkeypatch):
+    """The demo compiles what it runs."""
+    seen = []
+
+    def run(command, **_):
+        seen.append(command[-2:])
+        return Ended(0, b"", "")
+
+    monkeypatch.setattr(warm_up, "run_program", run)
+    assert warm_up.main(["chain"]) == 0
+    assert seen == [["--here", "chain"]]
