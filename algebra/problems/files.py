@@ -313,7 +313,10 @@ def _matrix_file(
             f"`{name}` ({shown(text)}) must be {what}, or the name of a .csv or .npy file"
         )
     if folder is None:
-        raise InputError(f"`{name}` ({shown(text)}) names a file, and there is none beside: {what}")
+        raise InputError(
+            f"`{name}` ({shown(text)}) names a file, and there is no folder to read it from: "
+            f"give {what}"
+        )
     try:
         if path.exists() and not (path.is_file() or path.is_dir()):
             raise InputError("it is no regular file")

@@ -120,7 +120,7 @@ def shallow() -> mp.Problem:
 
 
 UNFINISHED = {
-    "inspect": lambda: mp.inspect(mp.Problem(spread(32).network, {"W": "all"}), timeout=1.0),
+    "inspect": lambda: mp.inspect(mp.Problem(spread(32).network, {"W": "all"}), timeout=0.3),
     "decide": lambda: mp.decide(shallow(), timeout=1.0),
     "design": lambda: mp.design(spread(32), goal="maximal", caps={"row": 9}, timeout=1.0),
     "repair": lambda: mp.repair(spread(32), timeout=1.0),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from matchprob.io.sizes import check_dpi, inches
 from matchprob.report.drawing import style
 from matchprob.report.drawing.paint import PICTURES, figure_of, write
 from tests.matchprob.legible import faults
+from tests.onnx_models import save
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
 LARGE = mp.LinearRNN(n=9, T=3, b=1, d=3, m=3)
@@ -26,6 +29,14 @@ MISSED = mp.Problem(
     mp.LinearRNN(n=4, T=2, b=2, d=2, m=4),
     {"W": [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]},
 )
+
+
+def of_model(verb):
+    """A verb's result for a model in a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        return verb(save("mlp_tanh", Path(folder)), lora=(1, 2))
+
+
 RELU = mp.Problem(mp.ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [1, 0]]})
 WIDE = mp.Problem(mp.LinearRNN(n=70, T=2, b=1, d=1, m=2), {"W": np.eye(70, dtype=int)})
 MADE = {
@@ -57,6 +68,8 @@ MADE = {
     "construct, by depth": lambda: mp.construct_by_depth([[[1, 2], [3, 4]]]),
     "profile": lambda: mp.profile(DIAGONAL, OTHER, trials=30),
     "train": lambda: mp.train(DIAGONAL, 6, steps=50),
+    "capacity": lambda: of_model(mp.capacity),
+    "dimension": lambda: mp.dimension(mp.LinearFeedForward(q=2, widths=(1,), d=2, m=2)),
 }
 
 
