@@ -7,6 +7,7 @@ derivatives       Forward-mode derivatives over GF(p): matrices of dual numbers 
 enclosed          All solutions of an instance in disjoint balls, none real
 evidence          Evidence for a verdict: written as plain data, read with exact types
 inspect           Inspection: which equations an allocation leads to, and how they hang together
+minimal_polynomials  Minimal polynomials over Q of the weights of solutions
 reachable         Is the teacher itself among the students?  A rule for MP = 1, with its proof
 recount           The generic root count made again, by other routes: for verification
 rows              What the rows of a recurrent matrix ask of its powers: N by minors

@@ -24,6 +24,8 @@ from numeric.studies.study import Study, shared
 from numeric.studies.together import run_together
 
 if TYPE_CHECKING:
+    from flint import fmpz_poly
+
     from numeric.certification.enclosures import Enclosure
 
 Advance = Callable[[InstanceCount], None]
@@ -133,6 +135,41 @@ def enclosures(found: CountResult) -> list[list[Enclosure | None]]:
     from numeric.certification.enclosures import enclosures as enclose
 
     return enclose(found)
+
+
+def minimal_polynomials(found: CountResult) -> list[list[tuple[fmpz_poly, ...] | None]]:
+    """The minimal polynomial over Q of each learnable weight of each real solution.
+
+    Parameters
+    ----------
+    found : CountResult
+        From `count` by the engine ``exact``, which one's own instance of a network whose
+        equations are polynomials is counted by.
+
+    Returns
+    -------
+    list of list of tuple of fmpz_poly or None
+        For each instance, for each of its `solutions`, one polynomial for each weight: irreducible,
+        with integer coefficients without a common divisor.  None where another engine counted, or
+        numbers become too long.
+
+    Examples
+    --------
+    A weight with w² = 2:
+
+    >>> import matchprob as mp
+    >>> problem = mp.Problem(mp.LinearRNN(n=1, T=2, b=1, d=1, m=1), {"W": [[1]]})
+    >>> own = {
+    ...     "weights": {"B": [[1]], "D": [[1]]},
+    ...     "samples": {"X": [[1], [0]]},
+    ...     "labels": {"Y": [[2]]},
+    ... }
+    >>> mp.minimal_polynomials(mp.count(problem, instance=own))
+    [[(x^2 + (-2),), (x^2 + (-2),)]]
+    """
+    from numeric.engines.exact import weight_polynomials
+
+    return weight_polynomials(found)
 
 
 def estimate(

@@ -70,16 +70,17 @@ def count(
             for c in found.instances
         ]
         boxes = verbs.enclosures(found)
-        for entry, own, around in zip(data["instances"], costs, boxes, strict=True):
+        polynomials = verbs.minimal_polynomials(found)
+        for entry, *own in zip(data["instances"], costs, boxes, polynomials, strict=True):
             entry["solutions"] = [
-                {**cost.to_dict(), **enclosure_data(box)}
-                for cost, box in zip(own, around, strict=True)
+                {**cost.to_dict(), **enclosure_data(box, over_q)}
+                for cost, box, over_q in zip(*own, strict=True)
             ]
 
     def show(page: Console) -> None:
         print_counts(page, found)
         if costs is not None:
-            print_enclosures(page, found, boxes)
+            print_enclosures(page, found, boxes, polynomials)
             print_solutions(page, found, costs)
 
     answer(data, why, question.names, show, as_json=shown.as_json)

@@ -7,31 +7,45 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from algebra.linear.minimal_polynomials import text_of
 from algebra.networks.limits import plural
 from matchprob.report.tables import table
 from numeric.counts import CountResult
 from numeric.instances import draw_instance
 
 if TYPE_CHECKING:
+    from flint import fmpz_poly
+
     from numeric.certification.enclosures import Enclosure
 
-# Weights of one instance that are written out, and characters of an end.
-_MOST_WEIGHTS, _WIDEST_END = 40, 24
+# Weights of one instance that are written out, and characters of an end and of a polynomial.
+_MOST_WEIGHTS, _WIDEST_END, _WIDEST_POLYNOMIAL = 40, 24, 32
 _HOW = {
     "rational": "in rationals: each box holds this solution and no other",
     "certified": "by Krawczyk's test: each box holds exactly one solution, a real one",
 }
 
 
-def enclosure_data(found: Enclosure | None) -> dict[str, Any]:
-    """The ends as texts that say exactly them, for ``--json``; None where none is proved."""
+def enclosure_data(
+    found: Enclosure | None, polynomials: Sequence[fmpz_poly] | None
+) -> dict[str, Any]:
+    """The ends as texts that say exactly them, for ``--json``; None where none is proved.
+
+    With them the minimal polynomials of the weights, where they are known.
+    """
+    over_q = None if polynomials is None else [text_of(own) for own in polynomials]
     if found is None:
-        return {"intervals": None, "enclosed": None}
-    return {"intervals": found.texts(), "enclosed": found.how}
+        return {"intervals": None, "enclosed": None, "minimal_polynomials": over_q}
+    return {
+        "intervals": found.texts(), "enclosed": found.how, "minimal_polynomials": over_q,
+    }  # fmt: skip
 
 
 def print_enclosures(
-    out: Console, found: CountResult, boxes: Sequence[Sequence[Enclosure | None]]
+    out: Console,
+    found: CountResult,
+    boxes: Sequence[Sequence[Enclosure | None]],
+    polynomials: Sequence[Sequence[tuple[fmpz_poly, ...] | None]],
 ) -> None:
     """One line for each weight of each real solution."""
     how = sorted({one.how for own in boxes for one in own if one is not None})
@@ -40,12 +54,13 @@ def print_enclosures(
     out.print()
     for word in how:
         out.print(f"real solutions enclosed {_HOW[word]}")
+    over_q = ("root of, over Q",) * any(map(any, polynomials))
     grid = table(
-        "instance", "solution", "weight", "at least", "at most",
+        "instance", "solution", "weight", "at least", "at most", *over_q,
         right=("instance", "solution", "at least", "at most"),
     )  # fmt: skip
     left_out = 0
-    for count, own in zip(found.instances, boxes, strict=True):
+    for count, own, known in zip(found.instances, boxes, polynomials, strict=True):
         if not own:
             continue
         assert found.problem is not None
@@ -56,9 +71,12 @@ def print_enclosures(
                 grid.add_row(*place, "not certified", "–", "–")
                 continue
             left_out += max(0, len(cells) - _MOST_WEIGHTS)
-            for (name, i, j), ends in list(zip(cells, one.texts(), strict=True))[:_MOST_WEIGHTS]:
-                low, high = map(_short, ends)
-                grid.add_row(*place, f"{name}[{i},{j}]", low, high)
+            roots_of = known[k - 1] or ()
+            for c, ((name, i, j), ends) in enumerate(zip(cells, one.texts(), strict=True)):
+                if c == _MOST_WEIGHTS:
+                    break
+                last = (_short_polynomial(roots_of[c]),) if roots_of else ()
+                grid.add_row(*place, f"{name}[{i},{j}]", *map(_short, ends), *last)
                 place = ("", "")
     out.print(grid)
     if left_out:
@@ -68,3 +86,12 @@ def print_enclosures(
 def _short(text: str) -> str:
     """A long fraction is cut: --json has it whole."""
     return text if len(text) <= _WIDEST_END else text[: _WIDEST_END - 1] + "…"
+
+
+def _short_polynomial(polynomial: fmpz_poly) -> str:
+    """A minimal polynomial, or of a long one what it is like: --json has it whole."""
+    text = text_of(polynomial)
+    if len(text) <= _WIDEST_POLYNOMIAL:
+        return text
+    digits = max(len(str(abs(int(c)))) for c in polynomial.coeffs())
+    return f"degree {polynomial.degree()}, up to {plural(digits, f'{digits} digit')}"

@@ -13,24 +13,32 @@ one, the system is solved again without deferring blocks, so that every solution
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+from flint import fmpz_poly
 
 from algebra.linalg.rational import nearest_double
+from algebra.linear.minimal_polynomials import minimal_polynomials
 from algebra.polynomials.msolve.process import MsolveDied, MsolveFailed, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
-from algebra.polynomials.real_roots import RealRoots
+from algebra.polynomials.parametrization import Box, are_disjoint
+from algebra.polynomials.real_roots import RealRoots, elementary_roots
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem
 from algebra.systems.enclosure import weight_boxes
 from algebra.systems.instances import rational_core
 from algebra.time_limits import check_time
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.counts import COMPLETE, UNDETERMINED, CountResult, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, OneByOne, engine
 from numeric.instances import Instance
 from numeric.phcpy.floating_core import FloatingCore
+
+_NAME = "exact"
+# Complex solutions beyond which a core is not solved again for minimal polynomials.
+_MOST_COMPLEX = 40
 
 
 def exact_core(instance: Instance, *, defer: bool = True) -> CoreSystem:
@@ -135,6 +143,60 @@ class ExactEngine(OneByOne):
         )
 
 
+def weight_polynomials(found: CountResult) -> list[list[tuple[fmpz_poly, ...] | None]]:
+    """For each count, the minimal polynomials over Q of the weights of each of its solutions.
+
+    The core is solved again.  Its solutions are those of the count where each box of either meets
+    one box of the other: boxes of one instance are disjoint, and each holds one solution.
+
+    Parameters
+    ----------
+    found : CountResult
+        It knows its instances, or its problem.
+
+    Returns
+    -------
+    list of list of tuple of fmpz_poly or None
+        For each solution one for each learnable weight, in the allocation's order.  None where the
+        count is none of this engine, or numbers are too long.
+    """
+    out: list[list[tuple[fmpz_poly, ...] | None]] = []
+    for count in found.instances:
+        own = None
+        is_small = count.complex is not None and count.complex <= _MOST_COMPLEX
+        if found.engine == _NAME and is_small and len(count.boxes) == len(count.solutions) > 0:
+            own = _polynomials(found.instance(count), count.boxes)
+        out.append([None] * len(count.solutions) if own is None else list(own))
+    return out
+
+
+def _polynomials(
+    instance: Instance, boxes: Sequence[Box]
+) -> tuple[tuple[fmpz_poly, ...], ...] | None:
+    """In the order of the boxes; None where they cannot be had."""
+    for defer in (True, False):
+        check_time()
+        core = exact_core(instance, defer=defer)
+        if not core.consistent:
+            return None
+        try:
+            roots = real_roots(core.equations) if core.equations else elementary_roots([], (), 1)
+        except (MsolveTimeout, MsolveFailed):
+            return None
+        if roots is None or len(core.unknowns) != len(roots.variables):
+            continue
+        again = weight_boxes(core, roots)
+        if again is None:
+            continue
+        place = [[k for k, b in enumerate(again) if not are_disjoint([a, b])] for a in boxes]
+        if sorted(place) != [[k] for k in range(len(again))]:
+            continue
+        polynomials = minimal_polynomials(core, roots)
+        if polynomials is not None:
+            return tuple(polynomials[k] for [k] in place)
+    return None
+
+
 def audit(roots: RealRoots, generic: int | None, square: bool) -> str:
     """What contradicts a count of finitely many solutions; "" where nothing does.
 
@@ -176,7 +238,7 @@ def _weights(core: CoreSystem, roots: RealRoots) -> tuple[tuple[float, ...], ...
 
 @engine(
     EngineInfo(
-        "exact",
+        _NAME,
         {"linear", "polynomial"},
         complete=True,
         needs=("msolve",),

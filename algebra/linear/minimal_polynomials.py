@@ -1,0 +1,219 @@
+"""Minimal polynomials over Q of the weights that solve an instance in rational numbers.
+
+The points of a core are given by the roots t of a squarefree w (`algebra.polynomials.
+parametrization`).  FLINT factors w over Q; the roots of an irreducible factor g are conjugate, and
+so are the solutions that belong to them.  Each learnable weight of these is the image of one
+element a of the field Q[t]/(g), by substitution and, for deferred blocks, by linear equations over
+that field.  Multiplication by a is a linear map over Q of a space whose dimension is the degree of
+g, and the minimal polynomial of that map is the one of a ([1]_, section 4.2): irreducible, and its
+degree divides that of g.
+
+References
+----------
+.. [1] H. Cohen, "A course in computational algebraic number theory", Springer 1993.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_poly
+
+from algebra.polynomials.parametrization import Box, Parametrization, are_disjoint
+from algebra.polynomials.real_roots import RealRoots
+from algebra.systems.core import CoreSystem, affine_in
+from algebra.time_limits import check_time
+
+# Bits of the polynomial whose roots are the points, times its degree: beyond, coefficients of
+# elements of the field are too long.
+_MOST_BITS = 50_000
+
+
+def minimal_polynomials(
+    core: CoreSystem, roots: RealRoots
+) -> tuple[tuple[fmpz_poly, ...], ...] | None:
+    """The minimal polynomial of each learnable weight of each real solution.
+
+    Parameters
+    ----------
+    core : CoreSystem
+        Over the rationals.
+    roots : RealRoots
+        Of its equations; finitely many.
+
+    Returns
+    -------
+    tuple of tuple of fmpz_poly or None
+        One for each real solution, in the order of `roots`, for each weight in the allocation's
+        order; primitive, with a positive leading coefficient.  None where a deferred block is
+        singular at a root, or numbers become too long.
+
+    Examples
+    --------
+    The weight of D w² B X₀ + D w B X₁ = Y with D = B = X₀ = 1, X₁ = 0, Y = 2 is a root of two:
+
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> from algebra.problems.problem import Problem
+    >>> from algebra.polynomials.msolve.solver import real_roots
+    >>> from algebra.systems.instances import rational_core
+    >>> import numpy as np
+    >>> def matrix(*rows):
+    ...     return np.array([[fmpq(x) for x in row] for row in rows], dtype=object)
+    >>> problem = Problem(LinearRNN(n=1, T=2, b=1, d=1, m=1), {"W": [[1]]})
+    >>> weights = {name: matrix([1]) for name in "WBD"}
+    >>> core = rational_core(problem.allocation, weights, matrix([1], [0]), matrix([2]))
+    >>> minimal_polynomials(core, real_roots(core.equations))
+    ((x^2 + (-2),), (x^2 + (-2),))
+    """
+    points = roots.parametrization
+    if points is None:
+        exact = [
+            core.back_substitute([fmpq(x.numerator, x.denominator) for x, _ in box])
+            for box in roots.roots
+        ]
+        solved = [own for own in exact if own is not None]
+        if len(solved) < len(exact):
+            return None
+        return tuple(tuple(fmpz_poly([-w.p, w.q]) for w in own) for own in solved)
+    if points.w.degree() * points.w.height_bits() > _MOST_BITS:
+        return None
+    found: list[tuple[fmpz_poly, ...] | None] = [None] * len(roots.roots)
+    for factor, _ in points.w.factor()[1]:
+        check_time()
+        conjugate = replace(points, w=factor)
+        members = _members(conjugate, roots.roots)
+        if members:
+            weights = _weights(core, conjugate)
+            if weights is None:
+                return None
+            for k in members:
+                found[k] = weights
+    return tuple(own for own in found if own is not None)
+
+
+def _members(points: Parametrization, boxes: Sequence[Box]) -> list[int]:
+    """Which of the boxes, each with one real point, hold those of a parametrization.
+
+    The boxes are closed and disjoint, so small enough boxes around the points meet one each.
+    """
+    precision = 64
+    while True:
+        check_time()
+        found = [
+            [k for k, box in enumerate(boxes) if not are_disjoint([own, box])]
+            for own in points.real_boxes(precision)
+        ]
+        if all(len(own) == 1 for own in found):
+            return [k for own in found for k in own]
+        precision *= 2
+
+
+class _Field:
+    """Q[t]/(g), g irreducible; an element is a polynomial, reduced where `reduced` says so."""
+
+    def __init__(self, g: fmpz_poly) -> None:
+        self.g = fmpq_poly(g)
+        self.degree = int(g.degree())
+
+    @staticmethod
+    def constant(value: Any) -> fmpq_poly:
+        return fmpq_poly([value])
+
+    def reduced(self, element: Any) -> fmpq_poly:
+        return element % self.g
+
+    def inverse(self, element: fmpq_poly) -> fmpq_poly:
+        """Of an element that is not zero."""
+        _, cofactor, _ = element.xgcd(self.g)
+        return cofactor
+
+    def value(self, polynomial: Any, values: Sequence[fmpq_poly]) -> fmpq_poly:
+        """A polynomial with rational coefficients, at elements."""
+        total = fmpq_poly()
+        for monomial, coefficient in polynomial.to_dict().items():
+            check_time()
+            term = fmpq_poly([coefficient])
+            for exponent, value in zip(monomial, values, strict=True):
+                for _ in range(int(exponent)):
+                    term = self.reduced(term * value)
+            total += term
+        return total
+
+    def solve(self, rows: list[list[fmpq_poly]]) -> list[fmpq_poly] | None:
+        """The solution of square linear equations, right sides last; None where singular."""
+        size = len(rows)
+        for column in range(size):
+            check_time()
+            pivot = next((k for k in range(column, size) if rows[k][column]), None)
+            if pivot is None:
+                return None
+            rows[column], rows[pivot] = rows[pivot], rows[column]
+            inverse = self.inverse(rows[column][column])
+            rows[column] = [self.reduced(entry * inverse) for entry in rows[column]]
+            for k, row in enumerate(rows):
+                if k != column and (factor := row[column]):
+                    rows[k] = [
+                        self.reduced(x - factor * y) for x, y in zip(row, rows[column], strict=True)
+                    ]
+        return [row[-1] for row in rows]
+
+    def minimal_polynomial(self, element: fmpq_poly) -> fmpz_poly:
+        """Of an element over Q, without denominators and primitive."""
+        rows, image = [], element
+        for _ in range(self.degree):
+            check_time()
+            coefficients = image.coeffs()
+            rows.append([*coefficients, *[fmpq(0)] * (self.degree - len(coefficients))])
+            image = self.reduced(image * fmpq_poly([0, 1]))
+        return primitive(fmpq_mat(rows).minpoly().numer())
+
+
+def primitive(polynomial: fmpz_poly) -> fmpz_poly:
+    """The polynomial over the common divisor of its coefficients, the leading one positive."""
+    content = polynomial.content()
+    return polynomial / (content if polynomial.leading_coefficient() > 0 else -content)
+
+
+def _weights(core: CoreSystem, points: Parametrization) -> tuple[fmpz_poly, ...] | None:
+    """The minimal polynomials of the weights of conjugate points; None at a singular block."""
+    field = _Field(points.w)
+    divisor = field.inverse(field.reduced(fmpq_poly(points.denominator * points.scale)))
+    point = [field.reduced(fmpq_poly(n) * divisor) for n in points.numerators]
+    values = {k: field.value(e, point) for k, e in zip(core.kept, core.core_images, strict=True)}
+    for block in core.deferred:
+        rows = []
+        for equation in block.equations:
+            constant, row = affine_in(equation, block.unknowns, values, field)
+            rows.append([*map(field.reduced, row), field.reduced(-constant)])
+        solved = field.solve(rows)
+        if solved is None:
+            return None
+        values.update(zip(block.unknowns, solved, strict=True))
+    full = [values[k] for k in range(len(core.stage_unknowns))]
+    images = core.stage_images[: core.system.weights]
+    return tuple(field.minimal_polynomial(field.value(e, full)) for e in images)
+
+
+def text_of(polynomial: fmpz_poly) -> str:
+    """A polynomial in x, in SymPy's notation.
+
+    Examples
+    --------
+    >>> text_of(fmpz_poly([97, -114, 40])), text_of(fmpz_poly([0, -1, 0, 1]))
+    ('40*x**2 - 114*x + 97', 'x**3 - x')
+    """
+    parts = []
+    for degree, coefficient in reversed(list(enumerate(map(int, polynomial.coeffs())))):
+        if coefficient:
+            power = {0: "", 1: "x"}.get(degree, f"x**{degree}")
+            number = str(abs(coefficient))
+            term = "*".join(
+                part for part in (number * (number != "1" or not degree), power) if part
+            )
+            parts.append(("-" if coefficient < 0 else "+", term))
+    if not parts:
+        return "0"
+    (sign, first), *rest = parts
+    return "-" * (sign == "-") + first + "".join(f" {sign} {term}" for sign, term in rest)
