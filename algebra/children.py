@@ -1,5 +1,7 @@
 """Other processes: the one place where they are started, waited for, and ended.
 
+(The page's jobs are forked, by `matchprob.page.zygote`, which is itself started from here.)
+
 A child is the leader of a session of its own, so that Ctrl-C in a terminal reaches only this
 process, which decides what becomes of the child.  What the child starts stays in its process group,
 so that ending the child ends that, too.

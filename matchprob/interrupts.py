@@ -28,9 +28,6 @@ INTERRUPTED = "matchprob: interrupted; nothing was kept\n"
 
 def is_command() -> bool:
     """Whether this process is the command, not somebody's program that imports matchprob."""
-    processes = sys.modules.get("multiprocessing.process")
-    if processes is not None and processes.parent_process() is not None:
-        return False
     name = os.path.basename(sys.argv[0] if sys.argv else "")
     return name in ("matchprob", "matchprob.exe") or sys.orig_argv[1:3] == ["-m", "matchprob"]
 

@@ -34,6 +34,17 @@ LONGEST = 600
 EXCUSE = "One file, though long:"
 
 
+# The only calls that start a process.
+STARTS = {
+    "algebra/children.py": {"subprocess.Popen"},
+    "matchprob/page/zygote.py": {"os.fork"},
+}
+STARTING = re.compile(
+    r"(subprocess|multiprocessing)\.\w+|os\.(fork|forkpty|popen|system|spawn\w+|posix_spawnp?)"
+    r"|asyncio\.create_subprocess_\w+|concurrent\.futures\.ProcessPoolExecutor"
+)
+
+
 def where(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -269,6 +280,39 @@ def test_algebra_is_exact():
     """No floating point in `algebra`, but where it is said why."""
     found = {where(path) for path in MODULES if floats(tree(path))}
     assert {name for name in found if name.startswith("algebra/")} - set(FLOATS) == set()
+
+
+def started(source: ast.AST) -> set[str]:
+    """Calls that start a process, and imports from which only such calls can follow."""
+    called = {ast.unparse(node.func) for node in ast.walk(source) if isinstance(node, ast.Call)}
+    imported = {
+        f"{node.module}.{alias.name}"
+        for node in ast.walk(source)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    return {name for name in called | imported if STARTING.fullmatch(name)}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "subprocess.run(['ls'])",
+        "os.posix_spawn('ls', [], {})",
+        "from subprocess import Popen",
+        "from multiprocessing import Pool",
+        "from concurrent.futures import ProcessPoolExecutor",
+    ],
+)
+def test_a_start_of_a_process_is_seen(source):
+    """However it is written."""
+    assert started(ast.parse(source))
+
+
+def test_processes_start_in_one_place():
+    """Children are started by `algebra.children`; the page's jobs alone are forked."""
+    found = {where(path): started(tree(path)) for path in MODULES}
+    assert {name: calls for name, calls in found.items() if calls} == STARTS
 
 
 # Modules of algebra that no test imports by name, and through what they are tested.

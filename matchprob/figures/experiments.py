@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
-from multiprocessing import active_children, get_context
 from typing import Any, TypeVar
 
-from algebra.children import LOOK
-from algebra.time_limits import check_time, checked
+from algebra.children import LOOK, call_apart
+from algebra.time_limits import StopRequest, check_time, checked, stoppable
 from matchprob.figures import Run
 from numeric.studies.store import Store
 
@@ -62,18 +61,30 @@ def _map(workers: int, work: Callable[[Task], Result], tasks: Sequence[Task]) ->
     if workers == 1 or len(tasks) < 2:
         yield from map(work, checked(tasks))
         return
-    before = set(active_children())
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-    try:
-        for future in [pool.submit(work, task) for task in tasks]:
-            while not future.done():
-                check_time()
-                wait([future], LOOK)
-            yield future.result()
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        # Nobody waits for what they are at.
-        for child in set(active_children()) - before:
-            child.terminate()
-        raise
-    pool.shutdown()
+    # Each task is computed in a child process; a thread waits for it, and ends it where asked.
+    requests = [StopRequest() for _ in tasks]
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [
+            pool.submit(_compute_apart, request, work, task)
+            for request, task in zip(requests, tasks, strict=True)
+        ]
+        try:
+            for future in futures:
+                while not future.done():
+                    check_time()
+                    wait([future], LOOK)
+                yield future.result()
+        finally:
+            # Nobody waits for what is left.
+            for request in requests:
+                request.make()
+
+
+def _compute_apart(request: StopRequest, work: Callable[[Task], Result], task: Task) -> Result:
+    with stoppable(request):
+        return call_apart(_call, work, task)
+
+
+def _call(work: Callable[[Task], Result], task: Task) -> Result:
+    """For `call_apart`, which knows functions by their names: `work` may be a partial."""
+    return work(task)

@@ -23,7 +23,7 @@ from algebra.children import end_child, start_child
 from algebra.errors import Unfinished
 from numeric.studies.workers import receive, send
 
-# Seconds that a job has to put together what it knows before it is killed.
+# Seconds that a cancelled job has to put together what it knows before it is killed.
 PATIENCE = 0.6
 _ROOT = str(Path(__file__).resolve().parents[2])
 
@@ -95,7 +95,8 @@ class Job:
         self._lock = threading.Lock()
         self._pid = 0
         self._wanted = True
-        self._started = threading.Event()
+        # Signals for a process whose number is not known yet.
+        self._due: list[signal.Signals] = []
         self._over = threading.Event()
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -109,31 +110,42 @@ class Job:
         return self._over.wait(seconds)
 
     def cancel(self) -> None:
-        """End it within a second; what it knows by then is told."""
-        if self._over.is_set():
-            return
+        """End it within a second of its start; what it knows by then is passed on.
+
+        It does not wait for that.
+        """
         self._wanted = False
         self._signal(signal.SIGINT)
-        timer = threading.Timer(PATIENCE, self._signal, [signal.SIGKILL])
-        timer.daemon = True
-        timer.start()
 
     def kill(self) -> None:
-        """End it now; nothing more is told of it but its end."""
+        """End it now, or as soon as it has started; none of its events is passed on any more.
+
+        It does not wait for that.
+        """
         self._wanted = False
         self._listener = _nothing
-        threading.Thread(target=self._signal, args=[signal.SIGKILL], daemon=True).start()
+        self._signal(signal.SIGKILL)
 
-    def _signal(self, number: int) -> None:
-        # A fork says who it is in its first words.
-        self._started.wait(5.0)
+    def _signal(self, number: signal.Signals) -> None:
+        """Send a signal now, or with the process's first event, which gives its number."""
         with self._lock:
-            if self._over.is_set() or not self._pid:
-                return
+            self._due.append(number)
+            self._send_due()
+
+    def _send_due(self) -> None:
+        """Send what is due, where that can be; the lock is held."""
+        if self._over.is_set() or not self._pid:
+            return
+        for number in self._due:
             # The interrupt is for the job itself; the end is for all that it started.
             send_to = os.kill if number == signal.SIGINT else os.killpg
             with suppress(OSError):
                 send_to(self._pid, number)
+            if number == signal.SIGINT:
+                timer = threading.Timer(PATIENCE, self._signal, [signal.SIGKILL])
+                timer.daemon = True
+                timer.start()
+        self._due.clear()
 
     def _listen(self) -> None:
         is_ended = has_failed = False
@@ -144,8 +156,9 @@ class Job:
                 # EOF, or half a message of a job that was killed.
                 break
             if event["event"] == "started":
-                self._pid = event["pid"]
-                self._started.set()
+                with self._lock:
+                    self._pid = event["pid"]
+                    self._send_due()
                 continue
             is_ended = event["event"] == "ended"
             has_failed = has_failed or event["event"] == "failed"
@@ -159,7 +172,6 @@ class Job:
         self._listener({"event": "ended"})
         with self._lock:
             self._over.set()
-        self._started.set()
         # A signal may be on its way to one that was not wanted any more.
         if is_ended and self._wanted and not has_failed:
             self._keep(self._worker)

@@ -24,6 +24,7 @@ from contextlib import suppress
 from typing import Any
 
 from algebra.errors import InputError, Unfinished
+from algebra.time_limits import Interrupted, StopRequest, stoppable
 from matchprob.page.workshop import LOADED
 from numeric.studies.workers import receive, send
 
@@ -143,14 +144,13 @@ def _end_with_parent() -> None:
 
 def _work(handle: int) -> None:
     """One job after the other, in the fork, until nobody asks any more."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
     connection = socket.socket(fileno=handle)
     stream: Any = connection.makefile("rwb")
     is_first = True
     while True:
         try:
             ask: dict[str, Any] = receive(stream)
-        except (EOFError, OSError, KeyboardInterrupt):
+        except (EOFError, OSError):
             return
         # Somebody waits for a verdict; the rest leaves the machine to who works at it.
         if is_first and ask["job"] not in ("answer", "verdict"):
@@ -160,20 +160,27 @@ def _work(handle: int) -> None:
 
 
 def _do(ask: dict[str, Any], stream: Any) -> None:
-    """One job; whatever becomes of it is told."""
+    """One job; whatever becomes of it is sent as events.
+
+    SIGINT, which cancels it, makes a `StopRequest` from before the first event, which says where to
+    send it.  So nothing is broken off but at a `check_time` of the job: not the loading of a
+    module, nor that of a kernel.  A job that does not ask in time is killed by the workshop.
+    """
     import matchprob.page.jobs as jobs
 
+    request = StopRequest()
+    signal.signal(signal.SIGINT, lambda number, frame: request.make())
     send(stream, {"event": "started", "pid": os.getpid()})
 
     def tell(event: dict[str, Any], found: Any = None) -> None:
         send(stream, {**event, "found": found})
 
     try:
-        with jobs.watched(tell) as told:
+        with stoppable(request), jobs.watched(tell) as told:
             jobs.JOBS[ask["job"]](ask, told)
     except (InputError, Unfinished) as error:
         tell({"event": "failed", "text": str(error)})
-    except KeyboardInterrupt:
+    except Interrupted:
         tell({"event": "stopped"})
     except MemoryError:
         tell({"event": "failed", "text": "there is not enough memory for this: try a smaller net"})

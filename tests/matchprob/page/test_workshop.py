@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -11,7 +12,8 @@ import time
 
 import pytest
 
-from matchprob.page.workshop import Workshop
+from matchprob.page.workshop import Job, Workshop, _Worker
+from numeric.studies.workers import send
 
 NET = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
 
@@ -113,6 +115,63 @@ def test_bad_input_and_bugs_are_words(workshop):
     job, events = work(workshop, job="no such job")
     assert job.wait(PATIENT)
     assert any("this is a bug" in e.get("text", "") for e in events)
+
+
+@pytest.fixture
+def unstarted():
+    """Runs a program as a job that has not sent its first event; gives what sends it, and both."""
+    made = []
+
+    def run(program):
+        process = subprocess.Popen(
+            [sys.executable, "-c", program], stdout=subprocess.PIPE, start_new_session=True
+        )
+        ours, theirs = socket.socketpair()
+        made.append((process, theirs))
+        assert process.stdout.readline() == b"ready\n"
+
+        def start():
+            send(theirs.makefile("wb"), {"event": "started", "pid": process.pid})
+
+        return Job(_Worker(ours), lambda event: None, lambda worker: None), process, start
+
+    yield run
+    for process, theirs in made:
+        theirs.close()
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+_SLEEP = "import time; print('ready', flush=True); time.sleep(600)"
+
+
+def test_a_kill_waits_for_the_job_not_its_caller(unstarted):
+    """A job that is killed before its first event is killed with it, however late that comes."""
+    job, process, start = unstarted(_SLEEP)
+    job.kill()
+    assert process.poll() is None
+    start()
+    assert process.wait(PATIENT) == -signal.SIGKILL
+
+
+def test_a_cancel_waits_for_the_job_not_its_caller(unstarted):
+    """A job that is cancelled before its first event is interrupted with it, and has its grace."""
+    asks = "import signal; signal.signal(signal.SIGINT, lambda *_: exit(7));"
+    job, process, start = unstarted(asks + _SLEEP)
+    job.cancel()
+    assert process.poll() is None
+    start()
+    assert process.wait(PATIENT) == 7
+
+
+def test_a_job_that_does_not_stop_is_killed(unstarted):
+    """After the grace, which begins with the interrupt."""
+    ignores = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN);"
+    job, process, start = unstarted(ignores + _SLEEP)
+    start()
+    job.cancel()
+    assert process.wait(PATIENT) == -signal.SIGKILL
 
 
 def long_study(workshop):

@@ -1,0 +1,90 @@
+"""A cancelled job stops where nothing is half done, at any moment, without a traceback."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+
+import pytest
+
+from algebra.time_limits import check_time
+from matchprob.page import jobs
+from matchprob.page.zygote import _do
+from numeric.studies.workers import receive
+
+
+class Interrupting(io.BytesIO):
+    """Sends SIGINT to this process with one of the messages written to it."""
+
+    def __init__(self, at):
+        super().__init__()
+        self.left = at
+
+    def write(self, data):
+        written = super().write(data)
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+        self.left -= 1
+        return written
+
+
+@pytest.fixture
+def done(monkeypatch):
+    """Does a job that is a function of `tell`; gives the names of its events."""
+    before = signal.getsignal(signal.SIGINT)
+
+    def run(job, stream=None):
+        stream = stream or io.BytesIO()
+        monkeypatch.setitem(jobs.JOBS, "verdict", lambda ask, tell: job(tell))
+        _do({"job": "verdict"}, stream)
+        stream.seek(0)
+        events = []
+        while stream.tell() < len(stream.getvalue()):
+            events.append(receive(stream)["event"])
+        return events
+
+    yield run
+    signal.signal(signal.SIGINT, before)
+
+
+def asking(tell):
+    """A job that can be stopped at two places, and has an event between them."""
+    check_time()
+    tell({"event": "result"})
+    check_time()
+
+
+@pytest.mark.parametrize(
+    ("at", "events"),
+    [
+        (0, ["started", "stopped", "ended"]),
+        (1, ["started", "result", "stopped", "ended"]),
+        (2, ["started", "result", "ended"]),
+    ],
+)
+def test_a_cancel_at_any_event(done, capfd, at, events):
+    """Be it the first: the job stops where it asks next, and nothing is printed."""
+    assert done(asking, Interrupting(at)) == events
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_cancel_breaks_nothing_off(done):
+    """Where the job does not ask, as while a kernel is unpickled, it goes on."""
+
+    def job(tell):
+        os.kill(os.getpid(), signal.SIGINT)
+        tell({"event": "result"})
+
+    assert done(job) == ["started", "result", "ended"]
+
+
+def test_a_cancel_is_for_one_job(done):
+    """The next job of the process is not stopped by it."""
+
+    def late(tell):
+        tell({"event": "result"})
+        os.kill(os.getpid(), signal.SIGINT)
+
+    assert done(late) == ["started", "result", "ended"]
+    assert done(asking) == ["started", "result", "ended"]
