@@ -3,11 +3,13 @@
 import copy
 import json
 
+import numpy as np
 import pytest
+from flint import acb, arb, fmpq
 
 from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.families import certify, verify
-from algebra.linear.enclosed import PLACE, check_enclosed, enclosed_evidence
+from algebra.linear.enclosed import PLACE, _Equations, check_enclosed, enclosed_evidence
 from algebra.linear.evidence import read_enclosed
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
@@ -50,6 +52,25 @@ def test_genuine_evidence_is_proved(ring):
     for problem, (count, data) in ((RING, ring), (MORE, evidence_of(MORE))):
         assert count % 2 == 0
         assert {status for _, status, _ in said(problem, data, count)} == {PROVED}
+
+
+def test_derivatives_by_the_read_out():
+    """Where the read-out learns too, whose derivatives are whole numbers, solutions are enclosed."""
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    problem = Problem(net, {"W": [[1, 0], [0, 0]], "D": [[0, 1]]})
+    teacher = {
+        name: np.array([[fmpq(2 * i + j + 1, 3) for j in range(c)] for i in range(r)])
+        for name, (r, c) in net.shapes.items()
+    }
+    X = np.array([[fmpq(1), fmpq(2)], [fmpq(-1), fmpq(1, 2)]])
+    equations = _Equations(problem, teacher, X, net.forward(teacher, X), [(0, 0), (0, 1)])
+    solution = [acb(arb(teacher[name][i, j])) for name, i, j in problem.allocation.cells]
+    residual, jacobian = equations.at(solution)
+    assert all(entry.contains(0) for entry in residual.entries())
+    assert not jacobian.det().contains(0)
+    box = equations.enclose([x + acb(1e-9) for x in solution])
+    assert box is not None
+    assert all(abs(x - y) <= q for x, y, q in zip(solution, *box, strict=True))
 
 
 def real_points(data):
