@@ -55,7 +55,7 @@ def test_genuine_evidence_is_proved(ring):
 
 
 def test_derivatives_by_the_read_out():
-    """Where the read-out learns too, whose derivatives are whole numbers, solutions are enclosed."""
+    """Solutions are enclosed where the read-out learns, whose derivatives are whole numbers."""
     net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
     problem = Problem(net, {"W": [[1, 0], [0, 0]], "D": [[0, 1]]})
     teacher = {
