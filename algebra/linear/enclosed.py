@@ -230,7 +230,7 @@ class _Equations:
 def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Of matrices of balls and integers, by python-flint; derivatives by the read-out are whole."""
     left, right = (
-        acb_mat(*x.shape, [v if isinstance(v, acb) else acb(int(v)) for v in x.flat])
+        acb_mat(x.shape[0], x.shape[1], [v if isinstance(v, acb) else acb(int(v)) for v in x.flat])
         for x in (a, b)
     )
     out = np.empty(a.shape[0] * b.shape[1], dtype=object)
