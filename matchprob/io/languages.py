@@ -87,6 +87,11 @@ def _infix(terms: Mapping[tuple[int, ...], Any], names: Sequence[str], power: st
     return text.removeprefix(" + ").replace(" - ", "-", int(text.startswith(" - ")))
 
 
+def _listed(equations: Sequence[Any], names: Sequence[str], power: str) -> str:
+    """Equations with whole coefficients, one a line, between commas."""
+    return ",\n".join("    " + _infix(integral(e), names, power) for e in equations)
+
+
 def spoken(unknown: str) -> str:
     """``W_0_1`` as ``W[0,1]``."""
     name, i, j = unknown.rsplit("_", 2)
@@ -124,7 +129,7 @@ def _julia(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], h
 def _macaulay2(
     names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str
 ) -> str:
-    body = ",\n".join("    " + _infix(integral(e), names, "^") for e in equations)
+    body = _listed(equations, names, "^")
     comments = "".join(f"-- {line}\n" for line in _told(names, own))
     return (
         f"-- {head}\n{comments}"
@@ -134,7 +139,7 @@ def _macaulay2(
 
 
 def _singular(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
-    body = ",\n".join("    " + _infix(integral(e), names, "^") for e in equations)
+    body = _listed(equations, names, "^")
     comments = "".join(f"// {line}\n" for line in _told(names, own))
     return (
         f"// {head}\n{comments}"
@@ -144,7 +149,7 @@ def _singular(names: Sequence[str], own: Sequence[str], equations: Sequence[Any]
 
 
 def _magma(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
-    body = ",\n".join("    " + _infix(integral(e), names, "^") for e in equations)
+    body = _listed(equations, names, "^")
     return (
         f"// {head}\n"
         f'R<{", ".join(names)}> := PolynomialRing(RationalField(), {len(names)}, "grevlex");\n'
@@ -155,7 +160,7 @@ def _magma(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], h
 
 
 def _sage(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
-    body = ",\n".join("    " + _infix(integral(e), names, "**") for e in equations)
+    body = _listed(equations, names, "**")
     return (
         f"# {head}\nfrom sage.all import QQ, PolynomialRing\n\n"
         f"R = PolynomialRing(QQ, {len(names)}, {list(names)}, order='degrevlex')\n"
@@ -166,7 +171,7 @@ def _sage(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], he
 
 
 def _sympy(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
-    body = ",\n".join("    " + _infix(integral(e), names, "**") for e in equations)
+    body = _listed(equations, names, "**")
     return (
         f'"""{head}"""\n\nfrom sympy import symbols\n\n'
         f"unknowns = [{', '.join(names)}] = symbols({list(names)})\n"
