@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from matchprob.api.estimate import enclosures as enclosures
     from matchprob.api.estimate import estimate as estimate
     from matchprob.api.estimate import minimal_polynomials as minimal_polynomials
+    from matchprob.api.estimate import monodromy_group as monodromy_group
     from matchprob.api.identify import dimension as dimension
     from matchprob.api.identify import identify as identify
     from matchprob.api.modules import from_torch as from_torch
@@ -121,7 +122,9 @@ _HOMES = {
         "normalization_entries"
     ),
     "matchprob.api.designs.design": "design",
-    "matchprob.api.estimate": "compare constrain count enclosures estimate minimal_polynomials",
+    "matchprob.api.estimate": (
+        "compare constrain count enclosures estimate minimal_polynomials monodromy_group"
+    ),
     "matchprob.api.equations.export": "export",
     "matchprob.api.identify": "dimension identify",
     "matchprob.api.modules": "from_torch to_torch",

@@ -2,6 +2,7 @@ r"""Polynomial rings, ideals and their points; it knows no network.
 
 msolve/          The msolve program: text, process, answers
 parametrization  Rational parametrizations of finitely many points, proved and evaluated exactly
+permutation_groups  The group that permutations of N points generate: order, blocks, solvability
 points           The points of a zero-dimensional radical ideal over GF(p), all at once
 quadratic        Polynomials of degree at most two over GF(p), as arrays of terms
 quotient         The algebra of finitely many points modulo a prime: units, values, systems

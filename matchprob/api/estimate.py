@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from algebra.errors import InputError
 from algebra.problems.constraints import Constraints
-from algebra.time_limits import OutOfTime, limit_until, moment_after, positive_seconds, within
+from algebra.time_limits import (
+    OutOfTime,
+    limit_until,
+    limited,
+    moment_after,
+    positive_seconds,
+    within,
+)
 from matchprob.api.given import Given, as_instance, count_given
 from matchprob.api.question import Question, as_problem, check_common, stem_of
 from matchprob.io.progress import watched
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
     from flint import fmpz_poly
 
     from numeric.certification.enclosures import Enclosure
+    from numeric.tracking.monodromy_group import MonodromyGroup
 
 Advance = Callable[[InstanceCount], None]
 
@@ -170,6 +178,47 @@ def minimal_polynomials(found: CountResult) -> list[list[tuple[fmpz_poly, ...] |
     from numeric.engines.exact import weight_polynomials
 
     return weight_polynomials(found)
+
+
+def monodromy_group(found: CountResult, *, timeout: float = math.inf) -> MonodromyGroup:
+    """The monodromy group of the solutions that were counted: how they can be solved for.
+
+    Parameters
+    ----------
+    found : CountResult
+        From `count`, of a linear network with as many weights as equations; one instance is enough.
+    timeout : float, optional
+        Seconds.
+
+    Returns
+    -------
+    MonodromyGroup
+        Its order, its blocks and whether it is solvable, with what each rests on.
+
+    Raises
+    ------
+    InputError
+        Where the solutions are not finitely many, or N is not known.
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> diagonal = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+    >>> mp.monodromy_group(mp.count(diagonal, 1)).group.order
+    2
+    """
+    # Path tracking's kernels are loaded only where paths are followed.
+    from numeric.engines.homotopy import group_of_solutions
+
+    problem, N = found.problem, found.generic_root_count
+    if problem is None or problem.is_random or N is None or N < 1:
+        raise InputError(
+            f"`found` has the generic root count N = {'unknown' if N is None else N}: a monodromy "
+            "group needs a fixed allocation that is not minimal, with as many weights as "
+            "equations, and N within reach"
+        )
+    with limited(positive_seconds(timeout, "timeout")):
+        return group_of_solutions(problem, N, found.root_count_source, found.seed)
 
 
 def estimate(

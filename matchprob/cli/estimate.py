@@ -36,6 +36,14 @@ def count(
         bool,
         typer.Option("--solutions", help="Show each real solution, enclosed, and what it costs."),
     ] = False,
+    monodromy: Annotated[
+        bool,
+        typer.Option(
+            "--monodromy",
+            help="Show the monodromy group of the solutions: its order, its blocks, and whether "
+            "formulas with radicals can give them.",
+        ),
+    ] = False,
     instance: InstanceFile = None,
     shown: Shown,
 ) -> None:
@@ -46,7 +54,7 @@ def count(
     from matchprob.io import files
     from matchprob.io.progress import progress
     from matchprob.report.enclosures import enclosure_data, print_enclosures
-    from matchprob.report.estimate import print_counts, print_solutions
+    from matchprob.report.estimate import print_counts, print_group, print_solutions
 
     files.check_outputs([problem, *([instance] if instance else [])], plot=shown.plot)
     question = as_problem(problem)
@@ -77,8 +85,15 @@ def count(
                 for cost, box, over_q in zip(*own, strict=True)
             ]
 
+    group = None
+    if monodromy:
+        group = verbs.monodromy_group(found, timeout=asked.keywords()["timeout"])
+        data["monodromy"] = group.to_dict()
+
     def show(page: Console) -> None:
         print_counts(page, found)
+        if group is not None:
+            print_group(page, group)
         if costs is not None:
             print_enclosures(page, found, boxes, polynomials)
             print_solutions(page, found, costs)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from algebra.networks.limits import plural
@@ -18,6 +20,9 @@ from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.studies.apart import apart
 from numeric.studies.store import StudyInfo
+
+if TYPE_CHECKING:
+    from numeric.tracking.monodromy_group import MonodromyGroup
 
 
 def percent(found: Estimate) -> str:
@@ -43,6 +48,13 @@ def print_counts(out: Console, found: CountResult) -> None:
             shown = ["–" if v is None else str(v) for v in (c.real, c.complex)]
             grid.add_row(str(c.index), *shown, c.status, Text(c.note))
         out.print(grid)
+
+
+def print_group(out: Console, found: MonodromyGroup) -> None:
+    """The monodromy group and what it means for solving."""
+    out.print(f"monodromy group of the {found.degree} solutions", markup=False)
+    for line in found.statements():
+        out.print(Padding(Text(line), (0, 0, 0, 2)))
 
 
 def print_solutions(

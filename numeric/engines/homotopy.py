@@ -18,8 +18,10 @@ import numpy as np
 from flint import acb
 
 from algebra.errors import InputError
+from algebra.networks.activated import Identical
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.problems.reduction import lowered
 from algebra.time_limits import check_time
 from numeric.certification.krawczyk import (
     FAILED,
@@ -48,6 +50,7 @@ from numeric.tracking.monodromy import (
     StartSystem,
     find_start,
 )
+from numeric.tracking.monodromy_group import MonodromyGroup, monodromy_group, trivial_group
 from numeric.tracking.precise import finish_path
 from numeric.tracking.start_cache import load_start, save_start
 from numeric.tracking.tracker import DONE, Settings, Tracked, track
@@ -396,6 +399,46 @@ class _Job:
         if found.kind[0] != FAILED:
             self.pool.add(found)
             self.suspect[path] = False
+
+
+def group_of_solutions(problem: Problem, root_count: int, source: str, seed: int) -> MonodromyGroup:
+    """The monodromy group of a problem's N solutions.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of a network whose instances this engine counts, with as many weights as equations.
+    root_count : int
+        N.
+    source : str
+        Where N comes from.
+    seed : int
+        The start system and the loops follow from it.
+
+    Raises
+    ------
+    InputError
+        Where the network is not linear, or some of the N solutions were not found.
+    """
+    lowering = lowered(problem)
+    network = problem.network
+    if lowering is not None and isinstance(network.lower(), Identical):
+        problem, lowering = lowering.problem, None
+    if lowering is not None or problem.network.chain() is None:
+        # Other networks' data move on less than the space that paths are followed in.
+        raise InputError(
+            f"`problem` (a {network.title} network) must be a linear network for a monodromy group"
+        )
+    if root_count == 1:
+        return trivial_group(source)
+    solver = HomotopyEngine(problem, root_count=root_count, seed=seed)
+    start = solver.start
+    if start.source == INCOMPLETE:
+        raise InputError(
+            f"only {start.root_count} of {root_count} solutions of a random instance were found: "
+            "no monodromy group; another --seed may do better"
+        )
+    return monodromy_group(solver.chain, start, source, seed=seed)
 
 
 def _certify(chain: Chain, target: Target, roots: np.ndarray) -> Certified:

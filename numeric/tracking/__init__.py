@@ -5,6 +5,7 @@ label_paths  Some complex solutions of one instance, along lines of labels: no N
 label_curve  A curve of instances, cut by hyperplane sections: evaluation and path tracking
 lines        Equivalent instances, and detours around bad ones
 monodromy    Start systems: all roots of one random complex instance, found by monodromy
+monodromy_group  The monodromy group of an allocation's solutions, and what it says about solving
 pade         Simultaneous Padé prediction in lanes: one denominator for all components of a path
 pencils      Pencils of curve sections, and how the sum of a section's points moves along them
 precise      The rest of a path in high precision, for roots near infinity

@@ -41,7 +41,6 @@ def save_start(chain: Chain, seed: int, start: StartSystem) -> Path | None:
         buffer,
         parameters=start.parameters,
         roots=start.roots,
-        permutations=start.permutations,
         head=np.array(head),
     )
     data = buffer.getvalue()
@@ -80,7 +79,6 @@ def load_start(chain: Chain, seed: int, root_count: int | None) -> StartSystem |
             start = StartSystem(
                 parameters=file["parameters"],
                 roots=file["roots"],
-                permutations=file["permutations"],
                 source=head["source"],
                 loops=int(head["loops"]),
             )
@@ -94,7 +92,7 @@ def load_start(chain: Chain, seed: int, root_count: int | None) -> StartSystem |
         return start
     if start.root_count != root_count:
         return None
-    return StartSystem(start.parameters, start.roots, start.permutations, GIVEN, start.loops)
+    return StartSystem(start.parameters, start.roots, GIVEN, start.loops)
 
 
 def _are_roots(chain: Chain, start: StartSystem) -> bool:

@@ -69,6 +69,21 @@ def test_count_and_estimate(problem, capsys):
     assert found["low"] < found["estimate"] < found["high"]
 
 
+def test_monodromy_of_a_count(problem, capsys):
+    """--monodromy adds one key, and refuses an allocation without solutions."""
+    path = problem(DIAGONAL)
+    plain = json_of(capsys, "count", path, "--instances", 1)
+    found = json_of(capsys, "count", path, "--instances", 1, "--monodromy")
+    assert set(found) - set(plain) == {"monodromy"}
+    group = found["monodromy"]
+    assert (group["degree"], group["group"], group["order"]) == (2, "symmetric", "2")
+    assert group["order_is_exact"]
+    assert group["solvable"]
+    minimal = problem(NETWORK + "[learnable]\nW = [[0, 1], [0, 0]]\n")
+    assert call("count", minimal, "--instances", 1, "--monodromy") == 2
+    assert "N = 0" in capsys.readouterr().err
+
+
 def test_readable_output(problem, capsys):
     """Without --json the verbs print tables that name the numbers."""
     path = problem(DIAGONAL)

@@ -9,7 +9,7 @@ from algebra.errors import InputError
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from numeric.chains.chain import make_chain
-from numeric.tracking.monodromy import GIVEN, INCOMPLETE, StartSystem, find_start, match
+from numeric.tracking.monodromy import GIVEN, INCOMPLETE, find_start, match
 from tests.numeric.chains.cases import cases
 
 CASES = cases()
@@ -24,8 +24,6 @@ def test_all_roots_are_found(allocation, roots):
     assert (start.root_count, start.source) == (roots, GIVEN)
     for root in start.roots:
         assert np.abs(chain.residual_at(start.parameters, root)).max() < 1e-8
-    for permutation in start.permutations:
-        assert sorted(permutation) == list(range(roots))
 
 
 def test_too_small_a_count_is_refused():
@@ -60,15 +58,6 @@ def test_match_tells_roots_apart():
     seen = known[[2, 0]] * (1 + 1e-9)
     assert match(seen, known).tolist() == [2, 0]
     assert match(np.array([[np.nan, 1.0], [3.0, 3.0]]), known).tolist() == [-1, -1]
-
-
-def test_blocks_of_a_decomposable_fibre():
-    """The dihedral group of the square has blocks of two (opposite corners)."""
-    turn, flip = [1, 2, 3, 0], [0, 3, 2, 1]
-    start = StartSystem(np.zeros(1), np.zeros((4, 1)), np.array([turn, flip]), GIVEN, 0)
-    assert start.blocks() == [2, 2]
-    cycle = StartSystem(np.zeros(1), np.zeros((3, 1)), np.array([[1, 2, 0]]), GIVEN, 0)
-    assert cycle.blocks() == []
 
 
 def test_incomplete_search_stops():

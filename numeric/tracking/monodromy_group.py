@@ -1,0 +1,311 @@
+"""The monodromy group of an allocation's solutions: what it is, and what it says about solving.
+
+When all data of an instance (fixed weights, samples, labels) go around a loop of complex values,
+the N solutions come back in another order.  The permutations of all loops form the monodromy
+group, which is the Galois group of the solutions over the field C(data) [1]_.  It is transitive,
+for the solutions and the data form an irreducible variety.
+
+* The solutions can be written with radicals of complex-rational functions of the data if and only
+  if the group is solvable [1]_.  Where it is not, no formula with radicals exists over Q(data)
+  either, for that field is smaller.
+* A block system of the group means that the problem can be solved in stages: first for the block
+  (an equation of as many solutions as there are blocks), then for the solutions in it [2]_.  A
+  primitive group, as the full symmetric one, allows no stages.
+
+**How sure it is.**  A random complex instance and another one are joined by several lines; each
+pair of lines is a loop.  The permutations found generate a *subgroup* of the monodromy group: what
+makes a subgroup large (it is the symmetric group, it is not solvable, it keeps no blocks) holds
+for the whole group; what makes it small (blocks, a formula with radicals, its order) only as far
+as loops were followed, and is said to be so.  The paths are followed in doubles, without a proof
+that none of two near each other were exchanged: a line counts only where all N paths arrive,
+at N different solutions, and lead back along the line to where they began.  So every statement
+here is numerical evidence, however certain the group theory is (`algebra.polynomials.
+permutation_groups`).
+
+References
+----------
+.. [1] J. Harris, "Galois groups of enumerative problems", Duke Math. J. 46 (1979).
+.. [2] C. Améndola, J. Lindberg, J. I. Rodriguez, "Solving parameterized polynomial systems with
+   decomposable projections", arXiv 1612.08807.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import factorial
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.networks.limits import plural
+from algebra.phases import phase
+from algebra.polynomials.permutation_groups import (
+    ALTERNATING,
+    SYMMETRIC,
+    RootGroup,
+    root_group,
+)
+from algebra.results import Result
+from algebra.time_limits import check_time
+from numeric.chains.chain import Chain
+from numeric.tracking.monodromy import StartSystem, match
+from numeric.tracking.tracker import DONE, Settings, track
+
+# Lines followed at a time, times in a row that they may bring nothing new, and lines in all.
+_LINES, _QUIET, _MOST_LINES = 3, 2, 30
+# Digits of an order that are written out.
+_DIGITS = 12
+
+
+@dataclass(frozen=True, repr=False)
+class MonodromyGroup(Result):
+    """The group that the permutations found generate.
+
+    Attributes
+    ----------
+    group : RootGroup
+        Order, blocks, whether it is solvable.
+    permutations : tuple of tuple of int
+        Its generators: one for each loop.
+    lines : int
+        Lines of parameters whose N paths all arrived and led back.
+    lost : int
+        Lines that were left out because some did not.
+    root_count_source : str
+        Where N comes from.
+    """
+
+    group: RootGroup
+    permutations: tuple[tuple[int, ...], ...] = field(repr=False)
+    lines: int
+    lost: int
+    root_count_source: str = ""
+
+    @property
+    def degree(self) -> int:
+        """N."""
+        return self.group.degree
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no group of permutations is larger, so that the group found is all of it."""
+        return self.group.kind == SYMMETRIC
+
+    def statements(self) -> list[str]:
+        """The group and what it means for solving, in sentences."""
+        N, group = self.degree, self.group
+        if N == 1:
+            return ["One solution: it is rational in the data, and nothing is permuted."]
+        size = "of unknown order (not found in its share of the time)"
+        if group.order is not None:
+            size = f"of order {_short(group.order)}"
+        if self.is_whole:
+            lines = [
+                f"the full symmetric group S_{N}, {size}: no larger group exists, so this is all "
+                "of it."
+            ]
+        elif group.kind == ALTERNATING:
+            lines = [f"at least A_{N}, {size}: the alternating group, or the symmetric one."]
+        else:
+            lines = [f"at least a group {size} (of {_short(factorial(N))} permutations)."]
+        if not group.is_transitive:
+            parts = " + ".join(map(str, group.orbits))
+            lines.append(
+                f"The loops followed join {parts} solutions, but the group is transitive: more "
+                "loops are needed, and blocks are not known."
+            )
+        elif group.blocks:
+            inner, outer = group.stages[0], N // group.stages[0]
+            lines.append(
+                f"Blocks: {outer} of {inner} solutions each were kept by every loop followed. "
+                f"Where all loops keep them, the instance is solved in stages "
+                f"({' · '.join(map(str, reversed(group.stages)))}): an equation of degree {outer} "
+                f"for the block, then one of degree {inner} in it."
+            )
+        elif N > 2:
+            lines.append("No blocks: the solutions cannot be found in stages of fewer each.")
+        lines += self._on_radicals()
+        lost = plural(self.lost, f"; {self.lost} more line") + " lost paths" if self.lost else ""
+        lines.append(
+            f"From {plural(len(self.permutations), f'{len(self.permutations)} loop')} over "
+            f"{plural(self.lines, f'{self.lines} line')}{lost}; paths followed in doubles, there "
+            "and back: numerical evidence, not a proof."
+        )
+        return [line[0].upper() + line[1:] for line in lines]
+
+    def _on_radicals(self) -> list[str]:
+        match self.group.is_solvable:
+            case False:
+                return [
+                    "Not solvable: no formula with radicals in the data gives the solutions, "
+                    "whatever further loops add."
+                ]
+            case True:
+                sure = "" if self.is_whole else ", if no further loop adds to the group"
+                return [f"Solvable: formulas with radicals give the solutions{sure}."]
+            case _:
+                return []
+
+    def facts(self) -> Mapping[str, Any]:
+        """Order, blocks, solvability."""
+        group = self.group
+        return {
+            "degree": group.degree, "group": group.kind, "order": group.order,
+            "stages": " · ".join(map(str, group.stages)), "solvable": group.is_solvable,
+        }  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object ``monodromy`` of ``count --json``; the order is a text."""
+        group = self.group
+        return {
+            "degree": group.degree,
+            "group": group.kind,
+            "order": None if group.order is None else str(group.order),
+            "order_is_exact": self.is_whole,
+            "orbits": list(group.orbits),
+            "stages": list(group.stages),
+            "blocks": [list(block) for block in group.blocks],
+            "solvable": group.is_solvable,
+            "permutations": [list(p) for p in self.permutations],
+            "lines": self.lines,
+            "lines_lost": self.lost,
+            "evidence": "numerical",
+            "statements": self.statements(),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join(self.statements())
+
+
+def _short(order: int) -> str:
+    text = str(order)
+    if len(text) <= _DIGITS:
+        return text
+    return f"{text[0]}.{text[1:4]}e{len(text) - 1}"
+
+
+def trivial_group(source: str) -> MonodromyGroup:
+    """Of a single solution."""
+    return MonodromyGroup(root_group([], 1), (), 0, 0, source)
+
+
+def monodromy_group(
+    chain: Chain, start: StartSystem, source: str = "", *, seed: int = 0
+) -> MonodromyGroup:
+    """The group of the permutations of a start system's roots along random loops.
+
+    Parameters
+    ----------
+    chain : Chain
+    start : StartSystem
+        With all roots.
+    source : str, optional
+        Where N comes from.
+    seed : int, optional
+        The loops follow from it.
+
+    Returns
+    -------
+    MonodromyGroup
+        Loops are added until they generate the symmetric group, or bring nothing new.
+
+    Raises
+    ------
+    InputError
+        Where paths of every line were lost.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x4D6F,)))
+    lines = _Lines(chain, start, rng)
+    found: RootGroup | None = None
+    quiet = 0
+    while quiet < _QUIET and lines.followed < _MOST_LINES:
+        with phase(f"monodromy, loops of {start.root_count} solutions"):
+            lines.follow()
+        loops = lines.permutations()
+        if not loops:
+            continue
+        before, found = found, root_group(loops, start.root_count)
+        if found.kind == SYMMETRIC:
+            break
+        same = before is not None and _alike(before, found)
+        quiet = quiet + 1 if same else 0
+    if found is None:
+        raise InputError(
+            f"no monodromy group: paths were lost along each of {lines.followed} lines; another "
+            "--seed may do better"
+        )
+    return MonodromyGroup(
+        found, tuple(lines.permutations()), lines.arrived, lines.followed - lines.arrived, source
+    )
+
+
+def _alike(first: RootGroup, second: RootGroup) -> bool:
+    """Whether nothing that is said of the groups differs."""
+    return (first.kind, first.order, first.orbits, first.blocks) == (
+        second.kind, second.order, second.orbits, second.blocks
+    )  # fmt: skip
+
+
+class _Lines:
+    """Lines from a start system to one other instance, and where they lead its roots."""
+
+    def __init__(self, chain: Chain, start: StartSystem, rng: np.random.Generator) -> None:
+        self.chain, self.start, self.rng = chain, start, rng
+        self.other = chain.random(rng)[0]
+        self.settings = Settings()
+        self.followed = 0
+        # The roots that the first good line arrived at; for each line where it leads.
+        self.ends: np.ndarray | None = None
+        self.images: list[np.ndarray] = []
+
+    @property
+    def arrived(self) -> int:
+        """Lines all whose paths arrived and led back."""
+        return len(self.images)
+
+    def permutations(self) -> list[tuple[int, ...]]:
+        """Out along the first line, back along each other one; the identity is left out."""
+        if not self.images:
+            return []
+        loops = [np.argsort(image)[self.images[0]] for image in self.images[1:]]
+        own = {tuple(loop.tolist()) for loop in loops} - {tuple(range(self.start.root_count))}
+        return sorted(own)
+
+    def follow(self) -> None:
+        """Some more lines, there and back."""
+        check_time()
+        N = self.start.root_count
+        turns = self.rng.integers(1, 2**31, _LINES)
+        which = np.repeat(np.arange(_LINES), N)
+        here, there = self.start.parameters[None], np.tile(self.other, (_LINES, 1))
+        # Corners off the straight lines: loops of the whole complex line through both instances,
+        # which have the whole group (Zariski), also where no data are free to be turned.
+        real, imaginary = self.rng.standard_normal((2, _LINES))
+        corners = (0.5 + real + 1j * imaginary)[which][None]
+        roots = np.tile(self.start.roots, (_LINES, 1))
+        ahead = track(
+            self.chain, here, there, np.zeros_like(which), which, roots, self.settings,
+            second_turn=turns, via=corners,
+        )  # fmt: skip
+        ends = np.where((ahead.status == DONE)[:, None], ahead.roots, np.nan)
+        back = track(
+            self.chain, there, here, which, np.zeros_like(which),
+            np.where(np.isfinite(ends), ends, 0), self.settings, first_turn=turns,
+            via=1 - corners,
+        )  # fmt: skip
+        returned = np.where((back.status == DONE)[:, None], back.roots, np.nan)
+        for line in range(_LINES):
+            self.followed += 1
+            mine = which == line
+            if not np.isfinite(ends[mine]).all():
+                continue
+            home = match(returned[mine], self.start.roots)
+            if not np.array_equal(home, np.arange(N)):
+                continue
+            if self.ends is None:
+                self.ends = ends[mine]
+            image = match(ends[mine], self.ends)
+            if np.array_equal(np.sort(image), np.arange(N)):
+                self.images.append(image)

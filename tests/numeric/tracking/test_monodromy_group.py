@@ -1,0 +1,71 @@
+"""Monodromy groups of small allocations, against their known structure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algebra.networks.recurrent import LinearRNN
+from algebra.polynomials.permutation_groups import SYMMETRIC, root_group
+from algebra.problems.allocation import Allocation
+from numeric.chains.chain import make_chain
+from numeric.tracking.monodromy import find_start
+from numeric.tracking.monodromy_group import MonodromyGroup, monodromy_group, trivial_group
+
+DIAGONAL = Allocation.from_cells(LinearRNN(n=2, T=2, b=1, d=1, m=2), [("W", 0, 0), ("W", 1, 1)])
+
+
+def group_of(allocation, roots):
+    """The group of an allocation of so many solutions."""
+    chain = make_chain(allocation)
+    return monodromy_group(chain, find_start(chain, roots))
+
+
+def test_two_solutions_are_exchanged():
+    """The two solutions of Section B.1.1 are exchanged by a loop: a square root gives them."""
+    found = group_of(DIAGONAL, 2)
+    assert (found.group.kind, found.group.order) == (SYMMETRIC, 2)
+    assert found.is_whole
+    assert found.group.is_solvable
+    assert any(line.startswith("Solvable") for line in found.statements())
+
+
+def test_two_nets_side_by_side_are_solved_in_turn():
+    """Two copies of it in one network: four solutions, in blocks, and the group of order 4."""
+    network = LinearRNN(n=4, T=2, b=1, d=2, m=2)
+    blocks, outputs = np.kron(np.eye(2), np.ones((2, 2))), np.kron(np.eye(2), np.ones((1, 2)))
+    support = {"W": blocks.astype(int), "D": outputs.astype(int)}
+    chain = make_chain(Allocation.from_cells(network, [("W", i, i) for i in range(4)]), support)
+    found = monodromy_group(chain, find_start(chain, 4))
+    assert (found.group.order, found.group.stages) == (4, (2, 2))
+    assert not found.is_whole
+    text = str(found)
+    assert "At least a group of order 4" in text
+    assert "Blocks: 2 of 2 solutions each" in text
+    assert "if no further loop adds to the group" in text
+
+
+def test_a_single_solution():
+    """One solution is rational in the data."""
+    assert trivial_group("linear").statements() == [
+        "One solution: it is rational in the data, and nothing is permuted."
+    ]
+    assert trivial_group("linear").to_dict()["order"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("permutations", "degree", "first", "not_said"),
+    [
+        ([[1, 2, 3, 0], [0, 3, 2, 1]], 4, "At least a group of order 8", "no formula"),
+        ([[1, 2, 0, 3, 4]], 5, "At least a group", "stages"),
+        ([[1, 2, 3, 4, 0], [1, 0, 2, 3, 4]], 5, "The full symmetric group S_5", "at least"),
+    ],
+)
+def test_what_is_said_of_a_group_is_what_its_loops_show(permutations, degree, first, not_said):
+    """A proper subgroup is a lower bound and says so; blocks only where the group is transitive."""
+    found = MonodromyGroup(root_group(permutations, degree), tuple(map(tuple, permutations)), 3, 0)
+    text = str(found)
+    assert text.startswith(first)
+    assert not_said not in text
+    assert "numerical evidence" in text
+    assert found.to_dict()["order_is_exact"] == (degree == 5 and len(permutations) == 2)
