@@ -9,17 +9,15 @@ At most 3 synapses onto a neuron and 4 from a neuron may learn.  The cheapest su
 can match a teacher at all is found, with proof; next to it what happens if the cheapest synapses
 are simply taken one after the other, and how few moves repair that.
 
-**Your own connectome.** Two CSV files with a header are all it takes
+**Your own connectome.** Two files are all it takes
 (``python examples/connectome.py --edges FILE --neurons FILE --folder OUT``):
 
-* edges: columns ``pre``, ``post``, ``contacts`` (other names: ``--pre``, …), one
-  connection a line; several lines of a pair are added up.  For *C. elegans* take any of the
-  published edge lists (sender, receiver, number of synapses), keep the lines of chemical
-  synapses (``--only Type=Chemical``, or what the column and the word are in your file; gap
-  junctions have no direction: list both directions if you want them), and name the columns;
+* edges: a list of connections with a header that names sender, receiver and contacts, as c302,
+  neuPrint or WormAtlas publish them (``mp.read_edges``); where it has a column ``type``,
+  ``--type chemical`` says which synapses are taken. Gap junctions count both ways;
 * neurons: columns ``neuron``, ``kind`` with kinds ``sensory``, ``motor`` and anything else.
 
-Neurons that are not in the second file are dropped, with a word about it.
+Connections with others than these neurons are left out.
 """
 
 import argparse
@@ -28,10 +26,10 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
-import networkx as nx
 import numpy as np
 
 import matchprob as mp
+from algebra.problems.edges import Edges
 
 # The gallery runs examples where they stand.
 DATA = (Path(__file__).parent if "__file__" in globals() else Path()) / "data"
@@ -39,67 +37,38 @@ INPUTS, READOUTS = 2, 4
 CAPS = {"row": 3, "column": 4}
 
 
-def read_graph(options: argparse.Namespace) -> nx.DiGraph:
-    """The directed graph of an edge list; contacts of parallel lines are added up."""
-    graph = nx.DiGraph()
-    with open(options.neurons, newline="", encoding="utf-8-sig") as stream:
-        for line in csv.DictReader(stream):
-            graph.add_node(line["neuron"].strip(), kind=line["kind"].strip())
-    column, _, word = (options.only or "").partition("=")
-    strangers = set()
-    with open(options.edges, newline="", encoding="utf-8-sig") as stream:
-        for line in csv.DictReader(stream):
-            if word and line[column].strip() != word:
-                continue
-            pre, post = line[options.pre].strip(), line[options.post].strip()
-            strangers |= {name for name in (pre, post) if name not in graph}
-            if pre in graph and post in graph:
-                before = graph.get_edge_data(pre, post, {"contacts": 0})["contacts"]
-                graph.add_edge(pre, post, contacts=before + int(float(line[options.contacts])))
-    if strangers:
-        print(f"not among the neurons, left out: {', '.join(sorted(strangers)[:10])}")
-    return graph
-
-
-def problem_of(graph: nx.DiGraph, steps: int, samples: int) -> tuple[mp.Problem, list[str]]:
+def problem_of(kinds: dict[str, str], edges: Edges, steps: int, samples: int) -> mp.Problem:
     """The recurrent net on the graph; every synapse may learn."""
     # Units in the order of the flow make the masks readable.
     order = {"sensory": 0, "motor": 2}
-    names = sorted(graph, key=lambda v: (order.get(graph.nodes[v]["kind"], 1), v))
-    place = {name: k for k, name in enumerate(names)}
-    kinds = [graph.nodes[name]["kind"] for name in names]
-    W = np.zeros((len(names), len(names)), int)
-    for pre, post in graph.edges:
-        W[place[post], place[pre]] = 1
+    names = sorted(kinds, key=lambda v: (order.get(kinds[v], 1), v))
     B = np.zeros((len(names), INPUTS), int)
-    B[[k for k, kind in enumerate(kinds) if kind == "sensory"]] = 1
+    B[[k for k, name in enumerate(names) if kinds[name] == "sensory"]] = 1
     D = np.zeros((READOUTS, len(names)), int)
-    motor = [k for k, kind in enumerate(kinds) if kind == "motor"]
+    motor = [k for k, name in enumerate(names) if kinds[name] == "motor"]
     for k, unit in enumerate(motor):
         D[k % READOUTS, unit] = 1
     network = mp.LinearRNN(n=len(names), T=steps, b=INPUTS, d=READOUTS, m=samples)
-    return mp.Problem(network, {"W": W}, support={"W": W, "B": B, "D": D}), names
+    support = {"W": edges, "B": B, "D": D}
+    return mp.Problem(network, {"W": edges}, support=support, names={"neurons": names})
 
 
 parser = argparse.ArgumentParser(description="From an edge list to a design.")
 parser.add_argument("--folder", type=Path, help="where the problem file of the design goes")
 parser.add_argument("--edges", default=DATA / "connectome.csv")
 parser.add_argument("--neurons", default=DATA / "neurons.csv")
-parser.add_argument("--pre", default="pre")
-parser.add_argument("--post", default="post")
-parser.add_argument("--contacts", default="contacts")
-parser.add_argument("--only", help="COLUMN=WORD: only these lines of the edge list")
+parser.add_argument("--type", default="", help="which synapses, of several types")
 parser.add_argument("--steps", type=int, default=5)
 parser.add_argument("--samples", type=int, default=9)
 options = parser.parse_args(sys.argv[1:])
 
-graph = read_graph(options)
-problem, names = problem_of(graph, options.steps, options.samples)
-costs = {
-    ("W", names.index(post), names.index(pre)): Fraction(contacts)
-    for pre, post, contacts in graph.edges(data="contacts")
-}
-print(f"{len(graph)} neurons, {graph.number_of_edges()} synapses; {problem.network}")
+with open(options.neurons, newline="", encoding="utf-8-sig") as stream:
+    kinds = {line["neuron"].strip(): line["kind"].strip() for line in csv.DictReader(stream)}
+edges = mp.read_edges(options.edges, type=options.type, unknown="skip")
+problem = problem_of(kinds, edges, options.steps, options.samples)
+contacts = edges.cells(problem.names, "W")
+costs = {("W", i, j): Fraction(number) for (i, j), number in contacts.items()}
+print(f"{len(kinds)} neurons, {len(costs)} synapses; {problem.network}")
 
 # %%
 # The cheapest choice under the caps, with its proof.
@@ -108,7 +77,7 @@ found = mp.design(problem, costs=costs, caps=CAPS)
 few = mp.design(problem, costs=costs, goal="neurons")
 print(f"cheapest under the caps: {found.allocation.size} synapses, {found.cost} contacts")
 print(f"  optimal: {found.is_optimal} ({found.design.proof})")
-print(f"fewest neurons: {few.value} of {len(graph)} receive what learns (bound {few.bound})")
+print(f"fewest neurons: {few.value} of {len(kinds)} receive what learns (bound {few.bound})")
 found.plot()
 if options.folder:
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -127,7 +96,7 @@ if done.repair:
     pairs = zip(done.repair.removed, done.repair.added, strict=True)
     print(f"  repaired with {done.repair.moves} moves, then {done.after.verdict}; for example")
     for out, into in list(pairs)[:3]:
-        print(f"    {names[out[2]]}->{names[out[1]]} no, {names[into[2]]}->{names[into[1]]} yes")
+        print(f"    {problem.names.cell(out)} no, {problem.names.cell(into)} yes")
     done.plot()
 
 # %%

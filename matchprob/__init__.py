@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from algebra.problems.problem import Distribution as Distribution
     from algebra.problems.problem import Problem as Problem
     from algebra.problems.random_cells import RandomCells as RandomCells
+    from algebra.problems.tables import read_edges as read_edges
     from algebra.problems.updates import Gain as Gain
     from algebra.problems.updates import LowRank as LowRank
     from algebra.problems.updates import Tied as Tied
@@ -112,6 +113,7 @@ _HOMES = {
     "algebra.problems.files": "load_problem",
     "algebra.problems.problem": "Distribution Problem",
     "algebra.problems.random_cells": "RandomCells",
+    "algebra.problems.tables": "read_edges",
     "algebra.problems.updates": "Gain LowRank Tied",
     "algebra.problems.instance_files": "GivenNumbers load_instance",
     "algebra.systems.system": "build_system",

@@ -83,6 +83,12 @@ if ! has_msolve; then
     fi
 fi
 
+# The wiring of C. elegans comes in a wheel, whose code and dependencies nobody needs here.
+if [ "$part" = test ] && [ -n "$fresh${RETRY:-}" ]; then
+    pip_install --no-deps 'c302>=0.12,<1' ||
+        say "c302 could not be installed, tests of its tables are skipped ($reason)"
+fi
+
 # phcpy is a Debian package for the system's Python; it runs in a process of its own.
 has_phcpy() {
     local python candidates=(/usr/bin/python3 python3)

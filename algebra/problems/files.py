@@ -13,10 +13,11 @@ The format is in docs/problem-files.md::
     [learnable]
     W = [[1, 0], [0, 1]]
 
-A matrix is a list of rows, the name of a ``.csv`` (a matrix, or an edge list:
-`algebra.problems.tables`) or ``.npy`` file beside the problem file, ``"all"`` (every weight of it
-learns), ``{ random = { budget = …, rows = … } }`` (see `algebra.problems.random_cells`), or an
-update: ``{ lora = 2 }``, ``{ gain = "rows" }``, ``{ tied = [[1, 1], [2, 0]] }``
+A matrix is a list of rows, the name of a file beside the problem file (a matrix, an edge list or a
+graph: `algebra.problems.tables`), ``{ edges = "…", type = "chemical" }`` (what of such a file
+counts: `algebra.problems.tables.read_edges`), ``"all"`` (every weight of it learns),
+``{ random = { budget = …, rows = … } }`` (see `algebra.problems.random_cells`), or an update:
+``{ lora = 2 }``, ``{ gain = "rows" }``, ``{ tied = [[1, 1], [2, 0]] }``
 (`algebra.problems.updates`).
 Bounds and signs of ``[constraints]`` (`algebra.problems.constraints`) are numbers, words, or
 matrices in the same forms.
@@ -32,16 +33,24 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
+from algebra.problems.edges import Edges, given_mask, is_sparse
 from algebra.problems.names import Names
 from algebra.problems.problem import ALL, Distribution, Problem
 from algebra.problems.random_cells import RandomCells
-from algebra.problems.schema import MEANINGS, TABLES, nearest
-from algebra.problems.tables import Edges, Rows, number, read_names, read_rows
+from algebra.problems.schema import EDGE_KEYS, MEANINGS, TABLES, nearest
+from algebra.problems.tables import (
+    FORMATS,
+    NAME_FORMATS,
+    Rows,
+    number,
+    path_text,
+    read_edges,
+    read_names,
+    read_table,
+)
 from algebra.problems.updates import UPDATES, Update, read_update
 
 
@@ -99,16 +108,17 @@ def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
         if not isinstance(value, str):
             continue
         name, path = f"names.{one_line(key)}", (folder or Path()) / value
-        if path.suffix not in (".csv", ".txt"):
+        if path.suffix not in NAME_FORMATS:
             raise InputError(
-                f"{name} ({shown(value)}) must be a list of names, or the name of a .csv or .txt "
-                "file with one name a line"
+                f"{name} ({shown(value)}) must be a list of names, or the name of a file with one "
+                "name a line or with edges, which ends in " + ", ".join(NAME_FORMATS)
             )
         try:
             told[key] = read_names(path)
         except FileNotFoundError:
             raise InputError(f"{name} names {path_text(path)}, which does not exist") from None
-        except (OSError, UnicodeDecodeError, InputError) as error:
+        except Exception as error:
+            # A damaged GraphML file raises many kinds.
             reason = error.strerror if isinstance(error, OSError) else error
             raise InputError(f"{name}: {path_text(path)}: {one_line(reason)}") from None
     return told
@@ -215,11 +225,6 @@ def _double(text: str) -> float:
     return value
 
 
-def path_text(path: Path) -> str:
-    """A path as it stands in a message: whole, but on one line."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
-
-
 def _no_unknown(data: Any, known: set[str], where: str, what: str) -> None:
     if not isinstance(data, Mapping):
         raise InputError(f"{where} must be a table, not {shown(data)}")
@@ -235,7 +240,9 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
     if isinstance(value, RandomCells):
         return value
     if isinstance(value, Mapping):
-        _no_unknown(value, {"random", *UPDATES}, f"`{name}`", "key")
+        if "edges" in value:
+            return _edges(value, name, folder)
+        _no_unknown(value, {"edges", "random", *UPDATES}, f"`{name}`", "key")
         if value and "random" not in value:
             return read_update(_with_files(value, name, folder), name)
         _no_unknown(value, {"random"}, f"`{name}`", "key")
@@ -274,13 +281,13 @@ def _plain(value: Any) -> Any:
 
 
 def _mask(value: Any, names: Names, name: str, table: str) -> Any:
-    """An edge list or a file's named rows as the mask of the matrix; anything else as it is."""
-    if not isinstance(value, (Edges, Rows)):
+    """What a file holds as the mask of the matrix; anything else as it is."""
+    if not isinstance(value, (Edges, Rows)) and not is_sparse(value):
         return value
     names.network.shape_of(name, f"{table}.{one_line(name)}: ")
     try:
-        if isinstance(value, Edges):
-            return value.mask(names, name)
+        if not isinstance(value, Rows):
+            return given_mask(value, name, names)
         return [[_entry(cell) for cell in row] for row in value.arranged(names, name)]
     except InputError as error:
         raise InputError(f"{table}.{name}: {error}") from None
@@ -307,34 +314,40 @@ def _rule_entry(value: Any, name: str, folder: Path | None) -> Any:
 def _matrix_file(
     text: str, name: str, folder: Path | None, what: str, entry: Callable[[str], Any]
 ) -> Any:
-    path = (folder or Path()) / text
-    if path.suffix not in (".csv", ".npy"):
+    path = _file(text, name, folder, what)
+    try:
+        found = read_table(path)
+        if isinstance(found, Rows) and entry is not _entry:
+            return [[entry(cell) for cell in row] for row in found]
+        return found
+    except InputError as error:
+        raise InputError(f"`{name}`: {error}") from None
+
+
+def _file(text: Any, name: str, folder: Path | None, what: str) -> Path:
+    """The file that a text names."""
+    suffix = Path(text).suffix if isinstance(text, str) else ""
+    if suffix not in FORMATS:
         raise InputError(
-            f"`{name}` ({shown(text)}) must be {what}, or the name of a .csv or .npy file"
+            f"`{name}` ({shown(text)}) must be {what}, or the name of a file that ends in "
+            + ", ".join(FORMATS)
         )
     if folder is None:
         raise InputError(
             f"`{name}` ({shown(text)}) names a file, and there is no folder to read it from: "
             f"give {what}"
         )
+    return folder / text
+
+
+def _edges(value: Mapping[str, Any], name: str, folder: Path | None) -> Edges:
+    """A table ``{ edges = FILE, … }``."""
+    _no_unknown(value, {"edges", *EDGE_KEYS}, f"`{name}`", "key")
+    path = _file(value["edges"], f"{name}.edges", folder, "an edge list")
     try:
-        if path.exists() and not (path.is_file() or path.is_dir()):
-            raise InputError("it is no regular file")
-        if path.suffix == ".csv":
-            rows = read_rows(path)
-            if isinstance(rows, Edges) or entry is _entry:
-                return rows
-            return [[entry(cell) for cell in row] for row in rows]
-        with path.open("rb") as binary:
-            return np.lib.format.read_array(binary, allow_pickle=False)
-    except FileNotFoundError:
-        raise InputError(f"`{name}` names {path_text(path)}, which does not exist") from None
-    except Exception as error:
-        # A damaged .npy header raises nearly anything: SyntaxError, TypeError, MemoryError, …
-        reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
-        raise InputError(
-            f"`{name}`: {path_text(path)} cannot be read as a matrix: {one_line(reason)}"
-        ) from None
+        return read_edges(path, **{key: value[key] for key in EDGE_KEYS if key in value})
+    except InputError as error:
+        raise InputError(f"`{name}`: {error}") from None
 
 
 def _entry(cell: str) -> Any:

@@ -30,8 +30,9 @@ from flint import fmpq
 
 from algebra.errors import InputError, one_line, shown
 from algebra.linalg.rational import Rationals, exact_number
-from algebra.problems.files import path_text, read_toml
+from algebra.problems.files import read_toml
 from algebra.problems.problem import Problem
+from algebra.problems.tables import path_text
 
 _TABLES = ("weights", "samples", "teacher", "labels")
 _MOST_CHARACTERS = 10_000_000

@@ -9,6 +9,7 @@ graphs speak of units by name: the synapse from unit `pre` onto unit `post` is r
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -131,8 +132,8 @@ class Names:
             Where it means none.
         """
         names = self._of(matrix, axis)
-        if names is not None and text in names:
-            return names.index(text)
+        if names is not None and text in (places := self._indices[names]):
+            return places[text]
         size = self.network.shapes[matrix][axis]
         what = ("`post`", "row") if axis == 0 else ("`pre`", "column")
         if text.isascii() and text.isdigit():
@@ -150,6 +151,11 @@ class Names:
             f"{what[0]} ({shown(text)}) is none of the [names] of {matrix}'s {what[1]}s: "
             + shown(", ".join(names))
         )
+
+    @cached_property
+    def _indices(self) -> dict[tuple[str, ...], dict[str, int]]:
+        listed = map(tuple, self.given.values())
+        return {names: {name: k for k, name in enumerate(names)} for names in listed}
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
@@ -198,63 +204,23 @@ class Names:
 def _checked(names: Any, where: str, size: int) -> tuple[str, ...]:
     if isinstance(names, (str, bytes)) or not isinstance(names, Sequence):
         raise InputError(f"{where} ({shown(names)}) must be a list of names")
+    # Published tables pad names with blanks.
+    names = [name.strip() if isinstance(name, str) else name for name in names]
     for k, name in enumerate(names):
-        if not isinstance(name, str) or not name.strip() or name != name.strip():
-            raise InputError(f"{where}[{k}] ({shown(name)}) must be a word, without blanks around")
+        if not isinstance(name, str) or not name.strip():
+            raise InputError(f"{where}[{k}] ({shown(name)}) must be a word")
         if not name.isprintable() or len(name) > _LONGEST:
             raise InputError(
                 f"{where}[{k}] ({shown(name)}) must be printable, at most {_LONGEST} characters"
             )
-        if name.isdigit():
+        if name.isdigit() and (not name.isascii() or int(name) < size):
             raise InputError(
-                f"{where}[{k}] ({shown(name)}) is a number, which would be read as the unit's "
-                "index: put a letter before it"
+                f"{where}[{k}] ({shown(name)}) is a number below {size}, which would be read as a "
+                "unit's index: put a letter before it"
             )
     if len(names) != size:
         raise InputError(f"{where} has {len(names)} names for {size} units")
-    twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
     if twice is not None:
         raise InputError(f"{where} has {shown(twice)} twice")
     return tuple(names)
-
-
-def graph_cells(graph: Any, matrix: str, names: Names) -> list[list[int]]:
-    """The mask of a graph's edges, `pre` to `post`.
-
-    Parameters
-    ----------
-    graph : networkx graph
-        Nodes are named units, or indices; an undirected edge is a synapse each way.
-    matrix : str
-    names : Names
-
-    Raises
-    ------
-    InputError
-        Where a node is no unit of the matrix.
-    """
-    rows, columns = names.network.shapes[matrix]
-    mask = [[0] * columns for _ in range(rows)]
-    for edge in graph.edges:
-        ways = [(edge[0], edge[1])]
-        if not graph.is_directed():
-            ways.append((edge[1], edge[0]))
-        for pre, post in ways:
-            i = _node(post, matrix, 0, names)
-            mask[i][_node(pre, matrix, 1, names)] = 1
-    return mask
-
-
-def _node(node: Any, matrix: str, axis: int, names: Names) -> int:
-    if isinstance(node, bool) or not isinstance(node, (str, int)) or str(node).startswith("-"):
-        raise InputError(f"the node {shown(node)} is neither a name nor the number of a unit")
-    try:
-        return names.index(matrix, axis, str(node))
-    except InputError as error:
-        hint = "" if names else ': give Problem(…, names={"neurons": list(graph)})'
-        raise InputError(f"{error}{hint}") from None
-
-
-def is_graph(value: Any) -> bool:
-    """Whether a value looks like a networkx graph."""
-    return callable(getattr(value, "is_directed", None)) and hasattr(value, "edges")

@@ -19,7 +19,8 @@ from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.constraints import Constraints
-from algebra.problems.names import Names, graph_cells, is_graph
+from algebra.problems.edges import given_mask
+from algebra.problems.names import Names
 from algebra.problems.random_cells import RandomCells
 from algebra.problems.updates import Learning, Update, read_update
 
@@ -118,7 +119,7 @@ class Problem:
                         + ", ".join(shapes)
                     )
         support = {
-            name: as_mask(self._drawn(value, name), shapes[name], f"support.{name}")
+            name: as_mask(given_mask(value, name, names), shapes[name], f"support.{name}")
             for name, value in self.support.items()
         }
         learnable: dict[str, Any] = {}
@@ -138,7 +139,7 @@ class Problem:
                 continue
             if isinstance(value, str) and value == ALL:
                 value = support.get(name, np.ones(shapes[name], np.int8)).copy()
-            mask = as_mask(self._drawn(value, name), shapes[name], f"learnable.{name}")
+            mask = as_mask(given_mask(value, name, names), shapes[name], f"learnable.{name}")
             if name in support and (mask > support[name]).any():
                 i, j = np.argwhere(mask > support[name])[0]
                 raise InputError(
@@ -184,10 +185,6 @@ class Problem:
                 f"random cells are drawn anew for each trial, but {self._updated}, which no verb "
                 "with trials takes: write fixed masks beside updates"
             )
-
-    def _drawn(self, value: Any, matrix: str) -> Any:
-        """A graph as the mask of its edges; anything else as it is."""
-        return graph_cells(value, matrix, self.names) if is_graph(value) else value
 
     @classmethod
     def of(cls, allocation: Allocation, **more: Any) -> Problem:

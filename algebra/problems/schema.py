@@ -19,8 +19,10 @@ from typing import Any
 from algebra.networks.activation import ANALYTIC, LINEAR
 from algebra.networks.base import KINDS, Network
 from algebra.problems.constraints import SIGN_WORDS, Constraints
+from algebra.problems.edges import ALL_TYPES, CHEMICAL, ELECTRICAL, UNKNOWN
 from algebra.problems.problem import ALL, LAWS, Distribution
 from algebra.problems.random_cells import RandomCells
+from algebra.problems.tables import FORMATS, NAME_FORMATS
 from algebra.problems.updates import Gain, LowRank, Tied
 
 TABLES = {
@@ -57,7 +59,25 @@ MEANINGS = {
     "max_change": "every learnable weight within ± this bound of its value before learning",
     "sign": "keep (that of the value before learning), + or -",
 }
-_FILE = {"type": "string", "pattern": r"\.(csv|npy)$", "description": "a file beside this one"}
+_ENDINGS = "|".join(suffix.removeprefix(".") for suffix in FORMATS)
+_FILE = {
+    "type": "string",
+    "pattern": rf"\.({_ENDINGS})$",
+    "description": "a file beside this one",
+}
+# What may stand beside `edges`: see `algebra.problems.tables.read_edges`.
+EDGE_KEYS: dict[str, dict[str, Any]] = {
+    "type": {
+        "type": "string",
+        "description": f"the type of synapse that counts: {CHEMICAL}, {ELECTRICAL}, {ALL_TYPES}, "
+        "or a word of the file's column `type`",
+    },
+    "unknown": {
+        "enum": list(UNKNOWN),
+        "description": "what becomes of edges with units that have no name here",
+    },
+    "rows": {"enum": ["pre", "post"], "description": "of a matrix: what its rows are"},
+}
 
 
 _ACTIVATION: dict[str, Any] = {
@@ -129,13 +149,13 @@ def problem_schema() -> dict[str, Any]:
                     "anyOf": [
                         {
                             "type": "array",
-                            "items": {"type": "string", "pattern": "[^0-9]"},
+                            "items": {"type": "string", "minLength": 1},
                             "uniqueItems": True,
                         },
                         {
                             "type": "string",
-                            "pattern": r"\.(csv|txt)$",
-                            "description": "a file beside this one, one name a line",
+                            "pattern": rf"\.({'|'.join(s[1:] for s in NAME_FORMATS)})$",
+                            "description": "a file beside this one: one name a line, or edges",
                         },
                     ]
                 },
@@ -173,6 +193,13 @@ def _masks() -> list[dict[str, Any]]:
         {"type": "array", "items": row, "minItems": 1, "description": "rows of 0 and 1"},
         {"const": ALL, "description": "every weight of the matrix"},
         _FILE,
+        {
+            "type": "object",
+            "required": ["edges"],
+            "additionalProperties": False,
+            "properties": {"edges": _FILE, **EDGE_KEYS},
+            "description": "what counts of an edge list, a graph or a matrix of synapse counts",
+        },
     ]
 
 

@@ -2,77 +2,37 @@
 
 A matrix is one line a row, its entries between commas, semicolons, tabs or blanks (`np.savetxt`);
 a first line of column names and a first column of row names are left out.  An edge list has a
-header with the columns ``pre`` and ``post`` and, if any, ``cost``, ``weight`` or ``sign``: the
-synapse from unit `pre`
-onto unit `post` is row `post`, column `pre`; units are numbers, or names of the problem's [names].
-Where edges are all that is asked for, the third column is not looked at, but for a weight of 0,
-which is no synapse.
+header with the columns ``pre`` and ``post`` (or words that mean the same, see
+`algebra.problems.edges`); units are numbers, or names of the problem's [names].  Blanks around
+entries are left out.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from algebra.errors import InputError, one_line, shown
 from algebra.problems.allocation import Cell
+from algebra.problems.edges import (
+    REFUSE,
+    Edges,
+    edges_of_graphml,
+    edges_of_lines,
+    edges_of_matrix,
+    meaning_of,
+)
 from algebra.problems.names import Names
 
-_PRE, _POST, _COST = "pre", "post", "cost"
-# What the third column of an edge list may be.
-_THIRD = (_COST, "weight", "sign")
-
-
-@dataclass(frozen=True)
-class Edges:
-    """An edge list.
-
-    Attributes
-    ----------
-    edges : tuple of (str, str, str)
-        `post` and `pre`, each a name or a number, and the cost; "" where the file has no third
-        column.
-    column : str
-        What the third column is: cost, weight or sign; "" where there is none.
-    """
-
-    edges: tuple[tuple[str, str, str], ...]
-    column: str = ""
-
-    def cells(self, names: Names, matrix: str) -> dict[tuple[int, int], str]:
-        """The third column by row (`post`) and column (`pre`).
-
-        Raises
-        ------
-        InputError
-            Where a unit is none of the matrix's, or an edge is given twice.
-        """
-        found: dict[tuple[int, int], str] = {}
-        for number, (post, pre, text) in enumerate(self.edges, 1):
-            try:
-                at = names.index(matrix, 0, post), names.index(matrix, 1, pre)
-            except InputError as error:
-                raise InputError(f"edge {number}, from {pre} onto {post}: {error}") from None
-            if at in found:
-                raise InputError(f"edge {number}, from {pre} onto {post}, is given twice")
-            found[at] = text
-        return found
-
-    def mask(self, names: Names, matrix: str) -> list[list[int]]:
-        """1 for each edge, 0 elsewhere; see `cells`."""
-        rows, columns = names.network.shapes[matrix]
-        out = [[0] * columns for _ in range(rows)]
-        for (i, j), text in self.cells(names, matrix).items():
-            out[i][j] = int(self.is_there(text))
-        return out
-
-    def is_there(self, text: str) -> bool:
-        """Whether an edge with this third column is a synapse: a weight of 0 is none."""
-        return self.column != "weight" or number(text) != 0
+# First words of a header above names of units.
+_NAME_HEADERS = ("name", "neuron", "neurons", "cell", "bodyid", "root_id", "pt_root_id")
 
 
 class Rows(list[list[str]]):
@@ -116,7 +76,9 @@ def _order(
     given: Sequence[str], names: Sequence[str] | None, what: str, matrix: str
 ) -> list[int] | None:
     """Where each named unit stands in the file; None where there is nothing to go by."""
-    if not given or names is None or all(text.isdigit() for text in given):
+    if not given or names is None:
+        return None
+    if all(text.isdigit() for text in given) and not set(given) & set(names):
         return None
     if sorted(given) != sorted(names):
         raise InputError(
@@ -142,26 +104,135 @@ def read_rows(path: Path) -> Rows | Edges:
     return parse_rows(path.read_text(encoding="utf-8-sig"))
 
 
-def read_names(path: Path) -> list[str]:
-    """Names of units, one a line; a header ``name`` and further columns are left out.
+def _read_array(path: Path) -> np.ndarray:
+    with path.open("rb") as binary:
+        found: np.ndarray = np.lib.format.read_array(binary, allow_pickle=False)
+    return found
+
+
+def _read_sparse(path: Path) -> Any:
+    from scipy.sparse import load_npz
+
+    return load_npz(path)
+
+
+# How a file is read, by its ending.
+FORMATS: dict[str, Callable[[Path], Any]] = {
+    ".csv": read_rows,
+    ".tsv": read_rows,
+    ".npy": _read_array,
+    ".npz": _read_sparse,
+    ".graphml": edges_of_graphml,
+}
+
+# Files of names of units.
+NAME_FORMATS = (".csv", ".tsv", ".txt", ".graphml")
+
+
+def read_table(path: Path) -> Any:
+    """What a file holds.
+
+    Returns
+    -------
+    Rows, Edges, ndarray or sparse matrix of SciPy
 
     Raises
     ------
     InputError
-        Where there are none; OSError and UnicodeDecodeError are the caller's.
+        Where it is missing or cannot be read.
     """
-    rows = _split(
-        [line for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    )
-    listed = [row[0] for row in rows if row]
-    if listed and listed[0].lower() == "name":
+    where = path_text(path)
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise InputError("it is no regular file")
+        return FORMATS[path.suffix](path)
+    except FileNotFoundError:
+        raise InputError(f"{where} does not exist") from None
+    except Exception as error:
+        # A damaged .npy header raises nearly anything: SyntaxError, TypeError, MemoryError, …
+        reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
+        raise InputError(f"{where} cannot be read as a matrix: {one_line(reason)}") from None
+
+
+def read_edges(path: str | Path, *, type: str = "", unknown: str = REFUSE, rows: str = "") -> Edges:
+    """The synapses that a file lists.
+
+    Parameters
+    ----------
+    path : str or Path
+        An edge list or a matrix of synapse counts (.csv, .tsv), a graph (.graphml), a matrix of
+        NumPy (.npy) or a sparse one of SciPy (.npz).
+    type : str, optional
+        The type of synapse that counts, of a list that has a column `type`: "chemical",
+        "electrical" (which have no direction), a word of that column, or "all".  Must be given
+        where there are several.
+    unknown : str, optional
+        What becomes of edges with units that have no name in the problem: "refuse" or "skip".
+    rows : str, optional
+        Of a matrix, which cannot say it: whether a row is "pre" or "post".
+
+    Returns
+    -------
+    Edges
+        A mask of a `Problem`; its `cells` have the numbers of synapses.
+
+    Raises
+    ------
+    InputError
+        Where the file cannot be read, or does not say what is asked.
+    """
+    path = Path(path)
+    if path.suffix not in FORMATS:
+        raise InputError(f"{path_text(path)}: its ending must be one of " + ", ".join(FORMATS))
+    found = read_table(path)
+    try:
+        if not isinstance(found, Edges):
+            sides = (found.row_names, found.column_names) if isinstance(found, Rows) else ()
+            found = edges_of_matrix(found, rows, *sides)
+        elif rows:
+            raise InputError(
+                f"`rows` ({shown(rows)}): it is a list of edges, which says itself what sends: "
+                "leave `rows` out"
+            )
+        return replace(found, type=type, unknown=unknown)
+    except InputError as error:
+        raise InputError(f"{path_text(path)}: {error}") from None
+
+
+def path_text(path: Path) -> str:
+    """A path as it stands in a message: whole, but on one line."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
+
+
+def read_names(path: Path) -> list[str]:
+    """Names of units, one a line; a header ``name`` and further columns are left out.
+
+    Of an edge list the units, in the order in which it has them.
+
+    Raises
+    ------
+    InputError
+        Where there are none, or one is there twice; OSError and UnicodeDecodeError are the
+        caller's.
+    """
+    if path.suffix == ".graphml":
+        return list(edges_of_graphml(path).units)
+    table = _Table(path.read_text(encoding="utf-8-sig"))
+    if (edges := table.edges()) is not None:
+        return list(edges.units)
+    listed = [(place, row[0]) for place, row in zip(table.places, table.rows, strict=True)]
+    if listed and listed[0][1].lower() in _NAME_HEADERS:
         listed = listed[1:]
     if not listed:
         raise InputError("it is empty")
-    return listed
+    first: dict[str, str] = {}
+    for place, name in listed:
+        if first.setdefault(name, place) != place:
+            raise InputError(f"{place} has {shown(name)} again, after {first[name]}")
+    return list(first)
 
 
-def edge_list(names: Names, cells: Mapping[Cell, str], column: str = _COST) -> str:
+def edge_list(names: Names, cells: Mapping[Cell, str], column: str = "cost") -> str:
     """An edge list of some weights, as text: pre, post and a third column.
 
     Parameters
@@ -176,7 +247,7 @@ def edge_list(names: Names, cells: Mapping[Cell, str], column: str = _COST) -> s
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     more = [column] if column else []
-    writer.writerow([*(["matrix"] if many else []), _PRE, _POST, *more])
+    writer.writerow([*(["matrix"] if many else []), "pre", "post", *more])
     for (name, i, j), text in cells.items():
         post, pre = names.unit(name, 0, i), names.unit(name, 1, j)
         writer.writerow([*([name] if many else []), pre, post, *([text] if column else [])])
@@ -192,19 +263,14 @@ def parse_rows(text: str) -> Rows | Edges:
     [['0', '1'], ['1', '0']]
     >>> parse_rows("1.0e+00 0.0e+00\\n")
     [['1.0e+00', '0.0e+00']]
-    >>> parse_rows("pre,post\\nPV,SST\\n").edges
-    (('SST', 'PV', ''),)
+    >>> [edge] = parse_rows("pre,post\\nPV,SST\\n").edges
+    >>> edge.post, edge.pre, edge.place
+    ('SST', 'PV', 'row 2')
     """
-    if "\0" in text:
-        raise InputError("it holds NUL characters: it is no text")
-    # np.savetxt's comments.
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if not lines:
-        raise InputError("it is empty")
-    rows = _split(lines)
-    header = [cell.lower() for cell in rows[0]]
-    if _PRE in header or _POST in header:
-        return _edges(header, rows[1:])
+    table = _Table(text)
+    if (edges := table.edges()) is not None:
+        return edges
+    rows = table.rows
     if rows[0][0] == "" and len(rows) > 1:
         # pandas: a corner without a name, numbers of columns and of rows.
         return Rows((row[1:] for row in rows[1:]), [row[0] for row in rows[1:]], rows[0][1:])
@@ -237,17 +303,52 @@ def check_shape(rows: Sequence[Sequence[str]], shape: tuple[int, int], matrix: s
         )
 
 
-def _split(lines: Sequence[str]) -> list[list[str]]:
-    """Cells, by the first separator that the first line has."""
-    first = lines[0]
-    mark = next((mark for mark in (",", ";", "\t") if any(mark in line for line in lines[:2])), "")
-    if not mark and len(first.split()) > 1:
-        return [line.split() for line in lines]
-    reader = csv.reader(io.StringIO("\n".join(lines)), delimiter=mark or ",")
-    try:
-        return [[cell.strip() for cell in row] for row in reader if row]
-    except csv.Error as error:
-        raise InputError(one_line(error)) from None
+class _Table:
+    """The entries of a text, and the row of the file that each line is.
+
+    Attributes
+    ----------
+    rows : list of list of str
+    places : list of str
+        "row 3", counted from 1 as editors and spreadsheets do.
+    """
+
+    def __init__(self, text: str) -> None:
+        if "\0" in text:
+            raise InputError("it holds NUL characters: it is no text")
+        # np.savetxt's comments.
+        lines = [
+            (k, line)
+            for k, line in enumerate(text.splitlines(), 1)
+            if line.strip() and not line.startswith("#")
+        ]
+        if not lines:
+            raise InputError("it is empty")
+        # By the first separator that the first lines have.
+        first = [line for _, line in lines[:2]]
+        mark = next((mark for mark in (",", ";", "\t") if any(mark in line for line in first)), "")
+        self.rows: list[list[str]] = []
+        self.places: list[str] = []
+        if not mark and len(first[0].split()) > 1:
+            self.rows = [line.split() for _, line in lines]
+            self.places = [f"row {k}" for k, _ in lines]
+            return
+        reader = csv.reader((line + "\n" for _, line in lines), delimiter=mark or ",")
+        try:
+            for row in reader:
+                if row:
+                    self.rows.append([cell.strip() for cell in row])
+                    self.places.append(f"row {lines[reader.line_num - 1][0]}")
+        except csv.Error as error:
+            raise InputError(one_line(error)) from None
+
+    def edges(self) -> Edges | None:
+        """The edge list that it is; None where no header says `pre` and `post`."""
+        header, ends = self.rows[0], {"pre", "post"}
+        # A column `source` alone is something else.
+        if not ends <= set(map(meaning_of, header)) and not ends & {w.lower() for w in header}:
+            return None
+        return edges_of_lines(header, zip(self.places[1:], self.rows[1:], strict=True))
 
 
 def number(text: str) -> Decimal | None:
@@ -268,26 +369,3 @@ def number(text: str) -> Decimal | None:
 def _is_number(text: str) -> bool:
     top, _, bottom = text.partition("/")
     return number(top) is not None and number(bottom or "1") is not None
-
-
-def _edges(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Edges:
-    for name in (_PRE, _POST):
-        if header.count(name) != 1:
-            raise InputError(
-                f"an edge list has one column `{name}`; the header is {shown(list(header))}"
-            )
-    others = [k for k, name in enumerate(header) if name not in (_PRE, _POST)]
-    if len(others) > 1 or any(header[k] not in _THIRD for k in others):
-        raise InputError(
-            "an edge list has the columns pre, post and at most one of "
-            f"{', '.join(_THIRD)}; not {shown(list(header))}"
-        )
-    edges = []
-    for number, row in enumerate(rows, 1):
-        if len(row) != len(header):
-            raise InputError(f"edge {number} has {len(row)} entries, the header {len(header)}")
-        post, pre = row[header.index(_POST)], row[header.index(_PRE)]
-        if not post or not pre:
-            raise InputError(f"edge {number} lacks `{_PRE if not pre else _POST}`")
-        edges.append((post, pre, row[others[0]] if others else ""))
-    return Edges(tuple(edges), header[others[0]] if others else "")

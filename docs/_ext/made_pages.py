@@ -44,7 +44,7 @@ GROUPS = {
         "LinearEstimator", "LinearRNN", "SequenceRNN", "LinearFeedForward", "ShallowReLU",
         "NormNet", "RNN", "FeedForward", "Problem", "Allocation", "RandomCells", "LowRank", "Gain",
         "Tied", "Constraints",
-        "Distribution", "load_problem", "Instance", "draw_instance", "GivenNumbers",
+        "Distribution", "load_problem", "read_edges", "Instance", "draw_instance", "GivenNumbers",
         "load_instance",
     ),
     "Exact verbs": (

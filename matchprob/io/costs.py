@@ -9,8 +9,9 @@ from pathlib import Path
 from algebra.design.demand import exact_price
 from algebra.errors import InputError
 from algebra.problems.allocation import Cell
+from algebra.problems.edges import Edges
 from algebra.problems.names import Names
-from algebra.problems.tables import Edges, Rows, check_shape, read_rows
+from algebra.problems.tables import Rows, check_shape, read_rows
 
 
 def _entries(

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from algebra.errors import InputError, shown
 from algebra.linalg.rational import exact_number
+from algebra.problems.edges import Edges
 from algebra.problems.names import Names
-from algebra.problems.tables import Edges, read_rows
+from algebra.problems.tables import read_rows
 from algebra.record.things import Thing, numbers_of, unit_names
 
 

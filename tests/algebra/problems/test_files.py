@@ -267,7 +267,7 @@ def test_matrix_files_that_are_none_are_refused(name, file):
 
 
 def test_other_file_names_are_refused(file):
-    """Only .csv and .npy are matrices; impossible names are shown on one line."""
+    """Other endings and files that are not there; impossible names are shown on one line."""
     for name in ("w.txt", "w", "w.npz", "a\\nb.txt", ".csv", "x\\u0000.csv", "x\\u0000.npy", "."):
         path = file(HEAD + f'[learnable]\nW = "{name}"\n')
         refused(lambda path=path: load_problem(path), "`learnable.W`")

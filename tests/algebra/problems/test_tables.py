@@ -1,18 +1,23 @@
 """Matrices and edge lists in the forms that spreadsheets and NumPy write."""
 
 import io
+import re
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from algebra.errors import InputError
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
+from algebra.problems.edges import Edges
 from algebra.problems.files import load_problem
 from algebra.problems.names import Names
-from algebra.problems.tables import Edges, check_shape, edge_list, parse_rows, read_names
+from algebra.problems.problem import Problem
+from algebra.problems.tables import check_shape, edge_list, parse_rows, read_edges, read_names
 
 MASK = [["0", "1"], ["1", "0"]]
 
@@ -63,9 +68,11 @@ def test_edges_are_onto_rows_from_columns():
     ("text", "words"),
     [
         ("pre,cost\n0,1\n", "one column `post`"),
-        ("pre,post,length\n0,1,3\n", "pre, post and at most one of"),
-        ("pre,post\n0\n", "1 entries"),
-        ("pre,post\n,1\n", "edge 1 lacks `pre`"),
+        ("pre,post,cost,sign\n0,1,3,1\n", "at most one column of cost, weight, sign"),
+        ("pre,source,post\n0,0,1\n", "'pre' and 'source' both mean `pre`"),
+        ("# c\n\npre,post\n0\n", "row 4 has 1 entries"),
+        ("pre,post\n,1\n", "row 2 lacks `pre`"),
+        ("pre,post,weight\n0,1,x\n", "row 2, from 0 onto 1: 'x' is no number"),
         ("", "empty"),
         ("0,\0\n", "NUL"),
     ],
@@ -83,11 +90,11 @@ def test_shapes_are_checked():
     with pytest.raises(InputError, match="different lengths"):
         check_shape([["0"], ["0", "1"]], (2, 2), "W")
     for text, words in (
-        ("5,0", "edge 1, from 5 onto 0: `pre` 5 is outside: W has columns 0 to 1"),
+        ("5,0", "row 2, from 5 onto 0: `pre` 5 is outside: W has columns 0 to 1"),
         ("0,7", "`post` 7 is outside: W has rows 0 to 1"),
         ("ADAL,1", "number of a unit"),
         ("0,-1", "number of a unit"),
-        ("0,1\n0,1", "edge 2, from 0 onto 1, is given twice"),
+        ("0,1\n0,1", "row 3, from 0 onto 1, is given twice, first in row 2"),
     ):
         with pytest.raises(InputError, match=words):
             parse_rows(f"pre,post\n{text}\n").mask(Names(LinearEstimator(q=2, d=2, m=2)), "W")
@@ -112,6 +119,7 @@ def test_problem_files_take_them(tmp_path):
         load_problem(path)
 
 
+EDGES = [(0, 1), (1, 0), (2, 1), (2, 2)]
 NAMED = Names(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"neurons": ["PV", "SST"]})
 
 
@@ -119,14 +127,83 @@ NAMED = Names(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"neurons": ["PV", "SST"]})
     ("third", "value"), [("", ""), (",cost", ",2"), (",weight", ",-0.5"), (",sign", ",-1")]
 )
 def test_a_third_column(third, value):
-    """Cost, weight or sign: the same edges; a weight of 0 is none; another column is refused."""
+    """Cost, weight or sign: the same edges; a weight of 0 is none; others are not looked at."""
     found = parse_rows(f"pre,post{third}\nPV,SST{value}\n")
     assert found.column == third.removeprefix(",")
     assert found.mask(NAMED, "W") == [[0, 0], [1, 0]]
     none = parse_rows("pre,post,weight\nPV,SST,0.0\nPV,PV,1\n")
     assert none.mask(NAMED, "W") == [[1, 0], [0, 0]]
-    with pytest.raises(InputError, match="at most one of cost, weight, sign"):
-        parse_rows("pre,post,length\nPV,SST,1\n")
+    assert parse_rows("pre,post,length\nPV,SST,0\n").mask(NAMED, "W") == [[0, 0], [1, 0]]
+
+
+def test_every_format_gives_one_mask(tmp_path):
+    """Edge lists, matrices of counts either way round, graphs, arrays: the same synapses."""
+    counts = np.array([[0, 3, 0], [1, 0, 0], [0, 2, 5]])
+    graph = nx.DiGraph()
+    graph.add_nodes_from("abc")
+    graph.add_weighted_edges_from(("abc"[j], "abc"[i], int(counts[i, j])) for i, j in EDGES)
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    listed = [f"{'abc'[j]} ,  {'abc'[i]},{counts[i, j]}" for i, j in EDGES]
+    (tmp_path / "e.csv").write_text("\n".join(["Source,Target,Weight", *listed]) + "\n")
+    (tmp_path / "e.tsv").write_text("\n".join(["pre,post,x", *listed]).replace(",", "\t"))
+    rows = [",".join(["abc"[i], *map(str, counts[i])]) for i in (2, 0, 1)]
+    (tmp_path / "m.csv").write_text("\n".join([",a,b,c", *rows]) + "\n")
+    np.save(tmp_path / "m.npy", counts)
+    sparse.save_npz(tmp_path / "m.npz", sparse.csr_array(counts.T))
+    net = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+    head = "[network]\nkind='lrnn'\nn=3\nT=2\nb=1\nd=1\nm=2\n[names]\nneurons=['a','b','c']\n"
+    for file, rows in (
+        ("g.graphml", ""), ("e.csv", ""), ("e.tsv", ""), ("m.csv", "post"), ("m.npy", "post"),
+        ("m.npz", "pre"),
+    ):  # fmt: skip
+        edges = read_edges(tmp_path / file, rows=rows)
+        names = Names(net, {"neurons": list("abc")})
+        if file != "e.tsv":
+            assert edges.cells(names, "W") == {at: str(counts[at]) for at in EDGES}
+        more = f', rows = "{rows}"' if rows else ""
+        path = tmp_path / "p.toml"
+        path.write_text(f'{head}[learnable]\nW = {{ edges = "{file}"{more} }}\n')
+        assert (load_problem(path).learnable["W"] == (counts > 0)).all()
+        assert (Problem(net, {"W": edges}, names=names).learnable["W"] == (counts > 0)).all()
+        wrong = "leave `rows` out" if not rows else "does not say which of its sides sends"
+        with pytest.raises(InputError, match=wrong):
+            read_edges(tmp_path / file, rows="" if rows else "pre")
+    # Without the table a sparse matrix is a mask, whose rows are `post`.
+    sparse.save_npz(tmp_path / "m.npz", sparse.csr_array(counts > 0))
+    path.write_text(f'{head}[learnable]\nW = "m.npz"\n')
+    assert (load_problem(path).learnable["W"] == (counts > 0)).all()
+    sparse.save_npz(tmp_path / "m.npz", sparse.csr_array((10**6, 10**6)))
+    with pytest.raises(InputError, match=r"learnable.W: .* is 1000000×1000000 but must be 3×3"):
+        load_problem(path)
+
+
+def test_what_a_table_of_edges_may_say(tmp_path):
+    """Types and unknown units by keys of the table; wrong keys, words and files by name."""
+    (tmp_path / "e.csv").write_text("pre,post,type\nPV,SST,chemical\nSST,PV,EJ\nPV,muscle,EJ\n")
+    head = "[network]\nkind='lrnn'\nn=2\nT=2\nb=1\nd=1\nm=2\n[names]\nneurons=['PV','SST']\n"
+    path = tmp_path / "p.toml"
+    for keys, words in (
+        ("", "chemical (1), electrical (2); choose one"),
+        (', type = "x"', "none of its edges is of type 'x'"),
+        (", type = 3", "`type` (3) must be a word"),
+        (', unknown = "drop"', "`unknown` ('drop') must be one of refuse, skip"),
+        (', typ = "x"', "unknown key `typ` (did you mean `type`?)"),
+        (', type = "electrical"', "row 4, from PV onto muscle: `post` ('muscle') is none"),
+    ):
+        path.write_text(f'{head}[learnable]\nW = {{ edges = "e.csv"{keys} }}\n')
+        with pytest.raises(InputError, match=re.escape(words)) as found:
+            load_problem(path)
+        assert "learnable.W" in str(found.value)
+    for keys, mask in (
+        ('type = "chemical"', [[0, 0], [1, 0]]),
+        ('type = "gap junction", unknown = "skip"', [[0, 1], [1, 0]]),
+    ):
+        path.write_text(f'{head}[learnable]\nW = {{ edges = "e.csv", {keys} }}\n')
+        assert load_problem(path).learnable["W"].tolist() == mask
+    with pytest.raises(InputError, match=r"\.csv, \.tsv, \.npy"):
+        read_edges(tmp_path / "e.xlsx")
+    with pytest.raises(InputError, match=r"none\.csv does not exist"):
+        read_edges(tmp_path / "none.csv")
 
 
 def test_edges_are_written_as_they_are_read():
@@ -143,15 +220,25 @@ def test_edges_are_written_as_they_are_read():
 def test_names_of_units_from_a_file(tmp_path):
     """One a line, with or without a header and further columns; in a problem file too."""
     (tmp_path / "a.txt").write_text("PV\nSST\n")
-    (tmp_path / "b.csv").write_text("name,type\nPV,inhibitory\nSST,inhibitory\n")
+    (tmp_path / "b.csv").write_text("bodyId,type\nPV  ,inhibitory\n SST,inhibitory\n")
+    (tmp_path / "edges.csv").write_text("Source,Target\nPV,SST\nSST,PV\n")
     text = "[network]\nkind='lrnn'\nn=2\nT=2\nb=1\nd=1\nm=2\n[names]\nneurons='{}'\n"
-    for file in ("a.txt", "b.csv"):
+    nx.write_graphml(nx.DiGraph([("PV", "SST")]), tmp_path / "g.graphml")
+    for file in ("a.txt", "b.csv", "edges.csv", "g.graphml"):
         assert read_names(tmp_path / file) == ["PV", "SST"]
         (tmp_path / "p.toml").write_text(text.format(file))
         problem = load_problem(tmp_path / "p.toml", need_learnable=False)
         assert problem.names.cell(("W", 0, 1)) == "W[PV,SST]"
     (tmp_path / "empty.txt").write_text("name\n")
-    for file, words in (("none.txt", "does not exist"), ("empty.txt", "empty"), ("x", "list of")):
+    (tmp_path / "twice.csv").write_text("name\nPV\n\nPV \n")
+    (tmp_path / "bad.graphml").write_text("<graphml")
+    for file, words in (
+        ("none.txt", "does not exist"),
+        ("empty.txt", "empty"),
+        ("x", "list of"),
+        ("twice.csv", "row 4 has 'PV' again, after row 2"),
+        ("bad.graphml", "bad.graphml: unclosed"),
+    ):
         (tmp_path / "p.toml").write_text(text.format(file))
         with pytest.raises(InputError, match=words):
             load_problem(tmp_path / "p.toml", need_learnable=False)
