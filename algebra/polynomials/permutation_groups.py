@@ -41,7 +41,7 @@ SYMMETRIC, ALTERNATING, OTHER = "symmetric", "alternating", "other"
 # Random products among which a cycle of Jordan's theorem is looked for: about one in log2 N is one.
 _PRODUCTS = 300
 # Seconds for the order of a group that keeps blocks.
-_SECONDS = 20.0
+_SECONDS = 20
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ def _kind(generators: np.ndarray, degree: int) -> str:
     for _ in range(_PRODUCTS):
         check_time()
         i, j = rng.sample(range(len(pool)), 2)
-        pool[i] = pool[j][pool[i]] if rng.random() < 0.5 else pool[i][pool[j]]
+        pool[i] = pool[j][pool[i]] if rng.getrandbits(1) else pool[i][pool[j]]
         for length in _cycle_lengths(pool[i]):
             if degree < 2 * length < 2 * (degree - 2) and fmpz(length).is_prime():
                 return SYMMETRIC if odd else ALTERNATING
