@@ -97,8 +97,7 @@ def jacobian(instance: Instance, values: Sequence[Any]) -> fmpq_mat:
             L, R = factors[name]
             columns.append((L[:, :, i].T @ R[:, j, :]).ravel())
     elif isinstance(network, ActivatedNetwork):
-        factors = network.tangents(student, X, network.phi, sorted({name for name, _, _ in cells}))
-        columns.extend(network.columns_of(factors, cells).T)
+        columns.extend(network.jacobian(student, X, cells).T)
     else:
         for name, i, j in cells:
             moved = dict(student)

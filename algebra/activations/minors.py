@@ -126,19 +126,8 @@ def _entries(
 ) -> arb_mat:
     """The minor as a matrix of balls."""
     balls = {name: as_balls(value) for name, value in weights.items()}
-    names = sorted({cell[0] for cell in minor.columns})
-    factors = network.tangents(balls, as_balls(X), network.phi, names, ball_product)
-    m = network.columns
-    entries = []
-    for row in minor.rows:
-        k, c = divmod(row, m)
-        for name, i, j in minor.columns:
-            L, R = factors[name]
-            entry = arb(0)
-            for s in range(L.shape[0]):
-                entry += L[s, k, c, i] * R[s, j, c]
-            entries.append(entry)
-    return arb_mat(len(minor.rows), len(minor.columns), entries)
+    J = network.jacobian(balls, as_balls(X), minor.columns, ball_product)[list(minor.rows)]
+    return arb_mat(J.tolist())
 
 
 def as_balls(array: np.ndarray) -> np.ndarray:

@@ -5,10 +5,8 @@ Every kind here is a sequence of stages and a read-out,
 .. math:: u_k = z_{k-1} \,(+\, B x_k), \quad a_k = M_k u_k + c_k, \quad z_k = φ(a_k),
    \quad Y = D z_K + e,
 
-with z_0 = X, or nothing where inputs come in at each stage.  Samples are columns and never mix,
-so the derivatives are those of back-propagation, one sample at a time: with
-δ_k = ∂Y/∂a_k, the cell (i, j) of M moves a label by the sum of δ_k[i] u_k[j] over the stages k at
-which M stands, a bias by δ_k[i], an input weight by (M^T δ_k)[i] x_k[j].
+with z_0 = X, or nothing where inputs come in at each stage.  `ActivatedNetwork.build` writes this
+as a program (`algebra.programs`), from which values and derivatives follow in every arithmetic.
 """
 
 from __future__ import annotations
@@ -20,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from flint import fmpq
 
 from algebra.errors import InputError, shown
 from algebra.networks.activation import ANALYTIC, LINEAR, POLYNOMIAL, Activation
@@ -34,11 +33,17 @@ from algebra.networks.base import (
     NotKnown,
     Point,
 )
+from algebra.networks.factors import factors
 from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.networks.readings import LABELS, STATES, TRACES, Reading
+from algebra.programs import Arithmetic, Builder, Node, Program, Value, evaluate
+from algebra.programs.arrays import EntryArithmetic, placed
+from algebra.programs.duals import DualArithmetic, DualValue
+from algebra.programs.jacobian import Sweep, program_jacobian
+from algebra.programs.residues import ModularArithmetic
 
-# Takes pre-activations and the layer's number to values and slopes.
-Phi = Callable[[Any, int], tuple[Any, Any]]
+# The sums that units receive, beside what can be recorded.
+SUMS = "sums"
 
 
 @dataclass(frozen=True)
@@ -62,27 +67,6 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Pass:
-    """What a forward pass computes: one entry a stage, and the labels.
-
-    Attributes
-    ----------
-    received, sums, values, slopes : tuple of matrix
-        u_k, a_k, z_k and φ'(a_k).
-    read : matrix
-        What D reads: z_K, or X where there is no stage.
-    labels : matrix
-    """
-
-    received: tuple[Matrix, ...]
-    sums: tuple[Matrix, ...]
-    values: tuple[Matrix, ...]
-    slopes: tuple[Matrix, ...]
-    read: Matrix
-    labels: Matrix
-
-
-@dataclass(frozen=True)
 class Identical(Lowering):
     """The lowering of a network whose activation is linear: the same weights, the same labels."""
 
@@ -92,6 +76,17 @@ class Identical(Lowering):
     def network(self) -> Network:
         """The linear network with the same matrices."""
         return self.linear
+
+
+class _Reached(EntryArithmetic):
+    """Weights and samples that are 0 or 1: which values a path leads to."""
+
+    def __init__(self, activation: Activation) -> None:
+        super().__init__()
+        self.vanishes = activation.vanishes_at_zero
+
+    def apply(self, node: Node, name: str, a: np.ndarray) -> np.ndarray:
+        return (a != 0).astype(object) if self.vanishes else a * 0 + 1
 
 
 class ActivatedNetwork(Network):
@@ -195,201 +190,125 @@ class ActivatedNetwork(Network):
         """All of them: no label follows linearly from others."""
         return self.columns
 
-    def phi(self, a: Any, layer: int) -> tuple[Any, Any]:
-        """Values and slopes of sums, in the arithmetic of their entries; for `run`, `tangents`."""
-        z = self.activation.values(a)
-        return z, self.activation.slopes(a, z)
-
     # -- values and derivatives ----------------------------------------------------------
 
-    def run(
-        self,
-        weights: Mapping[str, Matrix],
-        X: Matrix,
-        phi: Phi,
-        matmul: Matmul = operator.matmul,
-        reduced: Callable[[Any], Any] = lambda value: value,
-    ) -> Pass:
-        """The forward pass, in any arithmetic.
+    def build(self) -> Program:
+        """The stages; their sums and values are named, and the labels read from each value."""
+        build = Builder()
+        X = build.sample("X", (self.input_shape[0],))
+        blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
+        biases = {stage.bias for stage in self.stages()} | {self.output_bias}
+        columns = {
+            name: build.reshaped(blocks[name], blocks[name].shape[:1])
+            for name in blocks
+            if name in biases
+        }
 
-        Parameters
-        ----------
-        weights : mapping of str to matrix
-        X : matrix
-        phi : callable
-            Values and slopes of pre-activations.
-        matmul, reduced : callable, optional
-            Product of two matrices, and what brings a sum to its canonical form (modulo p).
-        """
-        z: Any = X
-        received, sums, values, slopes = [], [], [], []
-        for number, stage in enumerate(self.stages()):
+        def affine(matrix: str, bias: str | None, u: Value) -> Value:
+            product = build.contract("ij,j->i", blocks[matrix], u)
+            return product if bias is None else build.add(product, columns[bias])
+
+        z, stages = X, self.stages()
+        for k, stage in enumerate(stages):
             u = z
             if stage.drive is not None:
                 assert self.encoder is not None
-                u = matmul(weights[self.encoder], X[slice(*stage.drive)])
-                if number:
-                    u = reduced(u + z)
-            a = matmul(weights[stage.matrix], u)
-            if stage.bias is not None:
-                a = reduced(a + weights[stage.bias])
-            z, slope = phi(a, stage.layer)
-            received.append(u)
-            sums.append(a)
-            values.append(z)
-            slopes.append(slope)
-        labels = matmul(weights[self.output], z)
-        if self.output_bias is not None:
-            labels = reduced(labels + weights[self.output_bias])
-        return Pass(tuple(received), tuple(sums), tuple(values), tuple(slopes), z, labels)
+                x = build.index(np.arange(*stage.drive), X)
+                u = build.contract("ij,j->i", blocks[self.encoder], x)
+                u = build.add(u, z) if k else u
+            a = build.name(f"{SUMS} {k}", affine(stage.matrix, stage.bias, u))
+            z = build.name(f"{STATES} {k}", build.apply(str(self.activation), a))
+            if self.encoder is not None:
+                build.name(f"{TRACES} {k}", affine(self.output, self.output_bias, z))
+        return build.program(affine(self.output, self.output_bias, z))
+
+    def values_in(
+        self, arithmetic: Arithmetic[Any], weights: Mapping[str, Matrix], X: Matrix,
+        what: str = LABELS,
+    ) -> list[Matrix]:  # fmt: skip
+        """Labels, or sums or states of all stages, in an arithmetic of arrays."""
+        program, nodes = self.program(), self._nodes(what)
+        found = evaluate(program, arithmetic, placed(program, weights, {"X": X}), nodes)
+        return [found[k] for k in nodes]
+
+    def _nodes(self, what: str) -> list[int]:
+        """The nodes of the labels, or of the sums, states or traces of all stages."""
+        program = self.program()
+        if what == LABELS:
+            return [program.output]
+        return [program.named[f"{what} {k}"] for k in range(len(self.stages()))]
 
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> Matrix:
-        return self.run(
-            weights, X, lambda a, layer: (self.activation.values(a), None), matmul
-        ).labels
+        return self.values_in(self.entries(matmul), weights, X)[0]
 
-    def tangents(
-        self,
-        weights: Mapping[str, np.ndarray],
-        X: np.ndarray,
-        phi: Phi,
-        names: Sequence[str] | None = None,
-        matmul: Matmul = operator.matmul,
-        reduced: Callable[[Any], Any] = lambda value: value,
-        product: Matmul = operator.mul,
-    ) -> Factors:
-        """The factors L (S×d×m×rows) and R (S×columns×m) of the derivatives.
+    def entries(
+        self, matmul: Matmul = operator.matmul, number: Callable[[int, int], Any] = fmpq
+    ) -> EntryArithmetic:
+        """The arithmetic of entries that know their own ring, and the activation in it."""
+        return EntryArithmetic(lambda node: self.activation, matmul, number)
 
-        Parameters
-        ----------
-        weights, X, phi, matmul, reduced
-            As for `run`.
-        product : callable, optional
-            Entrywise product.
-        names : sequence of str, optional
-            Only these matrices.
+    def jacobian(
+        self, weights: Mapping[str, Matrix], X: Matrix, cells: Sequence[Cell],
+        matmul: Matmul = operator.matmul, number: Callable[[int, int], Any] = fmpq,
+    ) -> np.ndarray:  # fmt: skip
+        """The derivatives of the labels by some weights, (dm)×(cells), in the entries' ring.
 
-        Returns
-        -------
-        dict of str to (ndarray, ndarray)
-            The cell (i, j) moves the label (k, c) by the sum of L[s, k, c, i] R[s, j, c].
+        See `algebra.programs.arrays.EntryArithmetic` for `number`.
         """
-        wanted = set(self.shapes if names is None else names)
-        found = self.run(weights, X, phi, matmul, reduced)
-        return self._output_tangents(
-            found, len(self.stages()) - 1, weights, X, wanted, matmul, reduced, product
-        )
-
-    def _output_tangents(
-        self,
-        found: Pass,
-        last: int,
-        weights: Mapping[str, np.ndarray],
-        X: np.ndarray,
-        wanted: Collection[str],
-        matmul: Matmul,
-        reduced: Callable[[Any], Any],
-        product: Matmul,
-    ) -> Factors:
-        """Of the outputs read from the values of one stage (-1: of the samples)."""
-        d, m = self.d, self.m
-        D, read = weights[self.output], found.values[last] if last >= 0 else found.read
-        one = found.labels.flat[0] * 0 + 1
-        identity = np.broadcast_to((np.eye(d, dtype=np.int64) * one)[:, None, :], (d, m, d))
-        parts = self._stage_tangents(
-            found, last, np.broadcast_to(D[:, None, :], (d, m, D.shape[1])), weights, X, wanted,
-            matmul, reduced, product,
-        )  # fmt: skip
-        if self.output in wanted:
-            parts[self.output] = (identity[None], read[None])
-        if self.output_bias in wanted:
-            parts[str(self.output_bias)] = (identity[None], np.full((1, 1, m), one))
-        return parts
-
-    def _stage_tangents(
-        self,
-        found: Pass,
-        last: int,
-        left: np.ndarray,
-        weights: Mapping[str, np.ndarray],
-        X: np.ndarray,
-        wanted: Collection[str],
-        matmul: Matmul,
-        reduced: Callable[[Any], Any],
-        product: Matmul,
-    ) -> Factors:
-        """Back from the values of a stage, of which `left` (rows × m × units) is the derivative."""
-        rows, m = left.shape[:2]
-        ones = np.full((1, m), found.labels.flat[0] * 0 + 1)
-        parts: dict[str, list[tuple[Any, Any]]] = {}
-
-        def note(name: str | None, L: Any, R: Any) -> None:
-            if name is not None and name in wanted:
-                parts.setdefault(name, []).append((L, R))
-
-        for number in reversed(range(last + 1)):
-            stage = self.stages()[number]
-            delta = product(left, found.slopes[number].T[None])
-            note(stage.matrix, delta, found.received[number])
-            note(stage.bias, delta, ones)
-            if number == 0 and self.encoder not in wanted:
-                break
-            M = weights[stage.matrix]
-            left = matmul(delta.reshape(rows * m, -1), M).reshape(rows, m, M.shape[1])
-            if stage.drive is not None:
-                note(self.encoder, left, X[slice(*stage.drive)])
-        return {
-            name: (np.stack([part[0] for part in some]), np.stack([part[1] for part in some]))
-            for name, some in parts.items()
-        }
-
-    @staticmethod
-    def columns_of(factors: Factors, cells: Sequence[Cell]) -> np.ndarray:
-        """The derivatives of the labels by some weights, (dm)×(cells), from `tangents`."""
-        columns = []
-        for name, i, j in cells:
-            L, R = factors[name]
-            columns.append((L[:, :, :, i] * R[:, None, j, :]).sum(axis=0).ravel())
-        return np.stack(columns, axis=1)
+        program = self.program()
+        blocks = placed(program, weights, {"X": X})
+        return program_jacobian(program, self.entries(matmul, number), blocks, cells)
 
     def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
-        zero = self.activation.vanishes_at_zero
-
-        def phi(a: Any, layer: int) -> tuple[Any, Any]:
-            return (a != 0).astype(object) if zero else a * 0 + 1, None
-
-        return self.run(weights, X, phi).labels
+        return self.values_in(_Reached(self.activation), weights, X)[0]
 
     def affine_in(self, names: Collection[str]) -> bool:
         return bool(names) and set(names) <= {self.output, self.output_bias}
 
     # -- over GF(p) ------------------------------------------------------------------------
 
-    def modular_phi(self, p: int, seed: int) -> Phi:
-        """Values and slopes over GF(p): see `algebra.networks.activation`."""
-        return lambda a, layer: self.activation.modular(a, layer, p, seed)
+    def modular(self, p: int, seed: int) -> ModularArithmetic:
+        """Residues, with values and slopes of the activation: `algebra.networks.activation`."""
+        nodes = [self.program().nodes[k] for k in self._nodes(STATES)]
+        layers = {node: stage.layer for node, stage in zip(nodes, self.stages(), strict=True)}
+        known: dict[Node, tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]] = {}
+
+        def phi(node: Node, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            # Values and slopes are made together and asked for one after the other.
+            if node not in known or known[node][0] is not a:
+                known[node] = a, self.activation.modular(a, layers[node], p, seed)
+            return known[node][1]
+
+        return ModularArithmetic(p, phi)
 
     def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
-        phi = self.modular_phi(point.p, point.seed)
-        return self.tangents(
-            point.weights, point.X, phi, names, point.matmul, point.reduced, point.times
-        )
+        return self._factors(point, names, self.program().output)
 
-    def modular_forward(self, point: Point) -> Matrix:
-        return self._modular_run(point).labels
+    def modular_forward(self, point: Point) -> DualValue:
+        return self._duals(point, LABELS)[0]
 
-    def _modular_run(self, point: Point) -> Pass:
-        """A pass in matrices over GF(p), such as dual numbers; without slopes."""
+    def modular_values(self, what: str, point: Point) -> list[Matrix]:
+        return self._duals(point, what)
 
-        def phi(a: Any, layer: int) -> tuple[Any, Any]:
-            if self.activation.is_polynomial:
-                return self.activation.values(a), None
-            modular = self.modular_phi(point.p, point.seed)
-            return a.mapped(lambda value: modular(value, layer)), None
+    def _duals(self, point: Point, what: str) -> list[DualValue]:
+        """Values at a point of dual numbers."""
+        program, X = self.program(), point.X
+        blocks = {
+            name: DualValue(w.value[..., None], w.tangent[..., None])
+            for name, w in point.weights.items()
+        }
+        blocks["X"] = DualValue(X.value, X.tangent)
+        nodes, arithmetic = self._nodes(what), DualArithmetic(self.modular(point.p, point.seed))
+        found = evaluate(program, arithmetic, blocks, nodes)
+        return [found[k] for k in nodes]
 
-        return self.run(point.weights, point.X, phi)
+    def _factors(self, point: Point, names: Sequence[str] | None, target: int) -> Factors:
+        program, wanted = self.program(), set(self.shapes if names is None else names)
+        blocks = placed(program, point.weights, {"X": point.X})
+        arithmetic = self.modular(point.p, point.seed)
+        return factors(Sweep(program, arithmetic, blocks, wanted, target), wanted)
 
     # -- what can be recorded --------------------------------------------------------------
 
@@ -414,27 +333,8 @@ class ActivatedNetwork(Network):
     def modular_readings(
         self, what: str, point: Point, names: Sequence[str] | None
     ) -> list[Factors]:
-        if what == LABELS:
-            return super().modular_readings(what, point, names)
-        readings = self.readings(what)
-        wanted = set(self.shapes if names is None else names)
-        weights, X, matmul, reduced = point.weights, point.X, point.matmul, point.reduced
-        found = self.run(weights, X, self.modular_phi(point.p, point.seed), matmul, reduced)
-        if what == TRACES:
-            return [
-                self._output_tangents(found, k, weights, X, wanted, matmul, reduced, point.times)
-                for k in range(len(readings))
-            ]
-        out = []
-        for k, reading in enumerate(readings):
-            n = reading.size
-            left = np.broadcast_to(np.eye(n, dtype=np.int64)[:, None, :], (n, self.m, n))
-            out.append(
-                self._stage_tangents(
-                    found, k, left, weights, X, wanted, matmul, reduced, point.times
-                )
-            )
-        return out
+        self.readings(what)
+        return [self._factors(point, names, node) for node in self._nodes(what)]
 
     def factor_entries(self, what: str) -> int:
         """Left factors differ from sample to sample: rows × samples × units, of each stage."""
@@ -444,17 +344,6 @@ class ActivatedNetwork(Network):
             return self.d * self.m * sum(widths)
         rows = [reading.size for reading in self.readings(what)]
         return self.m * sum(n * sum(widths[: k + 1]) for k, n in enumerate(rows))
-
-    def modular_values(self, what: str, point: Point) -> list[Matrix]:
-        if what == LABELS:
-            return super().modular_values(what, point)
-        count = len(self.readings(what))
-        weights, values = point.weights, self._modular_run(point).values[:count]
-        if what == STATES:
-            return list(values)
-        traces = [weights[self.output] @ z for z in values]
-        bias = self.output_bias
-        return traces if bias is None else [Y + weights[bias] for Y in traces]
 
     @property
     def label_dimension_bound(self) -> int:

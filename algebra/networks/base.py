@@ -19,6 +19,7 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -27,6 +28,7 @@ from algebra.errors import InputError, one_line, shown, whole_number
 from algebra.linalg.modular import matmul as modular_matmul
 from algebra.linalg.modular import times as modular_times
 from algebra.networks.readings import LABELS, TRACES, Reading
+from algebra.programs.program import Program
 
 if TYPE_CHECKING:
     from algebra.networks.chain import Chain
@@ -74,6 +76,11 @@ class Point:
     def reduced(self, a: Matrix) -> Matrix:
         """The residues of a sum."""
         return a % self.p
+
+
+@lru_cache(maxsize=64)
+def _program(network: Network) -> Program:
+    return network.build()
 
 
 # The kinds by their names in a problem file; every subclass that has a `kind` enters itself.
@@ -312,6 +319,14 @@ class Network(ABC):
     def parameters(self) -> int:
         """Number of weights p."""
         return sum(rows * columns for rows, columns in self.shapes.values())
+
+    def program(self) -> Program:
+        """The network as a program; made once."""
+        return _program(self)
+
+    def build(self) -> Program:
+        """The network as a program, its samples called X: for `program`."""
+        raise self._no_jacobian()
 
     @abstractmethod
     def forward(

@@ -6,9 +6,10 @@ evaluate     A program's values in an arithmetic; the protocol `Arithmetic`
 formal       Exponentials, roots and signs over GF(p), with the proofs
 generic      Points, exactness of ranks, columns of Jacobians in the order of the samples
 onnx/        Programs from ONNX files
+arrays       Arithmetics whose values are arrays; entries that know their own ring
 residues     Values over GF(p), p below 2^61
 duals        Values with derivatives in one direction over GF(p), forwards
-jacobian     The Jacobian at a point over GF(p), backwards over all samples at once
+jacobian     The Jacobian at a point in arrays, backwards over all samples at once
 """
 
 from algebra.programs.evaluate import Arithmetic, evaluate

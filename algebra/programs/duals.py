@@ -95,5 +95,5 @@ class DualArithmetic:
 
     def _mapped(self, node: Node, a: DualValue, value: Residues) -> DualValue:
         return DualValue(
-            value, self.base.multiply(node, self.base.slopes(node, a.value), a.tangent)
+            value, self.base.multiply(node, self.base.slopes(node, a.value, value), a.tangent)
         )

@@ -63,7 +63,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 
 import numpy as np
 
@@ -187,11 +186,3 @@ class FormalArithmetic(ModularArithmetic):
     def root(self, node: Node, a: Residues) -> Residues:
         """Square roots."""
         return self.formal.root(a)
-
-    def slopes(self, node: Node, a: Residues) -> Residues:
-        """The derivative of power, invert, root or apply."""
-        if node.op != "root":
-            return super().slopes(node, a)
-        half = self.number(Fraction(1, 2))
-        below = inverses(self.formal.root(a), self.p)
-        return times(below, np.full((1,) * a.ndim, half, np.int64), self.p)

@@ -22,11 +22,11 @@ from algebra.linalg.modular import (
     rank,
     times,
 )
+from algebra.programs.arrays import placed
 from algebra.programs.evaluate import evaluate
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.jacobian import ProgramCell, Sweep
 from algebra.programs.program import Program
-from algebra.programs.residues import placed
 from algebra.time_limits import check_time
 
 # The activation pattern of so many samples, by the numbers of the nodes that choose.

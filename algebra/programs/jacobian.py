@@ -1,4 +1,4 @@
-r"""The Jacobian of a program at a point over GF(p): reverse mode over the batch.
+r"""The Jacobian of a program at a point, in any arithmetic of arrays: reverse mode over the batch.
 
 What is held for a value v is its *adjoint*, the derivative of all outputs of each sample by its
 entries: an array (outputs) × (shape of v) × (batch).  No operation mixes samples, so a label has
@@ -18,24 +18,22 @@ asked for moves few of them.  A column is then the sum over the entries that its
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from algebra.linalg.contractions import contraction
-from algebra.linalg.modular import Residues, times
+from algebra.programs.arrays import Array, ArrayArithmetic
 from algebra.programs.evaluate import evaluate
 from algebra.programs.program import Node, Program
-from algebra.programs.residues import BATCH, ModularArithmetic
 from algebra.time_limits import check_time
 
 # A weight: the name of its block, then its place.
 ProgramCell = tuple[Any, ...]
 # Takes places of a value (an axis a row) to derivatives by its entries: entries×outputs×batch.
-Columns = Callable[[np.ndarray], Residues]
+Columns = Callable[[np.ndarray], Array]
 # Names the axis of outputs, of gathered entries, and of places in contractions.
 _OUT, _ENTRY = "&", "#"
 # Entries that columns are formed of at a time.
@@ -52,7 +50,7 @@ class Pair:
         Those of the value in the product.
     result : str
         Those of the product.
-    adjoint : ndarray of int64
+    adjoint : ndarray
         Of the product: outputs, the axes of the product, batch.
     others : tuple of (str, ndarray)
         The other factors with their letters, each with its batch axis.
@@ -60,39 +58,35 @@ class Pair:
 
     letters: str
     result: str
-    adjoint: Residues
-    others: tuple[tuple[str, Residues], ...]
+    adjoint: Array
+    others: tuple[tuple[str, Array], ...]
 
-    def columns(self, at: np.ndarray, p: int) -> Residues:
+    def columns(self, at: np.ndarray, arithmetic: ArrayArithmetic) -> Array:
         """The derivatives by some entries: their places (an axis a row) to outputs×batch each."""
         on = _on_diagonals(self.letters, at)
         if not on.all():
-            found = self.columns(at[:, on], p)
-            out = np.zeros((at.shape[1], *found.shape[1:]), np.int64)
+            found = self.columns(at[:, on], arithmetic)
+            out = np.zeros((at.shape[1], *found.shape[1:]), found.dtype)
             out[on] = found
             return out
-        groups, values = [], []
-        for group, value in ((_OUT + self.result, self.adjoint), *self.others):
-            # The axes that the value has, too, are fixed at the entries' places.
-            fixed = [k for k, letter in enumerate(group) if letter in self.letters]
-            free = [k for k, letter in enumerate(group) if letter not in self.letters]
-            moved = value.transpose(*fixed, *free, -1)
-            if fixed:
-                moved = moved[tuple(at[self.letters.index(group[k])] for k in fixed)]
-            batched = value.shape[-1] > 1
-            groups.append(
-                (_ENTRY if fixed else "")
-                + "".join(group[k] for k in free)
-                + (BATCH if batched else "")
-            )
-            values.append(moved if batched else moved[..., 0])
-        if not any(_ENTRY in group for group in groups):
-            groups.append(_ENTRY)
-            values.append(np.ones(at.shape[1], np.int64))
-        some = any(BATCH in group for group in groups)
-        result = _ENTRY + _OUT + (BATCH if some else "")
-        found = contraction(f"{','.join(groups)}->{result}", values, p)
-        return found if some else found[..., None]
+        factors = [
+            _at_places(group, value, self.letters, at)
+            for group, value in ((_OUT + self.result, self.adjoint), *self.others)
+        ]
+        if not any(_ENTRY in group for group, _ in factors):
+            factors.append((_ENTRY, np.ones((at.shape[1], 1), np.int64)))
+        return arithmetic.sum_of_products(factors, _ENTRY + _OUT)
+
+
+def _at_places(group: str, value: Array, letters: str, at: np.ndarray) -> tuple[str, Array]:
+    """A factor whose axes that have one of the letters are fixed at places, an axis of entries."""
+    # The axes that the value has, too, are fixed at the entries' places.
+    fixed = [k for k, letter in enumerate(group) if letter in letters]
+    free = [k for k, letter in enumerate(group) if letter not in letters]
+    moved = value.transpose(*fixed, *free, -1)
+    if fixed:
+        moved = moved[tuple(at[letters.index(group[k])] for k in fixed)]
+    return (_ENTRY if fixed else "") + "".join(group[k] for k in free), moved
 
 
 @dataclass(frozen=True)
@@ -101,13 +95,12 @@ class _Sparse:
 
     entries: np.ndarray
     columns: np.ndarray
-    coefficients: Residues
+    coefficients: Array
 
-    def scaled(self, factors: Residues, p: int) -> _Sparse:
+    def scaled(self, factors: Array, arithmetic: ArrayArithmetic) -> _Sparse:
         """Each entry times a number of its own."""
-        return _Sparse(
-            self.entries, self.columns, times(self.coefficients, factors.ravel()[self.entries], p)
-        )
+        found = arithmetic.times(self.coefficients, factors.ravel()[self.entries])
+        return _Sparse(self.entries, self.columns, found)
 
 
 def _places(entries: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -144,10 +137,10 @@ class Sweep:
     Parameters
     ----------
     program : Program
-    arithmetic : ModularArithmetic
-    blocks : mapping of str to ndarray of int64
-        Values of the blocks, with the batch axis last: `algebra.programs.residues.placed`.
-    names : sequence of str, optional
+    arithmetic : ArrayArithmetic
+    blocks : mapping of str to ndarray
+        Values of the blocks, with the batch axis last: `algebra.programs.arrays.placed`.
+    names : collection of str, optional
         The weights that derivatives are wanted of; all of them by default.
     target : int, optional
         The node that is differentiated; the labels by default.
@@ -156,12 +149,12 @@ class Sweep:
     def __init__(
         self,
         program: Program,
-        arithmetic: ModularArithmetic,
-        blocks: Mapping[str, Residues],
-        names: Sequence[str] | None = None,
+        arithmetic: ArrayArithmetic,
+        blocks: Mapping[str, Array],
+        names: Collection[str] | None = None,
         target: int | None = None,
     ) -> None:
-        self.program, self.arithmetic, self.p = program, arithmetic, arithmetic.p
+        self.program, self.arithmetic = program, arithmetic
         self.target = program.output if target is None else target
         nodes, needed = program.nodes, program.needed([self.target])
         self.batch = max((value.shape[-1] for value in blocks.values()), default=1)
@@ -177,11 +170,11 @@ class Sweep:
                 self.moving.add(number)
         self.pairs: dict[int, list[Pair]] = {}
         # Adjoints of shared values that enter batched ones otherwise than in a product.
-        self.dense: dict[int, Residues] = {}
+        self.dense: dict[int, Array] = {}
         self._backwards()
 
     @property
-    def value(self) -> Residues:
+    def value(self) -> Array:
         """The value that is differentiated: its shape, then the batch."""
         return self.values[self.target]
 
@@ -189,7 +182,8 @@ class Sweep:
         nodes, output = self.program.nodes, self.program.nodes[self.target]
         if self.target not in self.moving:
             return
-        start = np.eye(output.size, dtype=np.int64).reshape(output.size, *output.shape, 1)
+        start = self.arithmetic.constant(np.eye(output.size, dtype=np.int64), 1)
+        start = start.reshape(output.size, *output.shape, 1)
         if not output.batched:
             self.dense[self.target] = start
             return
@@ -206,11 +200,11 @@ class Sweep:
                 if not nodes[k].batched and node.op == "contract":
                     self.pairs.setdefault(k, []).append(self._pair(node, position, adjoint))
                     continue
-                part = self._pulled(node, position, adjoint)
+                part = self._pulled(number, position, adjoint)
                 into = adjoints if nodes[k].batched else self.dense
-                into[k] = (into[k] + part) % self.p if k in into else part
+                into[k] = self.arithmetic.reduced(into[k] + part) if k in into else part
 
-    def _pair(self, node: Node, position: int, adjoint: Residues) -> Pair:
+    def _pair(self, node: Node, position: int, adjoint: Array) -> Pair:
         groups, _, result = node.letters.partition("->")
         split = groups.split(",")
         others = tuple(
@@ -218,31 +212,33 @@ class Sweep:
         )
         return Pair(split[position], result, adjoint, others)
 
-    def _pulled(self, node: Node, position: int, adjoint: Residues) -> Residues:
-        """What an adjoint adds to that of the input at a position."""
-        p, inputs = self.p, [self.values[k] for k in node.inputs]
+    def _pulled(self, number: int, position: int, adjoint: Array) -> Array:
+        """What the adjoint of a node adds to that of its input at a position."""
+        node, arithmetic = self.program.nodes[number], self.arithmetic
+        inputs = [self.values[k] for k in node.inputs]
         match node.op:
             case "add":
                 return adjoint
             case "multiply":
-                return times(adjoint, inputs[1 - position][None], p)
+                return arithmetic.times(adjoint, inputs[1 - position][None])
             case "scale":
                 assert node.number is not None
-                return self.arithmetic.scale(node, adjoint, node.number)
+                return arithmetic.scale(node, adjoint, node.number)
             case "contract":
                 return self._through(node, position, adjoint)
             case "index":
                 return self._gathered(node, position, adjoint)
             case "choose":
                 if position == 0:
-                    return np.zeros((1,) * adjoint.ndim, np.int64)
-                positive = self.arithmetic.signs(node, inputs[0])
+                    return np.zeros((1,) * adjoint.ndim, adjoint.dtype)
+                positive = arithmetic.signs(node, inputs[0])
                 return np.where(positive if position == 1 else ~positive, adjoint, 0)
             case "power" | "invert" | "root" | "apply":
-                return times(adjoint, self.arithmetic.slopes(node, inputs[0])[None], p)
+                slopes = arithmetic.slopes(node, inputs[0], self.values[number])
+                return arithmetic.times(adjoint, slopes[None])
         raise AssertionError(f"no derivative of {node.op!r}")
 
-    def _through(self, node: Node, position: int, adjoint: Residues) -> Residues:
+    def _through(self, node: Node, position: int, adjoint: Array) -> Array:
         """An adjoint times the other factors of a contraction."""
         groups, _, result = node.letters.partition("->")
         split = groups.split(",")
@@ -258,23 +254,17 @@ class Sweep:
         alone = [letter for letter in own if letter not in known]
         sizes = dict(zip(own, self.program.nodes[node.inputs[position]].shape, strict=True))
         parts += [(letter, np.ones((sizes[letter], 1), np.int64)) for letter in alone]
-        named = [group + (BATCH if value.shape[-1] > 1 else "") for group, value in parts]
-        values = [value if value.shape[-1] > 1 else value[..., 0] for _, value in parts]
-        some = any(BATCH in group for group in named)
-        found = contraction(
-            f"{','.join(named)}->{_OUT}{own}{BATCH if some else ''}", values, self.p
-        )
-        return found if some else found[..., None]
+        return self.arithmetic.sum_of_products(parts, _OUT + own)
 
-    def _spread(self, node: Node, position: int, parts: list[tuple[str, Residues]]) -> Residues:
+    def _spread(self, node: Node, position: int, parts: list[tuple[str, Array]]) -> Array:
         """Of a factor whose diagonal is taken: zero off the diagonal."""
         groups, _, result = node.letters.partition("->")
         shape = self.program.nodes[node.inputs[position]].shape
         pair = Pair(groups.split(",")[position], result, parts[0][1], tuple(parts[1:]))
-        columns = pair.columns(np.indices(shape).reshape(len(shape), -1), self.p)
+        columns = pair.columns(np.indices(shape).reshape(len(shape), -1), self.arithmetic)
         return np.moveaxis(columns.reshape(*shape, *columns.shape[1:]), len(shape), 0)
 
-    def _gathered(self, node: Node, position: int, adjoint: Residues) -> Residues:
+    def _gathered(self, node: Node, position: int, adjoint: Array) -> Array:
         """The adjoint of a part whose entries were put somewhere, perhaps at several places."""
         assert node.where is not None
         nodes = self.program.nodes
@@ -283,18 +273,19 @@ class Sweep:
         where = node.where.ravel() - start
         places = np.flatnonzero((where >= 0) & (where < part.size))
         flat = adjoint.reshape(adjoint.shape[0], -1, adjoint.shape[-1])
-        out = np.zeros((flat.shape[0], part.size, flat.shape[2]), np.int64)
-        _add_at(out, where[places], flat[:, places], self.p)
+        out = np.zeros((flat.shape[0], part.size, flat.shape[2]), flat.dtype)
+        _add_at(out, where[places], flat[:, places], self.arithmetic)
         return out.reshape(flat.shape[0], *part.shape, flat.shape[2])
 
     # -- columns -----------------------------------------------------------------------------
 
-    def jacobian(self, cells: Sequence[ProgramCell]) -> Residues:
+    def jacobian(self, cells: Sequence[ProgramCell]) -> Array:
         """Columns of the Jacobian, rows (output, sample): the module's text."""
         batch = self.batch
         output = self.program.nodes[self.target]
         rows = output.size
-        out = np.zeros((len(cells), rows, batch if output.batched else 1), np.int64)
+        shape = (len(cells), rows, batch if output.batched else 1)
+        out = np.zeros(shape, self.value.dtype)
         for number, sparse in self._tangents(cells).items():
             for columns in self._columns_of(number):
                 self._collect(out, sparse, columns, self.program.nodes[number].shape)
@@ -305,13 +296,13 @@ class Sweep:
     def _columns_of(self, number: int) -> Iterator[Columns]:
         """What takes places of a shared value to derivatives, for each place where it stands."""
         for pair in self.pairs.get(number, ()):
-            yield partial(pair.columns, p=self.p)
+            yield partial(pair.columns, arithmetic=self.arithmetic)
         if number in self.dense:
             adjoint = np.moveaxis(self.dense[number], 0, -2)
             yield lambda at: np.broadcast_to(adjoint[tuple(at)], (at.shape[1], *adjoint.shape[-2:]))
 
     def _collect(
-        self, out: Residues, sparse: _Sparse, columns: Columns, shape: tuple[int, ...]
+        self, out: Array, sparse: _Sparse, columns: Columns, shape: tuple[int, ...]
     ) -> None:
         """Add to the columns what the entries of one value bring, a block at a time."""
         step = max(1, _BLOCK // max(1, out.shape[1] * out.shape[2]))
@@ -321,13 +312,13 @@ class Sweep:
             found = columns(_places(sparse.entries[part], shape))
             coefficients = sparse.coefficients[part]
             if (coefficients != 1).any():
-                found = times(found, coefficients[:, None, None], self.p)
+                found = self.arithmetic.times(found, coefficients[:, None, None])
             targets = sparse.columns[part]
             if len(np.unique(targets)) == len(targets):
-                out[targets] = (out[targets] + found) % self.p
+                out[targets] = self.arithmetic.reduced(out[targets] + found)
             else:
                 for k, target in enumerate(targets):
-                    out[target] = (out[target] + found[k]) % self.p
+                    out[target] = self.arithmetic.reduced(out[target] + found[k])
 
     def _tangents(self, cells: Sequence[ProgramCell]) -> dict[int, _Sparse]:
         """How the cells move the values that all samples share, forwards."""
@@ -348,7 +339,7 @@ class Sweep:
                     moved[number] = _Sparse(_entries(at.T, node.shape), np.array(columns), ones)
                 continue
             parts = [
-                self._pushed(node, position, moved[k])
+                self._pushed(number, position, moved[k])
                 for position, k in enumerate(node.inputs)
                 if k in moved
             ]
@@ -356,19 +347,19 @@ class Sweep:
                 moved[number] = _joined(parts)
         return moved
 
-    def _pushed(self, node: Node, position: int, moved: _Sparse) -> _Sparse:
+    def _pushed(self, number: int, position: int, moved: _Sparse) -> _Sparse:
         """How the entries of a shared value move with those of its input at a position."""
-        p, inputs = self.p, [self.values[k] for k in node.inputs]
+        node, arithmetic = self.program.nodes[number], self.arithmetic
+        inputs = [self.values[k] for k in node.inputs]
         match node.op:
             case "add":
                 return moved
             case "multiply":
-                return moved.scaled(inputs[1 - position], p)
+                return moved.scaled(inputs[1 - position], arithmetic)
             case "scale":
                 assert node.number is not None
-                return moved.scaled(
-                    np.full(node.size, self.arithmetic.number(node.number), np.int64), p
-                )
+                found = arithmetic.scale(node, moved.coefficients[:, None], node.number)
+                return _Sparse(moved.entries, moved.columns, found[:, 0])
             case "index":
                 assert node.where is not None
                 nodes = self.program.nodes
@@ -379,11 +370,12 @@ class Sweep:
             case "choose":
                 if position == 0:
                     return _Sparse(*(np.zeros(0, np.int64),) * 3)
-                positive = self.arithmetic.signs(node, inputs[0])
+                positive = arithmetic.signs(node, inputs[0])
                 chosen = positive if position == 1 else ~positive
-                return moved.scaled(chosen.astype(np.int64), p)
+                return moved.scaled(chosen.astype(np.int64), arithmetic)
             case "power" | "invert" | "root" | "apply":
-                return moved.scaled(self.arithmetic.slopes(node, inputs[0]), p)
+                slopes = arithmetic.slopes(node, inputs[0], self.values[number])
+                return moved.scaled(slopes, arithmetic)
             case "contract":
                 return self._contracted(node, position, moved)
         raise AssertionError(f"no derivative of {node.op!r}")
@@ -395,20 +387,14 @@ class Sweep:
         at = _places(moved.entries, shape)
         keep = _on_diagonals(own, at)
         at, columns = at[:, keep], moved.columns[keep]
-        named, values = [_ENTRY], [moved.coefficients[keep]]
-        for k, number in enumerate(node.inputs):
-            if k == position:
-                continue
-            group, value = split[k], self.values[number][..., 0]
-            fixed = [a for a, letter in enumerate(group) if letter in own]
-            free = [a for a, letter in enumerate(group) if letter not in own]
-            value = value.transpose(*fixed, *free)
-            if fixed:
-                value = value[tuple(at[own.index(group[a])] for a in fixed)]
-            named.append((_ENTRY if fixed else "") + "".join(group[a] for a in free))
-            values.append(value)
+        factors = [(_ENTRY, moved.coefficients[keep][:, None])]
+        factors += [
+            _at_places(split[k], self.values[number], own, at)
+            for k, number in enumerate(node.inputs)
+            if k != position
+        ]
         rest = [letter for letter in result if letter not in own]
-        found = contraction(f"{','.join(named)}->{_ENTRY}{''.join(rest)}", values, self.p)
+        found = self.arithmetic.sum_of_products(factors, _ENTRY + "".join(rest))[..., 0]
         inner = np.indices(found.shape[1:]).reshape(len(rest), math.prod(found.shape[1:]))
         shape = (at.shape[1], inner.shape[1])
         places = [
@@ -435,8 +421,8 @@ def _followed(moved: _Sparse, where: np.ndarray, size: int) -> _Sparse:
     )
 
 
-def _add_at(out: Residues, targets: np.ndarray, parts: Residues, p: int) -> None:
-    """Add parts (along the second axis) at targets that may repeat, modulo p."""
+def _add_at(out: Array, targets: np.ndarray, parts: Array, arithmetic: ArrayArithmetic) -> None:
+    """Add parts (along the second axis) at targets that may repeat."""
     unique, counts = np.unique(targets, return_counts=True)
     if len(unique) == len(targets):
         out[:, targets] = parts
@@ -446,24 +432,24 @@ def _add_at(out: Residues, targets: np.ndarray, parts: Residues, p: int) -> None
     for k in range(int(counts.max())):
         some = counts > k
         chosen = order[starts[some] + k]
-        out[:, unique[some]] = (out[:, unique[some]] + parts[:, chosen]) % p
+        out[:, unique[some]] = arithmetic.reduced(out[:, unique[some]] + parts[:, chosen])
 
 
 def program_jacobian(
     program: Program,
-    arithmetic: ModularArithmetic,
-    blocks: Mapping[str, Residues],
+    arithmetic: ArrayArithmetic,
+    blocks: Mapping[str, Array],
     cells: Sequence[ProgramCell],
     target: int | None = None,
-) -> Residues:
-    """Columns of the Jacobian of a program's labels for some weights, modulo p.
+) -> Array:
+    """Columns of the Jacobian of a program's labels for some weights.
 
     Parameters
     ----------
     program : Program
-    arithmetic : ModularArithmetic
-    blocks : mapping of str to ndarray of int64
-        Values of the blocks: `algebra.programs.residues.placed`.
+    arithmetic : ArrayArithmetic
+    blocks : mapping of str to ndarray
+        Values of the blocks: `algebra.programs.arrays.placed`.
     cells : sequence of cells
         Name of a weight's block, then the place of the entry.
     target : int, optional
@@ -471,7 +457,7 @@ def program_jacobian(
 
     Returns
     -------
-    ndarray of int64, shape (entries of the labels of a sample · samples, number of cells)
+    ndarray, shape (entries of the labels of a sample · samples, number of cells)
         Row k·m + c holds the derivative of entry k (in row-major order) of sample c.
     """
     names = sorted({str(cell[0]) for cell in cells})

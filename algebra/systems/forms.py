@@ -36,11 +36,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from algebra.errors import InputError
+from algebra.networks.activated import SUMS
+from algebra.networks.activation import Activation
 from algebra.networks.base import Matmul, Network
 from algebra.networks.chain import Chain, need_chain
 from algebra.polynomials.quadratic import beside, stacked
 from algebra.problems.allocation import Allocation
+from algebra.programs import Node
+from algebra.programs.arrays import EntryArithmetic
 
 Equations = list[tuple[str, Any]]
 Matrices = Mapping[str, Any]
@@ -232,6 +238,19 @@ class _Backward(LiftedForm):
         return allocation.network.d * int(sum(columns))
 
 
+class _LiftedSums(EntryArithmetic):
+    """What each unit receives is replaced by an unknown, with an equation for each."""
+
+    def __init__(self, activation: Activation, lifted: Matrices) -> None:
+        super().__init__(lambda node: activation)
+        self.lifted, self.equations = lifted, list[tuple[str, Any]]()
+
+    def apply(self, node: Node, name: str, a: np.ndarray) -> np.ndarray:
+        unknown = f"F{len(self.equations) + 1}"
+        self.equations.append((unknown, a - self.lifted[unknown]))
+        return super().apply(node, name, self.lifted[unknown])
+
+
 class _Sums(LiftedForm):
     """Of networks with a polynomial activation: what each unit receives is an unknown."""
 
@@ -246,25 +265,13 @@ class _Sums(LiftedForm):
     def equations(
         self, network: Any, student: Matrices, lifted: Matrices, U: Any, Y: Any
     ) -> Equations:
-        made: Equations = []
-
-        def phi(a: Any, layer: int) -> tuple[Any, Any]:
-            F = lifted[f"F{len(made) + 1}"]
-            made.append((f"F{len(made) + 1}", a - F))
-            return network.activation.values(F), None
-
-        labels = network.run(student, U, phi).labels
-        return [*made, ("Y", labels - Y)]
+        sums = _LiftedSums(network.activation, lifted)
+        [labels] = network.values_in(sums, student, U)
+        return [*sums.equations, ("Y", labels - Y)]
 
     def values(self, network: Any, weights: Matrices, U: Any, matmul: Matmul) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-
-        def phi(a: Any, layer: int) -> tuple[Any, Any]:
-            found[f"F{len(found) + 1}"] = a
-            return network.activation.values(a), None
-
-        network.run(weights, U, phi, matmul)
-        return found
+        sums = network.values_in(network.entries(matmul), weights, U, SUMS)
+        return {f"F{k}": a for k, a in enumerate(sums, start=1)}
 
     def size(self, allocation: Allocation) -> int:
         return sum(rows * columns for rows, columns in self.unknowns(allocation.network).values())

@@ -66,8 +66,7 @@ class BallSystem:
         self.weights = {name: as_balls(value) for name, value in instance.weights.items()}
         self.X = as_balls(instance.X)
         teacher = {name: as_balls(value) for name, value in instance.teacher.items()}
-        self.labels = network.run(teacher, self.X, network.phi, ball_product).labels.ravel()
-        self.names = sorted({cell[0] for cell in self.cells})
+        self.labels = network.forward(teacher, self.X, ball_product).ravel()
 
     def _student(self, x: list[Any]) -> dict[str, np.ndarray]:
         student = {name: value.copy() for name, value in self.weights.items()}
@@ -77,19 +76,13 @@ class BallSystem:
 
     def residual(self, x: list[Any]) -> arb_mat:
         """f at a point or box, a column."""
-        found = self.network.run(
-            self._student(x), self.X, self.network.phi, ball_product
-        ).labels.ravel()
+        found = self.network.forward(self._student(x), self.X, ball_product).ravel()
         return arb_mat(len(found), 1, list(found - self.labels))
 
     def jacobian(self, x: list[Any]) -> arb_mat:
         """f' at a point or over a box."""
-        factors = self.network.tangents(
-            self._student(x), self.X, self.network.phi, self.names, ball_product
-        )
-        found = self.network.columns_of(factors, self.cells)
-        rows, columns = found.shape
-        return arb_mat(rows, columns, list(found.ravel()))
+        found = self.network.jacobian(self._student(x), self.X, self.cells, ball_product)
+        return arb_mat(found.tolist())
 
 
 def enclose(instance: Instance, start: np.ndarray) -> Enclosure | None:

@@ -46,9 +46,9 @@ class FloatSystem:
     def __call__(self, points: np.ndarray, _: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals (·, e) and Jacobians (·, e, r) at points (·, r), all at once.
 
-        Back-propagation as in `ActivatedNetwork.tangents`, with the points as a first axis.
+        Back-propagation through the stages, with the points as a first axis.
         """
-        network, X = self.network, self.instance.X
+        network, X, φ = self.network, self.instance.X, self.network.activation
         many, d, m = len(points), network.d, network.m
         weights = {
             name: np.repeat(value[None], many, axis=0)
@@ -56,8 +56,24 @@ class FloatSystem:
         }
         for k, (name, i, j) in enumerate(self.cells):
             weights[name][:, i, j] = points[:, k]
-        found = network.run(weights, X, network.phi)
-        f = np.broadcast_to(found.labels, (many, d, m)) - self.labels
+        z: np.ndarray = X
+        received, slopes = [], []
+        for number, stage in enumerate(network.stages()):
+            u = z
+            if stage.drive is not None:
+                assert network.encoder is not None
+                x = weights[network.encoder] @ X[slice(*stage.drive)]
+                u = x + z if number else x
+            a = weights[stage.matrix] @ u
+            if stage.bias is not None:
+                a = a + weights[stage.bias]
+            z = φ.values(a)
+            received.append(u)
+            slopes.append(φ.slopes(a, z))
+        labels = weights[network.output] @ z
+        if network.output_bias is not None:
+            labels = labels + weights[network.output_bias]
+        f = labels - self.labels
         J = np.zeros((many, d, m, len(self.cells)))
 
         def add(name: str | None, left: np.ndarray, right: Any) -> None:
@@ -66,14 +82,14 @@ class FloatSystem:
                 J[..., k] += left[..., i] * (1.0 if right is None else right[..., None, j, :])
 
         identity = np.eye(d)[None, :, None, :]
-        add(network.output, identity, found.read)
+        add(network.output, identity, z)
         add(network.output_bias, identity, None)
         D = weights[network.output]
         left = np.broadcast_to(D[:, :, None, :], (many, d, m, D.shape[2]))
         for number in reversed(range(len(network.stages()))):
             stage = network.stages()[number]
-            delta = left * found.slopes[number].swapaxes(-1, -2)[..., None, :, :]
-            add(stage.matrix, delta, found.received[number])
+            delta = left * slopes[number].swapaxes(-1, -2)[..., None, :, :]
+            add(stage.matrix, delta, received[number])
             add(stage.bias, delta, None)
             left = np.einsum("bdmi,bij->bdmj", delta, weights[stage.matrix])
             if stage.drive is not None:

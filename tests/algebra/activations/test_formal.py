@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from itertools import groupby
+from operator import truediv
 
 import mpmath
 import numpy as np
@@ -12,8 +13,7 @@ import sympy
 from flint import arb, ctx
 
 from algebra.activations.formal import why_exact
-from algebra.linalg.modular import matmul
-from algebra.networks.activated import ActivatedNetwork
+from algebra.networks.activated import SUMS, ActivatedNetwork
 from algebra.networks.activation import ANALYTIC, AX, Activation
 from algebra.networks.ffn import FeedForward
 from algebra.networks.rnn import RNN
@@ -58,18 +58,12 @@ def _singular_values(net, support, cells, rng):
         for name, mask in support.items():
             weights[name][mask == 0] = arb(0)
 
-        def phi(a, layer):
-            z = net.activation.values(a)
-            return z, net.activation.slopes(a, z)
-
-        factors = net.tangents(weights, drawn(net.input_shape), phi)
+        columns = net.jacobian(weights, drawn(net.input_shape), cells).T
         with mpmath.workdps(60):
             J = mpmath.matrix(net.outputs, len(cells))
-            for k, (name, i, j) in enumerate(cells):
-                L, R = factors[name]
-                column = (L[:, :, :, i] * R[:, None, j, :]).sum(axis=0).ravel()
+            for k, column in enumerate(columns):
                 for row, value in enumerate(column):
-                    J[row, k] = mpmath.mpf(value.mid().str(65, radius=False))
+                    J[row, k] = mpmath.mpf(arb(value).mid().str(65, radius=False))
             return mpmath.svd_r(J, compute_uv=False)
     finally:
         ctx.prec = before
@@ -232,10 +226,7 @@ def test_a_unit_may_stay_the_same_and_change_again(activation):
         weights["W"][(i + 1) % 3, i] = rng.randrange(1, p)
     weights["c"][0, 0] = rng.randrange(1, p)
     X = np.array([[rng.randrange(p)] for _ in range(7)])
-    found = net.run(
-        weights, X, net.modular_phi(p, 0), lambda a, b: matmul(a, b, p), lambda a: a % p
-    )
-    sums = [int(a[0, 0]) for a in found.sums]
+    sums = [int(a[0, 0]) for a in net.values_in(net.modular(p, 0), weights, X, SUMS)]
     groups = [len(list(group)) for _, group in groupby(sums)]
     assert len(set(sums)) == len(groups)
     assert groups == ([3, 3, 1] if activation == "tanh" else [1] * 7)
@@ -252,8 +243,8 @@ def test_no_sum_is_opposite_to_another():
     assert allocation_rank(allocation).rank == 2
     X = np.array([[0.3, -1.1]])
     at = {"W1": np.array([[0.7], [-0.7]]), "W2": np.array([[1.0, 2.0]])}
-    factors = net.tangents(at, X, net.phi)
-    assert np.linalg.matrix_rank(net.columns_of(factors, allocation.cells)) == 1
+    J = net.jacobian(at, X, allocation.cells, number=truediv)
+    assert np.linalg.matrix_rank(J) == 1
 
 
 def test_sums_meet_no_more_often_than_the_bound_says():
@@ -263,9 +254,6 @@ def test_sums_meet_no_more_often_than_the_bound_says():
     for seed in range(runs):
         weights = {name: rng.integers(0, p, shape) for name, shape in net.shapes.items()}
         X = rng.integers(0, p, net.input_shape)
-        found = net.run(
-            weights, X, net.modular_phi(p, seed), lambda a, b: matmul(a, b, p), lambda a: a % p
-        )
-        sums = np.concatenate(found.sums, axis=1)
+        sums = np.concatenate(net.values_in(net.modular(p, seed), weights, X, SUMS), axis=1)
         met += any(len(set(row) - {0}) < 4 for row in sums.tolist())
     assert 0.2 * net.formal_collisions / p < met / runs < net.formal_collisions / p

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from algebra.linalg.contractions import contraction
 from algebra.linalg.modular import random_residues
+from tests.algebra.programs.programs import residues
 
 SUMS = [
     "ij,j->i",
@@ -40,12 +41,12 @@ def test_sums_are_those_of_python_integers(letters, p, seed):
         for group in letters.partition("->")[0].split(",")
     ]
     exact = np.einsum(letters, *(factor.astype(object) for factor in factors)) % p
-    assert np.array_equal(contraction(letters, factors, p), exact)
+    assert np.array_equal(contraction(letters, factors, residues(p)), exact)
 
 
 @pytest.mark.parametrize("p", [2147483647, (1 << 61) - 1])
 def test_long_sums(p):
     """Sums of many residues p − 1, which 64 bits would not hold, are exact."""
     ones = np.full((3, 5000), p - 1)
-    assert contraction("ij->i", [ones], p).tolist() == [-5000 % p] * 3
-    assert contraction("ij,kj->ik", [ones, ones], p).tolist() == [[5000] * 3] * 3
+    assert contraction("ij->i", [ones], residues(p)).tolist() == [-5000 % p] * 3
+    assert contraction("ij,kj->ik", [ones, ones], residues(p)).tolist() == [[5000] * 3] * 3

@@ -9,7 +9,8 @@ import numpy as np
 from algebra.linalg.modular import random_residues
 from algebra.networks.activation import formal_functions
 from algebra.programs import Builder
-from algebra.programs.residues import ModularArithmetic, placed
+from algebra.programs.arrays import placed
+from algebra.programs.residues import ModularArithmetic
 
 SMALL_PRIME = 1073741827
 LONG_PRIME = 2305843009213693921
@@ -84,6 +85,11 @@ def random_program(seed, operations=8, *, powers=True, rational=True, functions=
     return build.program(build.joined([build.reshaped(x, x.shape) for x in flat]))
 
 
+def residues(p, seed=0):
+    """Residues with formal values of functions."""
+    return ModularArithmetic(p, formal_functions(p, seed))
+
+
 def point(program, p, seed, samples=3):
     """An arithmetic and random blocks."""
     rng = random.Random(f"point/{seed}")
@@ -91,7 +97,7 @@ def point(program, p, seed, samples=3):
     inputs = {
         name: random_residues((*shape, samples), p, rng) for name, shape in program.samples.items()
     }
-    return ModularArithmetic(p, formal_functions(p, seed)), placed(program, weights, inputs)
+    return residues(p, seed), placed(program, weights, inputs)
 
 
 def all_cells(program):

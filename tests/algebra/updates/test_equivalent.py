@@ -1,16 +1,21 @@
 """Updates that reach what cells reach, and cells within the reach of updates."""
 
+from operator import truediv
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from algebra.networks.factors import factors
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.networks.sequence import SequenceRNN
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Tied
+from algebra.programs.arrays import placed
+from algebra.programs.jacobian import Sweep
 from algebra.updates.equivalent import as_plain, cells_instead, parts, within_reach
 from tests.samples import many
 
@@ -38,7 +43,7 @@ def test_enough_rank_is_enough(net):
         assert 1 <= k <= min(shape)
         other = {**weights, name: weights[name] + rng.normal(size=shape)}
         Y = np.asarray(net.forward(other, X), float)
-        L, R = tangents(net, other, X, name)
+        L, R = factors_of(net, other, X, name)
         best = np.inf
         for stacked, side in (
             (np.hstack(list(R)), "right"),
@@ -56,12 +61,14 @@ def test_enough_rank_is_enough(net):
         assert best < 1e-6, name
 
 
-def tangents(net, weights, X, name):
+def factors_of(net, weights, X, name):
     """The factors of a matrix, in doubles; left factors of activated nets are not used."""
     if net.chain() is not None:
         return net.tangents(weights, X, [name])[name]
-    L, R = net.tangents(weights, X, net.phi, [name])[name]
-    return np.eye(L.shape[-1])[None], R
+    blocks = placed(net.program(), weights, {"X": X})
+    sweep = Sweep(net.program(), net.entries(number=truediv), blocks, [name])
+    L, R = factors(sweep, [name])[name]
+    return np.eye(L.shape[-1])[None], np.asarray(R, float)
 
 
 @settings(max_examples=many(60), deadline=None)

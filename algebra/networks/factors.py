@@ -1,0 +1,51 @@
+r"""The Jacobian of a network's program in factors.
+
+The cell (i, j) of a matrix moves the labels by :math:`\sum_s L_s[:, i] ⊗ R_s[j, :]`, with a term
+for each place s where the matrix meets a value x_s: L_s is what follows, R_s = x_s.  Reverse mode
+(`algebra.programs.jacobian`) finds just these two.  A column that is added, a bias, meets ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from algebra.networks.base import Factors
+from algebra.programs.jacobian import Sweep
+
+
+def factors(sweep: Sweep, names: Collection[str]) -> Factors:
+    """The factors L and R of each matrix: see `algebra.networks.base.Network.modular_tangents`.
+
+    Parameters
+    ----------
+    sweep : Sweep
+        Of a program in which matrices enter by ``contract("ij,j->i", matrix, value)``, and columns
+        by a sum with the same column as a value of one axis.
+    names : collection of str
+        Matrices on which the differentiated value does not depend are missing in what is returned.
+    """
+    found: Factors = {}
+    nodes, batch = sweep.program.nodes, sweep.batch
+    columns = {k: node.inputs[0] for k, node in enumerate(nodes) if k in sweep.dense}
+    for number, node in enumerate(nodes):
+        if node.op != "block" or node.name not in names:
+            continue
+        pairs = [(pair.adjoint, pair.others[0][1]) for pair in sweep.pairs.get(number, ())]
+        one = np.ones((1, batch), np.int64)
+        pairs += [(sweep.dense[k], one) for k, of in columns.items() if of == number]
+        if not pairs:
+            continue
+        wide = max(left.shape[-1] for left, _ in pairs)
+        left = np.stack([_repeated(L, wide) for L, _ in pairs])
+        right = np.stack([_repeated(R, batch) for _, R in pairs])
+        found[node.name] = (left.swapaxes(2, 3) if wide > 1 else left[..., 0], right)
+    return found
+
+
+def _repeated(value: np.ndarray, batch: int) -> np.ndarray:
+    """A value with a batch axis of this size."""
+    if value.shape[-1] == batch:
+        return value
+    return np.broadcast_to(value, (*value.shape[:-1], batch))

@@ -1,0 +1,233 @@
+"""Programs in arithmetics whose values are NumPy arrays.
+
+The last axis of a value is the batch, of size 1 where the value does not depend on the sample;
+NumPy's broadcasting aligns the two.  An arithmetic says how the entries of its ring are added and
+multiplied (`ArrayArithmetic.times`, `matmul`, …); the operations of a program follow here, and its
+Jacobian in `algebra.programs.jacobian`.
+
+residues  `algebra.programs.residues.ModularArithmetic`
+entries   `EntryArithmetic`: entries that know their own ring (doubles, rationals, balls,
+          polynomials, SymPy expressions)
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from operator import matmul, truediv
+from typing import Any, Protocol
+
+import numpy as np
+from flint import fmpq
+
+from algebra.linalg.contractions import contraction
+from algebra.programs.program import Node, Program
+
+# Stands for the batch axis in contractions.
+BATCH = "@"
+Array = np.ndarray
+# Takes a node and the values whose sign chooses to the places where it is positive.
+Signs = Callable[[Node, Array], Array]
+
+
+class Function(Protocol):
+    """A function of one variable with its derivative, in the arithmetic of the entries."""
+
+    def values(self, a: Any) -> Any:
+        """Values of an array."""
+
+    def slopes(self, a: Any, z: Any) -> Any:
+        """Derivatives at `a`, where the values are `z`."""
+
+
+class ArrayArithmetic(ABC):
+    """The operations of a program on arrays of entries of a ring.
+
+    Attributes
+    ----------
+    signs : callable
+        The activation pattern.
+    """
+
+    signs: Signs
+
+    # -- the ring ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def constant(self, table: Array, denominator: int) -> Array:
+        """Rational numbers: integers over one denominator, with a batch axis of size 1."""
+
+    @abstractmethod
+    def times(self, a: Array, b: Array) -> Array:
+        """The entrywise product."""
+
+    @abstractmethod
+    def matmul(self, a: Array, b: Array) -> Array:
+        """The product of matrices, or of two stacks of them."""
+
+    @abstractmethod
+    def added(self, a: Array, axes: tuple[int, ...]) -> Array:
+        """The sum along axes."""
+
+    @abstractmethod
+    def reciprocals(self, node: Node, a: Array) -> Array:
+        """Entrywise 1/x."""
+
+    def reduced(self, a: Array) -> Array:
+        """The canonical form of a sum of two values."""
+        return a
+
+    # -- the operations ----------------------------------------------------------------------
+
+    def add(self, node: Node, *terms: Array) -> Array:
+        total = terms[0]
+        for term in terms[1:]:
+            total = self.reduced(total + term)
+        return total
+
+    def multiply(self, node: Node, a: Array, b: Array) -> Array:
+        return self.times(a, b)
+
+    def scale(self, node: Node, a: Array, factor: Fraction) -> Array:
+        if factor == -1:
+            return self.reduced(-a)
+        number = np.array(factor.numerator, dtype=object).reshape((1,) * (a.ndim - 1))
+        return self.times(a, self.constant(number, factor.denominator))
+
+    def contract(self, node: Node, letters: str, *factors: Array) -> Array:
+        groups, _, result = letters.partition("->")
+        return self.sum_of_products(list(zip(groups.split(","), factors, strict=True)), result)
+
+    def sum_of_products(self, factors: list[tuple[str, Array]], result: str) -> Array:
+        """The Einstein sum of values with their letters, each with its batch axis last."""
+        named = [group + BATCH if value.shape[-1] > 1 else group for group, value in factors]
+        values = [value if value.shape[-1] > 1 else value[..., 0] for _, value in factors]
+        some = any(value.shape[-1] > 1 for _, value in factors)
+        found = contraction(f"{','.join(named)}->{result}{BATCH if some else ''}", values, self)
+        return found if some else found[..., None]
+
+    def index(self, node: Node, where: Array, *parts: Array) -> Array:
+        batch = max(part.shape[-1] for part in parts)
+        flat = [
+            np.broadcast_to(part, (*part.shape[:-1], batch)).reshape(-1, batch) for part in parts
+        ]
+        if len(flat) == 1 and where.size and where.min() >= 0:
+            return flat[0][where]
+        zero = np.broadcast_to(self.constant(np.zeros(1, np.int64), 1), (1, batch))
+        return np.concatenate([*flat, zero])[where]
+
+    def power(self, node: Node, a: Array, exponent: int) -> Array:
+        result, base = a**0, a
+        while exponent:
+            if exponent & 1:
+                result = self.times(result, base)
+            exponent >>= 1
+            if exponent:
+                base = self.times(base, base)
+        return result
+
+    def invert(self, node: Node, a: Array) -> Array:
+        return self.reciprocals(node, a)
+
+    @abstractmethod
+    def root(self, node: Node, a: Array) -> Array:
+        """Entrywise square root."""
+
+    @abstractmethod
+    def apply(self, node: Node, name: str, a: Array) -> Array:
+        """The function of this name, entrywise."""
+
+    def choose(self, node: Node, sign: Array, positive: Array, other: Array) -> Array:
+        return np.where(self.signs(node, sign), positive, other)
+
+    def slopes(self, node: Node, a: Array, z: Array) -> Array:
+        """The derivative of power, invert, root or apply, where `a` comes in and `z` goes out."""
+        if node.op == "apply":
+            return self.slopes_of_function(node, a, z)
+        if node.op == "invert":
+            return self.reduced(-self.times(z, z))
+        if node.op == "root":
+            return self.scale(node, self.reciprocals(node, z), Fraction(1, 2))
+        assert node.number is not None
+        exponent = int(node.number)
+        if not exponent:
+            return a * 0
+        return self.scale(node, self.power(node, a, exponent - 1), Fraction(exponent))
+
+    @abstractmethod
+    def slopes_of_function(self, node: Node, a: Array, z: Array) -> Array:
+        """The derivative of apply."""
+
+
+class EntryArithmetic(ArrayArithmetic):
+    """Entries that know their own ring, in arrays of objects or of machine numbers.
+
+    Parameters
+    ----------
+    function : callable, optional
+        Takes the node of an apply to its function.
+    product : callable, optional
+        Of two matrices; `operator.matmul` by default.
+    number : callable, optional
+        Takes numerator and denominator to an entry: by default a rational `fmpq`, which
+        python-flint mixes with balls; `operator.truediv` where entries are doubles.
+    signs : callable, optional
+        The activation pattern; by default the signs of the entries, where 0 is not positive.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[Node], Function] | None = None,
+        product: Callable[[Any, Any], Any] = matmul,
+        number: Callable[[int, int], Any] = fmpq,
+        signs: Signs = lambda node, a: a > 0,
+    ) -> None:
+        self._function, self._product, self._number, self.signs = function, product, number, signs
+
+    def constant(self, table: Array, denominator: int) -> Array:
+        flat = [self._number(int(entry), denominator) for entry in table.ravel()]
+        dtype = float if self._number is truediv else object
+        return np.array(flat, dtype).reshape(*table.shape, 1)
+
+    def scale(self, node: Node, a: Array, factor: Fraction) -> Array:
+        whole = a * factor.numerator
+        return whole if factor.denominator == 1 else whole / factor.denominator
+
+    def times(self, a: Array, b: Array) -> Array:
+        return np.asarray(a * b)
+
+    def matmul(self, a: Array, b: Array) -> Array:
+        if a.ndim == 2 or self._product is matmul:
+            return np.asarray(self._product(a, b))
+        stack = a.shape[:-2]
+        parts = zip(a.reshape(-1, *a.shape[-2:]), b.reshape(-1, *b.shape[-2:]), strict=True)
+        found = np.array([self._product(x, y) for x, y in parts])
+        return found.reshape(*stack, a.shape[-2], b.shape[-1])
+
+    def added(self, a: Array, axes: tuple[int, ...]) -> Array:
+        return np.asarray(a.sum(axis=axes))
+
+    def reciprocals(self, node: Node, a: Array) -> Array:
+        return 1 / a
+
+    def root(self, node: Node, a: Array) -> Array:
+        if a.dtype.kind == "f":
+            return np.sqrt(a)
+        return np.asarray(np.frompyfunc(lambda x: x.sqrt(), 1, 1)(a))
+
+    def apply(self, node: Node, name: str, a: Array) -> Array:
+        assert self._function is not None
+        return np.asarray(self._function(node).values(a))
+
+    def slopes_of_function(self, node: Node, a: Array, z: Array) -> Array:
+        assert self._function is not None
+        return np.asarray(self._function(node).slopes(a, z))
+
+
+def placed(
+    program: Program, weights: Mapping[str, Array], samples: Mapping[str, Array]
+) -> dict[str, Array]:
+    """The blocks of a program as values: samples have the batch axis last already."""
+    held = {name: np.asarray(weights[name])[..., None] for name in program.weights}
+    return held | {name: np.asarray(samples[name]) for name in program.samples}
