@@ -19,7 +19,7 @@ from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import KINDS, Network
 from algebra.problems.files import network_from_dict
 from algebra.problems.problem import Distribution, Problem
-from algebra.problems.updates import UPDATES, LowRank, Tied, Update, read_update
+from algebra.problems.updates import GROUPS, UPDATES, LowRank, Tied, Update, read_update
 
 # What ``certify --json`` prints besides the certificate.
 _PRINTED = ("names", "explanation")
@@ -244,14 +244,20 @@ def _update(fields: Fields, shape: tuple[int, int]) -> Update:
         raise CheckFailed(fields.place, "must have one of the keys " + ", ".join(UPDATES))
     [key] = keys
     value, place = fields.raw(key), fields.at(key)
+    told: dict[str, Any] = {}
     if key == Tied.keyword:
         value = [[whole(v, place, 0) for v in row] for row in matrix(value, place, shape)]
     elif key == LowRank.keyword:
         value = whole(value, place, 1)
     else:
         value = fields.text(key)
+        if fields.has(GROUPS):
+            numbers, at = fields.raw(GROUPS), fields.at(GROUPS)
+            rows = matrix(numbers, at, shape) if value == "cells" else [fields.items(GROUPS)]
+            read = [[whole(v, at, 0) for v in row] for row in rows]
+            told[GROUPS] = read if value == "cells" else read[0]
     fields.finish()
     try:
-        return read_update({key: value}, place)
+        return read_update({key: value, **told}, place)
     except InputError as error:
         raise CheckFailed(place, one_line(error)) from None

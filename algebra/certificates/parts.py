@@ -54,13 +54,11 @@ def read_prices(fields: Fields) -> tuple[Fraction, ...]:
     return tuple(read_price(v, f"prices[{k}]") for k, v in enumerate(fields.items("prices")))
 
 
-def plain_problem(data: object, place: str = "problem") -> Problem:
-    """The problem of a proof about cells: no updates, and no laws (nothing rests on them)."""
+def fixed_problem(data: object, place: str = "problem") -> Problem:
+    """The problem of a proof: cells and updates, but no laws (nothing rests on them)."""
     problem = read_problem(data, place)
     if Fields(data, place).has("distribution"):
         raise CheckFailed(f"{place}.distribution", "is no field of this format")
-    if problem.updates:
-        raise CheckFailed(f"{place}.learnable", "must be masks of cells")
     return problem
 
 

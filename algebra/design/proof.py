@@ -29,7 +29,7 @@ from algebra.certificates.checks import CheckFailed
 from algebra.certificates.duals import Evidence, dual_from_dict
 from algebra.certificates.fields import cells
 from algebra.certificates.parts import (
-    plain_problem,
+    fixed_problem,
     proof_fields,
     read_caps,
     read_price,
@@ -40,9 +40,10 @@ from algebra.design.demand import LINES, Demand, demand
 from algebra.design.evidence import CostEvidence, SpreadEvidence
 from algebra.design.goals import GOALS
 from algebra.design.result import Design
-from algebra.errors import InputError, shown
+from algebra.errors import InputError, one_line, shown
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
+from algebra.ranks.parametrized import by_parameters, by_updates, parameter_allocation
 from algebra.results import named
 
 FORMAT, VERSION = "matchprob-design", 2
@@ -55,7 +56,8 @@ class DesignProof:
     Attributes
     ----------
     problem : Problem
-        Its allocation is everything that may learn.
+        What learns there is everything that may: cells, and parameters of updates, which are the
+        cells of `algebra.ranks.parametrized.parameter_allocation`.
     must : tuple of cells
     prices : tuple of Fraction
         Of the problem's cells, in their order.
@@ -87,9 +89,10 @@ class DesignProof:
 
     def demand(self, seed: int) -> Demand:
         """The demand, its caps in the order of the file (that of the evidence)."""
-        names = self.problem.allocation.cells
+        choice = parameter_allocation(self.problem)
+        names = choice.cells
         asked = demand(
-            self.problem.network, allowed=names, must=self.must,
+            choice.network, allowed=names, must=self.must,
             costs=dict(zip(names, self.prices, strict=True)), caps=dict(self.caps),
             budget=self.size, support=self.problem.support, seed=seed,
         )  # fmt: skip
@@ -135,7 +138,7 @@ def proof_of(asked: Demand, found: Design) -> DesignProof:
         )
     everything = Allocation.from_cells(asked.network, asked.cells)
     return DesignProof(
-        Problem.of(everything, support=asked.support), tuple(sorted(asked.must)),
+        by_updates(Problem.of(everything, support=asked.support)), tuple(sorted(asked.must)),
         tuple(asked.prices[cell] for cell in asked.cells), found.caps, asked.size, found.goal,
         found.line, found.allocation.cells, found.cost, found.value, found.cost_bound,
         found.evidence,
@@ -159,15 +162,17 @@ def read_proof(data: object) -> DesignProof:
     """
     version = read_version(data, FORMAT, (1, VERSION), "the proof of a design")
     fields = proof_fields(data)
-    problem = plain_problem(fields.raw("problem"))
+    problem = fixed_problem(fields.raw("problem"))
+    try:
+        choice = by_parameters(problem, singly="a design").allocation
+    except InputError as error:
+        raise CheckFailed("problem.learnable", one_line(error)) from None
     must = cells(fields.raw("must"), "must")
-    if outside := set(must) - set(problem.allocation.cells):
+    if outside := set(must) - set(choice.cells):
         raise CheckFailed("must", f"{min(outside)} may not learn")
     prices = read_prices(fields)
-    if len(prices) != problem.allocation.size:
-        raise CheckFailed(
-            "prices", f"are {len(prices)}, {problem.allocation.size} weights may learn"
-        )
+    if len(prices) != choice.size:
+        raise CheckFailed("prices", f"are {len(prices)}, {choice.size} weights may learn")
     caps = read_caps(fields.table("caps"), LINES)
     size, goal = fields.whole("size", 0), fields.text("goal")
     design = cells(fields.raw("design"), "design")

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from algebra.identify.fibre import Fibre, fibre_of_moves
 from algebra.linalg.modular import Residues, echelon, kernel
-from algebra.problems.updates import Learning
+from algebra.problems.learning import Learning
 from algebra.ranks.jacobian import random_point
 from algebra.ranks.updates import (
     learning_bits,

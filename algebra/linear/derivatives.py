@@ -59,9 +59,9 @@ class Dual:
         tangent = matmul(self.value, other.tangent, p) + matmul(self.tangent, other.value, p)
         return Dual(matmul(self.value, other.value, p), tangent % p, p)
 
-    def __add__(self, other: Dual | int) -> Dual:
+    def __add__(self, other: Dual | np.ndarray | int) -> Dual:
         p = self.p
-        if isinstance(other, int):
+        if not isinstance(other, Dual):
             return replace(self, value=(self.value + other) % p)
         return Dual((self.value + other.value) % p, (self.tangent + other.tangent) % p, p)
 

@@ -251,6 +251,11 @@ class Network(ABC):
         return self.shapes[name]
 
     @property
+    def drawn_shapes(self) -> dict[str, tuple[int, int]]:
+        """The matrices that are drawn at a random point; the others are 0 there."""
+        return self.shapes
+
+    @property
     @abstractmethod
     def input_shape(self) -> tuple[int, int]:
         """Shape of the sample matrix X, one column a sample."""
@@ -531,6 +536,10 @@ class Network(ABC):
             return bool(self.limits())
         except NotKnown:
             return False
+
+    def weight_text(self, name: str, row: str, column: str) -> str:
+        """A weight as it is printed, its row and column by name or number."""
+        return f"{name}[{row},{column}]"
 
     def population(self, name: str, line: str) -> str:
         """The units that the rows (or, by "column", the columns) of a matrix belong to.

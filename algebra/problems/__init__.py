@@ -10,7 +10,8 @@ schema        What a problem file may say, as a JSON Schema; what its keys mean
 files         Problem files: TOML, with matrices, edge lists and graphs in files beside it
 instance_files  One's own instance: weights, samples and a teacher or labels, as rationals
 constraints   Bounds, largest changes and signs: what the weights of a match must obey
-updates       Matrices that learn by low-rank updates, gains or ties; all that learns
+updates       Matrices that learn by low-rank updates, gains or ties
+learning      All that learns: cells, and matrices with updates
 random_cells  Random allocations: 0/1 matrices drawn uniformly under row and column caps
 reachability  Paths through the weights that exist: whether any input reaches an output
 reduction     A problem solved instead of another one, and how its solutions come back

@@ -17,7 +17,8 @@ A matrix is a list of rows, the name of a file beside the problem file (a matrix
 graph: `algebra.problems.tables`), ``{ edges = "…", type = "chemical" }`` (what of such a file
 counts: `algebra.problems.tables.read_edges`), ``"all"`` (every weight of it learns),
 ``{ random = { budget = …, rows = … } }`` (see `algebra.problems.random_cells`), or an update:
-``{ lora = 2 }``, ``{ gain = "rows" }``, ``{ tied = [[1, 1], [2, 0]] }``
+``{ lora = 2 }``, ``{ gain = "rows" }``, ``{ gain = "rows", groups = [1, 1] }``,
+``{ tied = [[1, 1], [2, 0]] }``
 (`algebra.problems.updates`).
 Bounds and signs of ``[constraints]`` (`algebra.problems.constraints`) are numbers, words, or
 matrices in the same forms.
@@ -51,7 +52,7 @@ from algebra.problems.tables import (
     read_names,
     read_table,
 )
-from algebra.problems.updates import UPDATES, Update, read_update
+from algebra.problems.updates import GROUPS, UPDATES, Gain, Tied, Update, read_update
 
 
 def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
@@ -242,7 +243,7 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
     if isinstance(value, Mapping):
         if "edges" in value:
             return _edges(value, name, folder)
-        _no_unknown(value, {"edges", "random", *UPDATES}, f"`{name}`", "key")
+        _no_unknown(value, {"edges", "random", GROUPS, *UPDATES}, f"`{name}`", "key")
         if value and "random" not in value:
             return read_update(_with_files(value, name, folder), name)
         _no_unknown(value, {"random"}, f"`{name}`", "key")
@@ -263,12 +264,19 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
 def _with_files(value: Mapping[str, Any], name: str, folder: Path | None) -> dict[str, Any]:
     """An update with the file of its numbers read."""
     told = dict(value)
-    if isinstance(tied := told.get("tied"), str):
+    for key in (Tied.keyword, GROUPS):
+        if not isinstance(given := told.get(key), str):
+            continue
         what = "rows of whole numbers"
-        rows = _matrix_file(tied, f"{name}.tied", folder, what, _number)
+        rows = _matrix_file(given, f"{name}.{key}", folder, what, _number)
         if isinstance(rows, Edges):
-            raise InputError(f"`{name}.tied`: {tied} is an edge list; ties are a matrix of numbers")
-        told["tied"] = [[_plain(v) for v in row] for row in rows]
+            raise InputError(
+                f"`{name}.{key}`: {given} is an edge list; groups are a matrix of numbers"
+            )
+        told[key] = [[_plain(v) for v in row] for row in np.atleast_2d(rows)]
+        if key == GROUPS and told.get(Gain.keyword) != "cells":
+            # A number for each line, in a row or in a column.
+            told[key] = [v for row in told[key] for v in row]
     return told
 
 

@@ -120,8 +120,7 @@ class Names:
     def cell(self, cell: Cell) -> str:
         """A weight as it is printed."""
         matrix, i, j = cell
-        rows, columns = self.rows(matrix), self.columns(matrix)
-        return f"{matrix}[{rows[i] if rows else i},{columns[j] if columns else j}]"
+        return self.network.weight_text(matrix, self.unit(matrix, 0, i), self.unit(matrix, 1, j))
 
     def index(self, matrix: str, axis: int, text: str) -> int:
         """The row (axis 0) or column (axis 1) that a name or number means.

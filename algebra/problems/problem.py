@@ -22,7 +22,8 @@ from algebra.problems.constraints import Constraints
 from algebra.problems.edges import given_mask
 from algebra.problems.names import Names
 from algebra.problems.random_cells import RandomCells
-from algebra.problems.updates import Learning, Update, read_update
+from algebra.problems.learning import Learning
+from algebra.problems.updates import Update, read_update
 
 # Instead of a mask: every weight of the matrix that exists.
 ALL = "all"
@@ -208,9 +209,11 @@ class Problem:
         """Which matrices learn by what, on one line."""
         told = []
         for name, update in self.updates.items():
-            [(key, value)] = update.to_dict().items()
-            what = "…" if isinstance(value, list) else json.dumps(value)
-            told.append(f"{name} learns by {{ {key} = {what} }}")
+            what = ", ".join(
+                f"{key} = " + ("…" if isinstance(value, list) else json.dumps(value))
+                for key, value in update.to_dict().items()
+            )
+            told.append(f"{name} learns by {{ {what} }}")
         return " and ".join(told)
 
     @cached_property
@@ -241,8 +244,8 @@ class Problem:
         """
         if self.updates:
             raise InputError(
-                f"{self._updated}: this question needs single cells (masks of 0 and 1); "
-                "inspect, certify, verify and identify take updates"
+                f"{self._updated}: this question needs single cells (masks of 0 and 1); inspect, "
+                "certify, verify, identify, record, design, repair and robust take updates"
             )
         if self.is_random:
             raise InputError(

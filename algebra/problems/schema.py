@@ -23,7 +23,7 @@ from algebra.problems.edges import ALL_TYPES, CHEMICAL, ELECTRICAL, UNKNOWN
 from algebra.problems.problem import ALL, LAWS, Distribution
 from algebra.problems.random_cells import RandomCells
 from algebra.problems.tables import FORMATS, NAME_FORMATS
-from algebra.problems.updates import Gain, LowRank, Tied
+from algebra.problems.updates import GROUPS, Gain, LowRank, Tied
 
 TABLES = {
     "network": "the kind of network and its sizes",
@@ -50,7 +50,8 @@ MEANINGS = {
     "max_per_row": "most cells in a row",
     "max_per_column": "most cells in a column",
     "lora": "the matrix learns by a change of this rank, W + U Vᵀ",
-    "gain": "each row (or column) learns a factor",
+    "gain": "each row (or column, or group of cells) learns a factor",
+    "groups": "rows (columns, cells) of equal numbers share a factor; 0 has none",
     "tied": "cells with equal numbers move together; 0 is fixed",
     "weights": "law of the student's weights",
     "inputs": "law of the samples",
@@ -227,15 +228,19 @@ def _updates() -> list[dict[str, Any]]:
     rows = {"type": "array", "items": row, "minItems": 1}
     values: dict[str, dict[str, Any]] = {
         LowRank.keyword: {"type": "integer", "minimum": 1},
-        Gain.keyword: {"enum": ["rows", "columns"]},
+        Gain.keyword: {"enum": ["rows", "columns", "cells"]},
         Tied.keyword: {"anyOf": [rows, _FILE]},
     }
+    more = {Gain.keyword: {GROUPS: {"anyOf": [row, rows, _FILE]}}}
     return [
         {
             "type": "object",
             "required": [key],
             "additionalProperties": False,
-            "properties": {key: {**value, "description": MEANINGS[key]}},
+            "properties": {
+                name: {**form, "description": MEANINGS[name]}
+                for name, form in {key: value, **more.get(key, {})}.items()
+            },
         }
         for key, value in values.items()
     ]

@@ -3,15 +3,17 @@ r"""Matrices that learn by an update of few parameters: low rank, gains, ties.
 Fine-tuning rarely changes single cells.  An *update* says how a matrix W, drawn at random, moves
 with parameters θ of its own:
 
-======================  ==========================================  ======================
-in [learnable]          the matrix becomes                          parameters
-======================  ==========================================  ======================
-``{ lora = k }``        W + U Vᵀ, U rows×k, V columns×k             k (rows + columns)
-``{ gain = "rows" }``   diag(g) W: one factor for each row          rows
-``{ gain = "columns" }``  W diag(g)                                 columns
-``{ tied = [[…]] }``    W + Σ_k t_k 1[number = k]: cells with       different numbers
-                        equal numbers move by the same amount
-======================  ==========================================  ======================
+========================  =======================================  ======================
+in [learnable]            the matrix becomes                       parameters
+========================  =======================================  ======================
+``{ lora = k }``          W + U Vᵀ, U rows×k, V columns×k          k (rows + columns)
+``{ gain = "rows" }``     diag(g) W: one factor for each row       rows
+``{ gain = "columns" }``  W diag(g)                                columns
+``{ gain = …, groups }``  one factor for each group of lines,      different numbers
+                          or of cells (``gain = "cells"``)
+``{ tied = [[…]] }``      W + Σ_k t_k 1[number = k]: cells with    different numbers
+                          equal numbers move by the same amount
+========================  =======================================  ======================
 
 **What moves.**  The map is a polynomial in (W, θ), and (W, θ) ↦ (updated W, θ) can be undone: at a
 generic (W, θ) the updated matrix is as generic as any, and independent of U and V.  So the tangent
@@ -21,7 +23,8 @@ V = 0 it would be smaller; a match may lie anywhere).  It is spanned by matrices
 
 * low rank: dU Vᵀ + U dVᵀ, places (i, a) with right = Vᵀ and (a, j) with left = U;
 * gains: diag(dg) W, the places (i, i) with right = W (up to the factors 1/g, which change no
-  span), or W diag(dg), with left = W;
+  span), or W diag(dg), with left = W; of groups the places of all their lines; of groups of cells
+  these places, each times its weight;
 * ties: the places of each number.
 
 **Dimension.**  U Vᵀ = (U G)(V G⁻ᵀ)ᵀ for every G in GL_k: of the k (p + q) parameters k² are gauge,
@@ -37,15 +40,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from algebra.errors import InputError, one_line, shown, whole_number
-from algebra.networks.base import Cell, Network
-from algebra.problems.allocation import Allocation
+from algebra.networks.limits import plural
 
 # A place of a motion: column of `left`, row of `right`.
 Place = tuple[int, int]
@@ -53,7 +55,7 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True)
 class Motion:
-    """Directions Σ left[:, i] right[j, :] in which an update moves a matrix.
+    """Directions Σ times[i, j] left[:, i] right[j, :] in which an update moves a matrix.
 
     Attributes
     ----------
@@ -61,11 +63,14 @@ class Motion:
         None is the identity.
     places : tuple of tuples of (int, int)
         For each parameter the places (i, j) that are summed.
+    times : ndarray or None
+        What a place counts; None is 1.
     """
 
     left: np.ndarray | None
     right: np.ndarray | None
     places: tuple[tuple[Place, ...], ...]
+    times: np.ndarray | None = None
 
 
 class Update(ABC):
@@ -111,6 +116,35 @@ class Update(ABC):
     def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         """The cells that can change."""
 
+    def moved_by(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
+        """The number, from 1, of the one parameter that moves each cell; 0 where there is none."""
+        return np.zeros(shape, np.int64)
+
+    def alone(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
+        """The cells that take any value while no other cell of the matrix moves."""
+        numbers = self.moved_by(shape, support)
+        counts = np.bincount(numbers.ravel())
+        return ((numbers > 0) & (counts[numbers] == 1)).astype(np.int8)
+
+    @abstractmethod
+    def restricted(self, shape: tuple[int, int], kept: Mapping[str, np.ndarray]) -> Update | None:
+        """The update of some of the parameters; None where that is none of them.
+
+        Parameters
+        ----------
+        shape : (int, int)
+        kept : mapping of str to mask
+            For each array of `arrays`, which of its parameters are left.
+        """
+
+    def identified(self, shape: tuple[int, int]) -> dict[str, np.ndarray]:
+        """Masks of parameters that together span the tangent, without gauge."""
+        return {letter: np.ones(own, np.int8) for letter, own in self.arrays(shape).items()}
+
+    def start(self, letter: str) -> int:
+        """Where the parameters of an array stand that are not drawn: at this number."""
+        return 0
+
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """As in a problem file."""
@@ -136,6 +170,9 @@ class Update(ABC):
     ) -> np.ndarray | None:
         """The mask of cells that reach the same labels; None where no cells do.
 
+        Here where each parameter moves one cell at most: a factor of a weight that is not 0, or
+        what is added to it.
+
         Parameters
         ----------
         shape : (int, int)
@@ -143,7 +180,8 @@ class Update(ABC):
         enough : int
             A rank of changes beyond which nothing is gained: `Network.enough_rank`.
         """
-        return None
+        mask = self.mask(shape, support)
+        return mask if (self.alone(shape, support) == mask).all() else None
 
 
 @dataclass(frozen=True)
@@ -207,6 +245,23 @@ class LowRank(Update):
     ) -> np.ndarray | None:
         return self.mask(shape, support) if self.rank >= enough else None
 
+    def restricted(self, shape: tuple[int, int], kept: Mapping[str, np.ndarray]) -> Update | None:
+        whole = self.identified(shape)
+        if all((kept[letter] == whole[letter]).all() for letter in whole):
+            return self
+        if not any(mask.any() for mask in kept.values()):
+            return None
+        raise InputError(
+            f"`lora` ({self.rank}): a low-rank update learns as a whole; its parameters are not "
+            "chosen or lost one by one: take cells, gains or ties"
+        )
+
+    def identified(self, shape: tuple[int, int]) -> dict[str, np.ndarray]:
+        """All of U, and of V what is left of GL_k once its first k columns are held."""
+        found = super().identified(shape)
+        found["V"][:, : self.rank] = 0
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         return {self.keyword: self.rank}
 
@@ -216,58 +271,146 @@ class LowRank(Update):
 
 @dataclass(frozen=True)
 class Gain(Update):
-    """diag(g) W or W diag(g): ``{ gain = "rows" | "columns" }``."""
+    """diag(g) W or W diag(g): ``{ gain = "rows" | "columns" | "cells", groups = … }``.
+
+    Parameters
+    ----------
+    line : {"rows", "columns", "cells"}
+        What a factor multiplies.
+    groups : sequence, optional
+        A number for each row or column, for "cells" a matrix of numbers: lines (or cells) of equal
+        numbers have one factor, those of number 0 have none.  By default each line has its own.
+    called : sequence of (int, str), optional
+        What groups are called in reports; their numbers by default.
+
+    Examples
+    --------
+    >>> Gain("rows", [1, 1, 2, 0]).names("W", (4, 4))
+    ['g_W[1]', 'g_W[2]']
+    """
 
     line: str
+    groups: Any = None
+    called: tuple[tuple[int, str], ...] = field(default=(), compare=False, repr=False)
 
     keyword: ClassVar[str] = "gain"
 
     def __post_init__(self) -> None:
-        if self.line not in ("rows", "columns"):
-            raise InputError(f'`gain` ({shown(self.line)}) must be "rows" or "columns"')
+        if self.line not in ("rows", "columns", "cells"):
+            raise InputError(f'`gain` ({shown(self.line)}) must be "rows", "columns" or "cells"')
+        if self.groups is None:
+            if self.line == "cells":
+                raise InputError(
+                    '`gain` = "cells" needs `groups`: a matrix of numbers, cells with equal '
+                    "numbers share a factor"
+                )
+            return
+        rows = self.groups.tolist() if isinstance(self.groups, np.ndarray) else self.groups
+        if self.line == "cells":
+            object.__setattr__(self, "groups", _numbers(rows, "groups"))
+            return
+        if not isinstance(rows, (list, tuple)):
+            raise InputError(f"`groups` ({shown(rows)}) must be a list of whole numbers")
+        numbers = tuple(whole_number(v, f"groups[{k}]", 0) for k, v in enumerate(rows))
+        object.__setattr__(self, "groups", numbers)
 
     @property
     def _axis(self) -> int:
         return 0 if self.line == "rows" else 1
 
+    def _index(self, shape: tuple[int, int]) -> np.ndarray:
+        """The number of each line's (or cell's) parameter, from 1; 0 where there is none."""
+        if self.groups is None:
+            index = np.arange(1, shape[self._axis] + 1)
+        else:
+            index = _ranked(np.array(self.groups))
+        if self.line == "cells":
+            return index
+        return index[:, None] if self.line == "rows" else index[None, :]
+
     def check(self, name: str, shape: tuple[int, int], support: np.ndarray | None) -> None:
-        """Gains keep structural zeros: they fit every matrix."""
+        """Gains keep structural zeros; groups must be as many as lines."""
+        if self.groups is None:
+            return
+        if self.line == "cells":
+            own = len(self.groups), len(self.groups[0])
+            if own != shape:
+                raise InputError(
+                    f"learnable.{name}: `groups` is {own[0]}×{own[1]} but the network's matrix is "
+                    f"{shape[0]}×{shape[1]}"
+                )
+        elif len(self.groups) != shape[self._axis]:
+            raise InputError(
+                f"learnable.{name}: `groups` has {len(self.groups)} numbers for "
+                f"{shape[self._axis]} {self.line}"
+            )
 
     def arrays(self, shape: tuple[int, int]) -> dict[str, tuple[int, int]]:
-        return {"g": (shape[0], 1) if self.line == "rows" else (1, shape[1])}
+        count = int(self._index(shape).max(initial=0))
+        return {"g": (1, count) if self.line == "columns" else (count, 1)}
 
     def names(self, name: str, shape: tuple[int, int]) -> list[str]:
-        return [f"g_{name}[{k}]" for k in range(shape[self._axis])]
+        if self.groups is None:
+            return [f"g_{name}[{k}]" for k in range(shape[self._axis])]
+        called = dict(self.called)
+        return [f"g_{name}[{called.get(k, k)}]" for k in _different(np.array(self.groups)).tolist()]
 
     def apply(self, W: Any, values: Mapping[str, Any]) -> Any:
-        return values["g"] * W
+        g = values["g"]
+        if self.groups is None:
+            return g * W
+        if not np.any(self.groups):
+            return W
+        flat = g[:, 0] if self.line != "columns" else g[0]
+        # A factor of 1 first: lines with the number 0 stay.
+        padded = np.concatenate([flat[:1] * 0 + 1, flat])
+        return padded[self._index((0, 0))] * W
+
+    def moved_by(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
+        index = np.broadcast_to(self._index(shape), shape)
+        return index if support is None else index * np.asarray(support, np.int64)
 
     def motions(self, W: np.ndarray, values: Mapping[str, np.ndarray]) -> tuple[Motion, ...]:
-        places = tuple(((k, k),) for k in range(W.shape[self._axis]))
+        shape = (W.shape[0], W.shape[1])
+        index = self._index(shape)
+        count = int(index.max(initial=0))
+        if self.line == "cells":
+            return (Motion(None, None, _places(index, count), W),)
+        places = _places(np.diag(index.ravel()), count)
         return (Motion(None, W, places) if self.line == "rows" else Motion(W, None, places),)
 
     def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
-        return np.ones(shape, np.int8) if support is None else np.asarray(support, np.int8)
+        return (self.moved_by(shape, support) > 0).astype(np.int8)
 
-    def as_cells(
-        self, shape: tuple[int, int], support: np.ndarray | None, enough: int
-    ) -> np.ndarray | None:
-        """Where each line holds one weight at most: a factor of a weight that is not 0."""
-        mask = self.mask(shape, support)
-        return mask if (mask.sum(axis=1 - self._axis) <= 1).all() else None
+    def restricted(self, shape: tuple[int, int], kept: Mapping[str, np.ndarray]) -> Update | None:
+        left = np.concatenate([[False], kept["g"].ravel() != 0])
+        if left[1:].all():
+            return self
+        index = self._index(shape)
+        numbers = np.where(left[index], index if self.groups is None else self.groups, 0)
+        groups = numbers if self.line == "cells" else numbers.ravel()
+        return replace(self, groups=groups) if groups.any() else None
+
+    def start(self, letter: str) -> int:
+        return 1
 
     def to_dict(self) -> dict[str, Any]:
-        return {self.keyword: self.line}
+        if self.groups is None:
+            return {self.keyword: self.line}
+        return {self.keyword: self.line, "groups": np.array(self.groups).tolist()}
 
     def words(self, name: str, shape: tuple[int, int]) -> str:
-        return f"diag(g) {name}" if self.line == "rows" else f"{name} diag(g)"
+        if self.groups is None:
+            return f"diag(g) {name}" if self.line == "rows" else f"{name} diag(g)"
+        count = self.size(shape)
+        return f"{name} with {plural(count, f'{count} gain')} of groups of {self.line}"
 
 
 @dataclass(frozen=True)
 class Tied(Update):
     """Cells with equal numbers move by the same amount: ``{ tied = [[1, 1], [2, 0]] }``.
 
-    Those with the number 0 are fixed.
+    Those with the number 0 are fixed.  `called` is what groups are called in reports.
 
     Examples
     --------
@@ -276,6 +419,7 @@ class Tied(Update):
     """
 
     numbers: Any
+    called: tuple[tuple[int, str], ...] = field(default=(), compare=False, repr=False)
 
     keyword: ClassVar[str] = "tied"
 
@@ -283,16 +427,7 @@ class Tied(Update):
         value = self.numbers
         if isinstance(value, np.ndarray):
             value = value.tolist()
-        is_rows = isinstance(value, (list, tuple)) and all(
-            isinstance(row, (list, tuple)) for row in value
-        )
-        if not is_rows or len({len(row) for row in value}) != 1:
-            raise InputError(f"`tied` ({shown(value)}) must be a matrix of whole numbers")
-        rows = tuple(
-            tuple(whole_number(v, f"tied[{i}][{j}]", 0) for j, v in enumerate(row))
-            for i, row in enumerate(value)
-        )
-        object.__setattr__(self, "numbers", rows)
+        object.__setattr__(self, "numbers", _numbers(value, "tied"))
 
     @cached_property
     def groups(self) -> dict[int, tuple[Place, ...]]:
@@ -324,19 +459,19 @@ class Tied(Update):
         return {"t": (len(self.groups), 1)}
 
     def names(self, name: str, shape: tuple[int, int]) -> list[str]:
-        return [f"t_{name}[{number}]" for number in self.groups]
+        called = dict(self.called)
+        return [f"t_{name}[{called.get(number, number)}]" for number in self.groups]
 
     def apply(self, W: Any, values: Mapping[str, Any]) -> Any:
-        index = np.zeros((len(self.numbers), len(self.numbers[0])), int)
-        for k, places in enumerate(self.groups.values()):
-            for place in places:
-                index[place] = k + 1
         if not self.groups:
             return W
         t = values["t"]
         # A zero first: cells with the number 0 stay.
         padded = np.concatenate([t[:1] * 0, t])
-        return W + padded[:, 0][index]
+        return W + padded[:, 0][_ranked(np.array(self.numbers))]
+
+    def moved_by(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
+        return _ranked(np.array(self.numbers))
 
     def motions(self, W: np.ndarray, values: Mapping[str, np.ndarray]) -> tuple[Motion, ...]:
         return (Motion(None, None, tuple(self.groups.values())),)
@@ -344,12 +479,11 @@ class Tied(Update):
     def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         return (np.asarray(self.numbers) != 0).astype(np.int8)
 
-    def as_cells(
-        self, shape: tuple[int, int], support: np.ndarray | None, enough: int
-    ) -> np.ndarray | None:
-        """Where no two cells have the same number."""
-        alone = all(len(places) == 1 for places in self.groups.values())
-        return self.mask(shape, support) if alone else None
+    def restricted(self, shape: tuple[int, int], kept: Mapping[str, np.ndarray]) -> Update | None:
+        left = np.concatenate([[False], kept["t"].ravel() != 0])
+        numbers = np.array(self.numbers)
+        numbers[~left[_ranked(numbers)]] = 0
+        return replace(self, numbers=numbers) if numbers.any() else None
 
     def to_dict(self) -> dict[str, Any]:
         return {self.keyword: [list(row) for row in self.numbers]}
@@ -359,7 +493,43 @@ class Tied(Update):
         return f"{name} with {cells} cells tied in {len(self.groups)} groups"
 
 
+# Beside `gain`: which lines share a factor.
+GROUPS = "groups"
 UPDATES: dict[str, type[Update]] = {cls.keyword: cls for cls in (LowRank, Gain, Tied)}
+
+
+def _numbers(value: Any, key: str) -> tuple[tuple[int, ...], ...]:
+    """A matrix of whole numbers."""
+    is_rows = isinstance(value, (list, tuple)) and all(
+        isinstance(row, (list, tuple)) for row in value
+    )
+    if not is_rows or len({len(row) for row in value}) != 1:
+        raise InputError(f"`{key}` ({shown(value)}) must be a matrix of whole numbers")
+    return tuple(
+        tuple(whole_number(v, f"{key}[{i}][{j}]", 0) for j, v in enumerate(row))
+        for i, row in enumerate(value)
+    )
+
+
+def _different(numbers: np.ndarray) -> np.ndarray:
+    """The different numbers but 0, in order."""
+    found = np.unique(numbers)
+    return found[found != 0]
+
+
+def _ranked(numbers: np.ndarray) -> np.ndarray:
+    """The place of each number among the different ones, from 1; 0 of 0."""
+    index = np.searchsorted(_different(numbers), numbers) + 1
+    index[numbers == 0] = 0
+    return index
+
+
+def _places(index: np.ndarray, count: int) -> tuple[tuple[Place, ...], ...]:
+    """The places that hold each of the numbers 1, …, count."""
+    found: list[list[Place]] = [[] for _ in range(count)]
+    for i, j in np.argwhere(index).tolist():
+        found[int(index[i, j]) - 1].append((i, j))
+    return tuple(map(tuple, found))
 
 
 def read_update(data: Mapping[str, Any], name: str) -> Update:
@@ -370,76 +540,17 @@ def read_update(data: Mapping[str, Any], name: str) -> Update:
     InputError
         Beginning with `name`.
     """
-    if len(data) != 1 or next(iter(data)) not in UPDATES:
+    keys = [key for key in data if key != GROUPS]
+    if len(keys) != 1 or keys[0] not in UPDATES:
         raise InputError(
             f"{name}: {shown(dict(data))} must have one of the keys random, " + ", ".join(UPDATES)
         )
-    [(key, value)] = data.items()
+    [key] = keys
+    if GROUPS in data and key != Gain.keyword:
+        raise InputError(f"{name}: `{GROUPS}` belongs to `{Gain.keyword}`, not to `{key}`")
     try:
-        return UPDATES[key](value)  # type: ignore[call-arg]
+        if key == Gain.keyword:
+            return Gain(data[key], data.get(GROUPS))
+        return UPDATES[key](data[key])  # type: ignore[call-arg]
     except InputError as error:
         raise InputError(f"{name}: {one_line(error)}") from None
-
-
-@dataclass(frozen=True)
-class Learning:
-    """All that learns: cells, and matrices with updates.
-
-    Parameters, where they are numbered, are the cells in their order, then the updates' in the
-    order of the network's matrices.
-
-    Attributes
-    ----------
-    network : Network
-    cells : tuple of cells
-    updates : mapping of str to Update
-    support : mapping of str to mask
-    """
-
-    network: Network
-    cells: tuple[Cell, ...]
-    updates: Mapping[str, Update]
-    support: Mapping[str, np.ndarray]
-
-    @property
-    def size(self) -> int:
-        """Number r of parameters that learn."""
-        shapes = self.network.shapes
-        return len(self.cells) + sum(u.size(shapes[name]) for name, u in self.updates.items())
-
-    @property
-    def dimension(self) -> int:
-        """Dimension of the set of students: r less the gauge."""
-        shapes = self.network.shapes
-        own = sum(u.dimension(shapes[name]) for name, u in self.updates.items())
-        return len(self.cells) + own
-
-    @property
-    def names(self) -> list[str]:
-        """What each parameter is called."""
-        found = [f"{name}[{i},{j}]" for name, i, j in self.cells]
-        for name, update in self.updates.items():
-            found += update.names(name, self.network.shapes[name])
-        return found
-
-    @property
-    def matrices(self) -> tuple[str, ...]:
-        """Names of the matrices that learn at all."""
-        used = {cell[0] for cell in self.cells} | set(self.updates)
-        return tuple(name for name in self.network.shapes if name in used)
-
-    @cached_property
-    def moving(self) -> Allocation:
-        """The cells that can change, each by itself or with others."""
-        masks = {
-            name: update.mask(self.network.shapes[name], self.support.get(name))
-            for name, update in self.updates.items()
-        }
-        moved = Allocation.from_masks(self.network, masks)
-        return Allocation.from_cells(self.network, (*self.cells, *moved.cells))
-
-    @property
-    def is_affine(self) -> bool:
-        """Whether the labels are affine in all parameters together."""
-        linear = all(update.is_linear for update in self.updates.values())
-        return linear and self.network.affine_in(self.matrices)

@@ -4,6 +4,7 @@ budgets/      Budgets: how many equations the weights of a row, a column or a cr
 generic_rank  Ranks found over GF(p) at random points, with the error bound of a deficit
 jacobian      The generic Jacobian, and the exact test for MP = 0
 matroid       Bases of the matroid of an allocation: sub-allocations with independent equations
+parametrized  Networks with the parameters of updates as weights, for verbs that choose among them
 updates       The same where matrices learn by low-rank updates, gains or ties
 size          How large a Jacobian is: refused before it is made, with what it would take
 what_if       What one weight more or less does to the rank, for all weights at once

@@ -46,9 +46,13 @@ def random_point(
 ) -> Point:
     """The point number `seed` over GF(p): uniform residues, zero outside the support."""
     rng = random.Random(f"{p}/{seed}")
-    weights = {name: random_residues(shape, p, rng) for name, shape in network.shapes.items()}
+    drawn = network.drawn_shapes
+    weights = {name: random_residues(shape, p, rng) for name, shape in drawn.items()}
     for name, mask in (support or {}).items():
         weights[name] = weights[name] * np.asarray(mask, dtype=np.int64)
+    for name, shape in network.shapes.items():
+        if name not in drawn:
+            weights[name] = np.zeros(shape, np.int64)
     return Point(p, seed, weights, random_residues(network.input_shape, p, rng))
 
 

@@ -27,13 +27,15 @@ rank and the number of parameters else: J_θ vanishes on the gauge.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, added_groups, matmul, random_residues, rank
-from algebra.networks.base import Point
-from algebra.problems.updates import Learning, Motion
+from algebra.linalg.modular import Residues, added_groups, matmul, random_residues, rank, times
+from algebra.networks.base import Network, Point
+from algebra.problems.learning import Learning
+from algebra.problems.updates import Motion, Update
 from algebra.ranks.generic_rank import (
     TARGET_ERROR,
     GenericRank,
@@ -48,19 +50,21 @@ from algebra.ranks.size import FOR_ECHELON, check_size
 Drawn = dict[str, dict[str, Residues]]
 
 
-def drawn_parameters(learning: Learning, p: int, seed: int) -> Drawn:
+def drawn_parameters(network: Network, updates: Mapping[str, Update], p: int, seed: int) -> Drawn:
     """The parameters that tangents depend on, at the point of this number.
 
     Parameters
     ----------
-    learning : Learning
+    network : Network
+    updates : mapping of str to Update
+        In the network's order.
     p, seed : int
         Of the point (`algebra.ranks.jacobian.Point`).
     """
     rng = random.Random(f"update/{p}/{seed}")
     found: Drawn = {}
-    for name, update in learning.updates.items():
-        shape = learning.network.shapes[name]
+    for name, update in updates.items():
+        shape = network.shapes[name]
         arrays = update.arrays(shape)
         found[name] = {
             letter: random_residues(arrays[letter], p, rng) for letter in update.drawn(shape)
@@ -79,13 +83,35 @@ def learning_columns(learning: Learning, point: Point) -> Residues:
     check_size(network, learning.size, per_entry=FOR_ECHELON)
     factors = tangent_factors(network, point, sorted(learning.matrices))
     parts = [jacobian(factors, learning.cells, p)] if learning.cells else []
-    drawn = drawn_parameters(learning, p, point.seed)
+    drawn = drawn_parameters(network, learning.updates, p, point.seed)
     for name, update in learning.updates.items():
-        for motion in update.motions(point.weights[name], drawn[name]):
-            parts.append(_moved(factors[name], motion, p))
+        parts.append(moved_columns(factors[name], update, point.weights[name], drawn[name], p))
     if not parts:
         return np.zeros((network.outputs, 0), np.int64)
     return np.hstack(parts)
+
+
+def moved_columns(
+    factors: tuple[np.ndarray, np.ndarray],
+    update: Update,
+    W: Residues,
+    drawn: Mapping[str, Residues],
+    p: int,
+) -> Residues:
+    """The columns of all parameters of an update, from the factors of its matrix.
+
+    Parameters
+    ----------
+    factors : (ndarray, ndarray)
+        L and R of the matrix (`Network.modular_tangents`).
+    update : Update
+    W : ndarray
+        The updated matrix.
+    drawn : mapping of str to ndarray
+        Of this matrix (`drawn_parameters`).
+    p : int
+    """
+    return np.hstack([_moved(factors, motion, p) for motion in update.motions(W, drawn)])
 
 
 def _moved(factors: tuple[np.ndarray, np.ndarray], motion: Motion, p: int) -> Residues:
@@ -97,6 +123,9 @@ def _moved(factors: tuple[np.ndarray, np.ndarray], motion: Motion, p: int) -> Re
         R = np.stack([matmul(motion.right, block, p) for block in R])
     cells = [("", i, j) for places in motion.places for i, j in places]
     columns = jacobian({"": (L, R)}, cells, p)
+    if motion.times is not None:
+        weights = np.array([motion.times[i, j] for _, i, j in cells], np.int64)
+        columns = times(columns, weights[None, :], p)
     counts = [len(places) for places in motion.places]
     if all(count == 1 for count in counts):
         return columns
@@ -115,13 +144,17 @@ def learning_bits(learning: Learning, bound: int) -> int:
 
 
 def _more(learning: Learning) -> tuple[int, int]:
-    """Degree and bits of the entries of J_θ beyond those of J.
+    shapes = learning.network.shapes
+    return more_degree_and_bits(shapes[name] for name in learning.updates)
+
+
+def more_degree_and_bits(shapes: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """Degree and bits of the entries of J_θ beyond those of J, from the updated matrices' shapes.
 
     Entries are sums of at most so many products of an entry of J and one more number as a matrix
     has cells.
     """
-    shapes = learning.network.shapes
-    cells = max((r * c for r, c in (shapes[name] for name in learning.updates)), default=0)
+    cells = max((rows * columns for rows, columns in shapes), default=0)
     return min(cells, 1), cells.bit_length()
 
 
@@ -180,7 +213,7 @@ def moved_weights(learning: Learning, point: Point, steps: Residues) -> Residues
     for k, (name, i, j) in enumerate(learning.cells):
         moved[name][:, i, j] = steps[:, k]
     at = len(learning.cells)
-    drawn = drawn_parameters(learning, p, point.seed)
+    drawn = drawn_parameters(network, learning.updates, p, point.seed)
     for name, update in learning.updates.items():
         rows, columns = network.shapes[name]
         for motion in update.motions(point.weights[name], drawn[name]):
@@ -193,7 +226,10 @@ def moved_weights(learning: Learning, point: Point, steps: Residues) -> Residues
             placed = np.zeros((count, *inner), np.int64)
             for places in motion.places:
                 for i, j in places:
-                    placed[:, i, j] = (placed[:, i, j] + steps[:, at]) % p
+                    step = steps[:, at]
+                    if motion.times is not None:
+                        step = times(step, np.full_like(step, motion.times[i, j]), p)
+                    placed[:, i, j] = (placed[:, i, j] + step) % p
                 at += 1
             if left is not None:
                 placed = np.stack([matmul(left, step, p) for step in placed])

@@ -1,8 +1,8 @@
 r"""What is asked of a recording: which things, their costs, what must be there; and their rows.
 
-Let z be all numbers that may be recorded, as functions of the r learnable weights θ at generic
-fixed weights and samples, and J = ∂z/∂θ, one row a number.  The labels of a network are taken to
-come from a network of the allocation itself, as in `algebra.identify`.
+Let z be all numbers that may be recorded, as functions of the r learnable weights (or parameters
+of updates) θ at generic fixed weights and samples, and J = ∂z/∂θ, one row a number.  The labels of
+a network are taken to come from a network of the allocation itself, as in `algebra.identify`.
 
 **Theorem.** For generic θ, the numbers of a set U of things determine θ locally (no other value
 nearby gives the same numbers) if and only if the rows of U have rank r.  They determine the same
@@ -52,6 +52,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, deficit_error, prime_bits, rank_at_points
 from algebra.ranks.jacobian import jacobian, random_point
+from algebra.ranks.parametrized import by_parameters
 from algebra.ranks.size import FOR_GROUPS, check_size
 from algebra.record.things import Thing, check_what, numbers_of, things_of
 from algebra.time_limits import check_time
@@ -70,6 +71,7 @@ class Asked:
     Attributes
     ----------
     question : Problem
+        In which the parameters of updates are weights (`algebra.ranks.parametrized`).
     what : tuple of str
     things : tuple of Thing
         All of these kinds.
@@ -276,7 +278,7 @@ def ask(
     Parameters
     ----------
     problem : Problem
-        With a fixed allocation.
+        With a fixed allocation, or updates, of which the parameters are to be determined.
     what : str or sequence of str
         Kinds of things that may be recorded: see `algebra.record.things.WHATS`.
     costs : mapping of str to number, optional
@@ -296,6 +298,7 @@ def ask(
         Where the question contradicts itself, or the network has no such things.
     """
     kinds = check_what(what)
+    problem = by_parameters(problem)
     things, owners = things_of(problem.network, kinds)
     known = numbers_of(things, problem.names)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.duals import Evidence
 from algebra.certificates.parts import (
-    plain_problem,
+    fixed_problem,
     proof_fields,
     read_caps,
     read_price,
@@ -93,7 +93,7 @@ def read_proof(data: object) -> RecordingProof:
     """
     read_version(data, FORMAT, (VERSION,), "the proof of a recording")
     fields = proof_fields(data)
-    problem = plain_problem(fields.raw("problem"))
+    problem = fixed_problem(fields.raw("problem"))
     what = fields.texts("what")
     prices = read_prices(fields)
     must, forbidden = fields.wholes("must", 0), fields.wholes("forbidden", 0)

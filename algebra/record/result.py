@@ -25,6 +25,7 @@ from algebra.matroids.groups import GroupLeaf
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
+from algebra.ranks.parametrized import by_updates
 from algebra.record.asked import Asked
 from algebra.record.things import Thing, title
 from algebra.results import Result, named
@@ -154,7 +155,7 @@ class Recording(Result):
         Where the search was not finished it claims `bound`, and no more.
         """
         asked, chosen = self.asked, set(self.recorded)
-        problem = Problem.of(asked.allocation, support=asked.question.support)
+        problem = by_updates(Problem.of(asked.allocation, support=asked.question.support))
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -201,7 +202,7 @@ class Recording(Result):
         if self.is_unique:
             out.append(f"  the match is locally unique: rank {self.rank.rank} = r")
         else:
-            free = ", ".join(f"{n}[{i},{j}]" for n, i, j in self.free[:_MOST])
+            free = ", ".join(map(self.problem.names.cell, self.free[:_MOST]))
             free += f", … ({len(self.free)})" if len(self.free) > _MOST else ""
             out.append(
                 f"  rank {self.rank.rank} of r = {self.learnable}, and nothing that may be "

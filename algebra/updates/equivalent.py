@@ -21,7 +21,7 @@ import numpy as np
 
 from algebra.networks.base import Network, NotKnown
 from algebra.problems.problem import Problem
-from algebra.problems.updates import Gain, LowRank, Tied, Update
+from algebra.problems.updates import LowRank, Update
 
 # Of so many low-rank updates rows and columns are tried in all combinations.
 _COMBINED = 3
@@ -85,23 +85,9 @@ def parts(problem: Problem) -> Iterator[Problem]:
                 lines = slice(0, update.rank)
                 mask[(lines, slice(None)) if axes[name] == 0 else (slice(None), lines)] = 1
             else:
-                mask = alone(update, shape, support.get(name))
+                mask = update.alone(shape, support.get(name))
             masks[name] = mask
         yield with_cells(problem, masks)
-
-
-def alone(update: Update, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
-    """The cells that take any value while no other cell of the matrix moves."""
-    mask = np.zeros(shape, np.int8)
-    if isinstance(update, Tied):
-        for places in update.groups.values():
-            if len(places) == 1:
-                mask[places[0]] = 1
-    elif isinstance(update, Gain):
-        own = update.mask(shape, support)
-        axis = 1 if update.line == "rows" else 0
-        mask = (own & (own.sum(axis=axis, keepdims=True) == 1)).astype(np.int8)
-    return mask
 
 
 def within_reach(update: Update, mask: np.ndarray, support: np.ndarray | None) -> bool:
@@ -118,7 +104,7 @@ def within_reach(update: Update, mask: np.ndarray, support: np.ndarray | None) -
     True
     """
     if not isinstance(update, LowRank):
-        return bool((mask <= alone(update, (mask.shape[0], mask.shape[1]), support)).all())
+        return bool((mask <= update.alone((mask.shape[0], mask.shape[1]), support)).all())
     graph = nx.Graph()
     rows = sorted({int(i) for i in np.nonzero(mask)[0]})
     graph.add_nodes_from(("row", i) for i in rows)

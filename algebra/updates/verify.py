@@ -34,17 +34,19 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, read_claim, verified
 from algebra.certificates.family import Effort
-from algebra.linalg.modular import matmul, random_points, rank
-from algebra.linear.derivatives import Dual, dual_point
+from algebra.linalg.modular import random_points, rank
+from algebra.linear.derivatives import dual_derivative
 from algebra.linear.evidence import RankEvidence, RootEvidence, read_evidence
 from algebra.linear.verify import Checker, own_rank
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
 from algebra.networks.base import Point
 from algebra.problems.problem import Problem
-from algebra.problems.updates import Learning, LowRank, Update
+from algebra.problems.learning import Learning
+from algebra.problems.updates import LowRank
 from algebra.ranks.jacobian import random_point, tangent_factors
-from algebra.ranks.updates import drawn_parameters, learning_columns, learning_rank
+from algebra.ranks.parametrized import Parametrized
+from algebra.ranks.updates import learning_columns, learning_rank
 from algebra.updates.equivalent import (
     as_plain,
     cells_instead,
@@ -151,38 +153,11 @@ def update_derivative(learning: Learning, point: Point, step: np.ndarray) -> np.
     -------
     ndarray of int64, shape (d, label columns)
     """
-    network, p = learning.network, point.p
-    drawn = drawn_parameters(learning, p, point.seed)
-    at = len(learning.cells)
-    moved_cells = dual_point(network, point, learning.cells, step[:at])
-    weights = dict(moved_cells.weights)
-    for name, update in learning.updates.items():
-        shape = network.shapes[name]
-        values: dict[str, Dual] = {}
-        for letter, own in update.arrays(shape).items():
-            count = own[0] * own[1]
-            moved = step[at : at + count].reshape(own)
-            values[letter] = Dual(_value(update, letter, own, drawn[name]), moved, p)
-            at += count
-        before = _before(update, point.weights[name], drawn[name], p)
-        weights[name] = update.apply(Dual(before, np.zeros(shape, np.int64), p), values)
-    return network.modular_forward(replace(moved_cells, weights=weights)).tangent
-
-
-def _value(
-    update: Update, letter: str, shape: tuple[int, int], drawn: Mapping[str, np.ndarray]
-) -> np.ndarray:
-    """Where a parameter stands: gains at 1, amounts at 0, U and V where they were drawn."""
-    if letter in drawn:
-        return drawn[letter]
-    return np.full(shape, 1 if letter == "g" else 0, np.int64)
-
-
-def _before(update: Update, W: np.ndarray, drawn: Mapping[str, np.ndarray], p: int) -> np.ndarray:
-    """The matrix that the update takes to W."""
-    if isinstance(update, LowRank):
-        return (W - matmul(drawn["U"], drawn["V"], p)) % p
-    return W % p
+    network = Parametrized(learning.network, tuple(learning.updates.items()))
+    zero = {n: np.zeros(s, np.int64) for n, s in network.shapes.items() if n not in point.weights}
+    arrays = [(name, i, 0) for name in zero for i in range(len(zero[name]))]
+    at = replace(point, weights={**point.weights, **zero})
+    return dual_derivative(network, at, [*learning.cells, *arrays], step)
 
 
 class _Checker(Checker):

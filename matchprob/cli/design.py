@@ -135,6 +135,7 @@ def design(
     seed: Seed = 0,
 ) -> None:
     """Choose the best allocation among the [learnable] weights."""
+    from algebra.ranks.parametrized import by_parameters
     from matchprob.api.certify import certify
     from matchprob.api.designs import design as designs
     from matchprob.api.question import network_of
@@ -146,7 +147,7 @@ def design(
         raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
     began = time.monotonic()
     question = network_of(problem)
-    names = question.names
+    names = by_parameters(question).names
     found = designs.design(
         question,
         among=among,

@@ -29,6 +29,7 @@ def repair(
     seed: Seed = 0,
 ) -> None:
     """Move the fewest weights so that MP > 0, or so that MP = 1."""
+    from algebra.ranks.parametrized import by_parameters
     from matchprob.api.designs import repair as repairs
     from matchprob.api.question import as_problem
     from matchprob.io import files
@@ -36,7 +37,7 @@ def repair(
 
     files.check_outputs([problem, *demand.files], write, out, plot=shown.plot)
     question = as_problem(problem)
-    names = question.names
+    names = by_parameters(question).names
     found = repairs.repair(
         question,
         goal=goal,
@@ -61,6 +62,7 @@ def robust(
     seed: Seed = 0,
 ) -> None:
     """Tell how many learnable weights may be lost before MP drops to 0."""
+    from algebra.ranks.parametrized import by_parameters
     from matchprob.api.designs import repair as repairs
     from matchprob.api.question import as_problem
     from matchprob.io import files
@@ -70,4 +72,4 @@ def robust(
     question = as_problem(problem)
     found = repairs.robust(question, seconds=seconds, timeout=timeout, seed=seed)
     why = found.explain(str(problem))
-    shown.tell(found, why, question.names, print_robustness, seed=seed)
+    shown.tell(found, why, by_parameters(question).names, print_robustness, seed=seed)

@@ -14,12 +14,14 @@ from algebra.design.proof import proof_of
 from algebra.design.result import Design
 from algebra.errors import InputError, given_list, given_mapping, whole_number
 from algebra.problems.allocation import Allocation, Cell, check_cell
+from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.problems.tables import edge_list
 from algebra.ranks.jacobian import all_cells
+from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
 from algebra.results import Result
 from algebra.time_limits import limited, positive_seconds
-from matchprob.api.designs.goals import GOALS, RaceOptions
+from matchprob.api.designs.goals import COUNTED, GOALS, RaceOptions
 from matchprob.api.question import network_of
 from matchprob.api.tools import relaxation, root_counter
 
@@ -72,6 +74,11 @@ class DesignResult(Result):
         """Whether value and bound meet."""
         return self.design.is_optimal
 
+    @property
+    def names(self) -> Names:
+        """Of the units, and of the parameters of updates among the chosen weights."""
+        return Names(self.allocation.network, self.problem.names.given)
+
     def proof(self) -> dict[str, Any]:
         """The content of a proof file, which `matchprob.verify` checks.
 
@@ -90,7 +97,7 @@ class DesignResult(Result):
         """The chosen weights as an edge list: pre, post, cost (CSV)."""
         cells = self.allocation.cells
         costs = {cell: str(self.asked.cost([cell])) for cell in cells}
-        return edge_list(self.problem.names, costs)
+        return edge_list(self.names, costs)
 
     picture = "design"
 
@@ -112,7 +119,7 @@ class DesignResult(Result):
             "matrix": [name for name, _, _ in cells],
             "row": [i for _, i, _ in cells],
             "column": [j for _, _, j in cells],
-            "weight": [self.problem.names.cell(cell) for cell in cells],
+            "weight": [self.names.cell(cell) for cell in cells],
             "cost": [str(self.asked.cost([cell])) for cell in cells],
         }
 
@@ -135,8 +142,15 @@ def allowed_cells(problem: Problem, among: str = LEARNABLE) -> list[Cell]:
     if problem.is_random:
         raise InputError("a design chooses among weights: [learnable] must not be random")
     if not problem.learnable or among == ALL:
-        return all_cells(problem.network, problem.support)
+        return choosable(problem)
     return list(problem.allocation.cells)
+
+
+def choosable(problem: Problem) -> list[Cell]:
+    """All that exists; of a matrix with an update its parameters in place of its cells."""
+    network = problem.network
+    updated = dict(network.updates) if isinstance(network, Parametrized) else {}
+    return [cell for cell in all_cells(network, problem.support) if cell[0] not in updated]
 
 
 @dataclass(frozen=True)
@@ -217,7 +231,9 @@ def design(
     Parameters
     ----------
     question : Problem, str or Path
-        Its [learnable] weights are the ones to choose among; all of them where it is empty.
+        Its [learnable] weights are the ones to choose among; all of them where it is empty.  Of
+        matrices that learn by gains or ties it is their parameters, the weights ``("g_W", i, 0)``
+        and ``("t_W", k, 0)``.
     among : {"learnable", "all"}, optional
         "all": every weight that exists, whatever [learnable] says.
     goal : str, optional
@@ -255,9 +271,15 @@ def design(
     >>> design(Problem(LinearEstimator(q=3, d=2, m=2), {}))
     DesignResult(goal='cheapest', cost=4, optimal=True, learnable=4)
     """
-    problem = network_of(question)
+    problem = by_parameters(network_of(question), singly="design")
     if goal not in GOALS:
         raise InputError(f"`goal` ({goal!r}) must be one of " + ", ".join(GOALS))
+    if goal in COUNTED and isinstance(problem.network, Parametrized):
+        raise InputError(
+            f"goal {goal!r} counts solutions or draws instances, which single cells are needed "
+            "for; where updates learn choose one of "
+            + ", ".join(name for name in GOALS if name not in COUNTED)
+        )
     if line not in ("row", "column"):
         raise InputError(f"`line` ({line!r}) must be row or column")
     options = DemandOptions({} if costs is None else costs, must, forbidden, matrices, caps, budget)
@@ -271,4 +293,5 @@ def design(
     with limited(positive_seconds(timeout, "timeout")):
         asked = options.demand(problem, allowed_cells(problem, among), seed)
         found = GOALS[goal].search(asked, search)
-    return DesignResult(found, problem.with_allocation(found.allocation), asked)
+    chosen = by_updates(problem.with_allocation(found.allocation))
+    return DesignResult(found, chosen, asked)

@@ -11,6 +11,9 @@ from algebra.design.goals import Goal, SearchOptions
 if TYPE_CHECKING:
     from algebra.problems.problem import Problem
 
+# Goals that rest on numbers of solutions, not on ranks alone.
+COUNTED = ("maximal", "probable")
+
 GOALS: dict[str, Goal] = {
     **goals.GOALS,
     "probable": Goal(

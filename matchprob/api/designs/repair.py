@@ -20,11 +20,11 @@ from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.problems.tables import edge_list
 from algebra.ranks.generic_rank import network_rank
-from algebra.ranks.jacobian import all_cells
+from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
 from algebra.results import Result, named
 from algebra.time_limits import OutOfTime, limited, positive_seconds
 from matchprob.api.certify import certify
-from matchprob.api.designs.design import DemandOptions
+from matchprob.api.designs.design import DemandOptions, choosable
 from matchprob.api.question import Question, as_problem
 from matchprob.api.tools import relaxation, root_counter
 
@@ -66,14 +66,15 @@ class RepairResult(Result):
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each weight that learns before or afterwards."""
-        before = set(self.before.problem.allocation.cells)
-        after = set(self.problem.allocation.cells)
+        problem = by_parameters(self.problem)
+        before = set(by_parameters(self.before.problem).allocation.cells)
+        after = set(problem.allocation.cells)
         cells = sorted(before | after)
         return {
             "matrix": [name for name, _, _ in cells],
             "row": [i for _, i, _ in cells],
             "column": [j for _, _, j in cells],
-            "weight": [self.problem.names.cell(cell) for cell in cells],
+            "weight": [problem.names.cell(cell) for cell in cells],
             "before": [cell in before for cell in cells],
             "after": [cell in after for cell in cells],
         }
@@ -88,14 +89,14 @@ class RepairResult(Result):
             }
             for when, c in (("before", self.before), ("after", self.after))
         }
-        cells = self.problem.allocation.cells
-        weights = [self.problem.names.cell(cell) for cell in cells]
+        problem = by_parameters(self.problem)
+        weights = [problem.names.cell(cell) for cell in problem.allocation.cells]
         return {**found, **verdicts, "equations": self.before.equations, "weights": weights}
 
     def edges(self) -> str:
         """The weights that learn afterwards as an edge list: pre, post (CSV)."""
-        cells = dict.fromkeys(self.problem.allocation.cells, "")
-        return edge_list(self.problem.names, cells, "")
+        cells = dict.fromkeys(by_parameters(self.problem).allocation.cells, "")
+        return edge_list(by_parameters(self.problem).names, cells, "")
 
 
 def repair(
@@ -146,9 +147,14 @@ def repair(
     >>> done.before.verdict, done.repair.moves, done.after.verdict
     ('intermediate', 1, 'maximal')
     """
-    problem = as_problem(question)
+    problem = by_parameters(as_problem(question), singly="repair")
     if goal is not None and goal not in _GOALS:
         raise InputError(f"`goal` ({goal!r}) must be positive or maximal")
+    if goal == "maximal" and isinstance(problem.network, Parametrized):
+        raise InputError(
+            "`goal` ('maximal') counts solutions, which single cells are needed for; where updates "
+            "learn the goal is positive"
+        )
     allocation, network = problem.allocation, problem.network
     if not network.rank_decides:
         raise InputError(f"a {network.title} network has no minimal allocations to repair")
@@ -156,9 +162,10 @@ def repair(
     positive_seconds(seconds, "seconds", zero=True)
     positive_seconds(count_timeout, "count_timeout", zero=True)
     with limited(positive_seconds(timeout, "timeout")):
-        before = certify(problem, seed=seed, timeout=patience)
+        before = certify(by_updates(problem), seed=seed, timeout=patience)
         if goal is None:
-            goal = "positive" if before.verdict == "minimal" else "maximal"
+            counted = not isinstance(network, Parametrized)
+            goal = "maximal" if counted and before.verdict != "minimal" else "positive"
         fine = before.verdict == "maximal" or (goal == "positive" and before.verdict != "minimal")
         if fine and not (must or forbidden or caps):
             return RepairResult(None, before, before)
@@ -175,7 +182,8 @@ def repair(
                 f"{over}: the allocation is {before.verdict} ({before.rule}), and no repair was "
                 "found by then"
             ) from None
-        after = certify(problem.with_allocation(found.after), seed=seed, timeout=patience)
+        moved = by_updates(problem.with_allocation(found.after))
+        after = certify(moved, seed=seed, timeout=patience)
     return RepairResult(found, before, after)
 
 
@@ -183,7 +191,7 @@ def _demand(problem: Problem, options: DemandOptions, matrices: Sequence[str], s
     """Where weights may move to, and how many there are afterwards."""
     allocation, network = problem.allocation, problem.network
     names = list(matrices or allocation.matrices or network.shapes)
-    allowed = [c for c in all_cells(network, problem.support) if c[0] in names]
+    allowed = [c for c in choosable(problem) if c[0] in names]
     allowed += [c for c in allocation.cells if c[0] not in names]
     whole = network_rank(network, problem.support, seed).rank
     size = max(whole, allocation.size)
@@ -215,7 +223,7 @@ def robust(
     >>> print(robust(Problem(net, {"W": [[1, 1, 1]]})))
     any 1 of 3 weights may be lost, some 2 may not
     """
-    problem = as_problem(question)
+    problem = by_parameters(as_problem(question), singly="robust")
     positive_seconds(seconds, "seconds", zero=True)
     with limited(positive_seconds(timeout, "timeout")):
         return losses.robustness(problem.allocation, problem.support, seconds=seconds, seed=seed)

@@ -24,6 +24,7 @@ from algebra.identify.identification import Identification
 from algebra.linalg.rational import nearest_double
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.names import Names
+from algebra.ranks.parametrized import by_parameters
 from algebra.results import Result
 from algebra.surveys.audit import Audit, AuditResult
 from matchprob.api.construct import DepthConstruction
@@ -223,11 +224,12 @@ def _design(found: DesignResult) -> _Masks:
         Group("learns", BLUE, found.allocation.cells),
     )
     title = f"{found.goal}: {found.allocation.size} weights learn"
-    return _Masks(found.allocation, groups, title, found.problem.names, more=cells)
+    return _Masks(found.allocation, groups, title, found.names, more=cells)
 
 
 def _repair(found: RepairResult) -> _Masks:
-    before, after = found.before.problem.allocation, found.problem.allocation
+    problem = by_parameters(found.problem)
+    before, after = by_parameters(found.before.problem).allocation, problem.allocation
     groups = (
         Group("fixed", ABSENT),
         Group("learnt before", SKY, before.cells),
@@ -236,7 +238,7 @@ def _repair(found: RepairResult) -> _Masks:
     )
     moves = found.repair.moves if found.repair else 0
     title = f"{found.before.verdict} → {found.after.verdict}, {moves} moved"
-    return _Masks(after, groups, title, found.problem.names, more=before.cells)
+    return _Masks(after, groups, title, problem.names, more=before.cells)
 
 
 def _estimate(axes: Axes, found: Estimate) -> None:

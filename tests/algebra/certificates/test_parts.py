@@ -6,14 +6,14 @@ import pytest
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.fields import Fields
-from algebra.certificates.parts import plain_problem, read_caps, read_price
+from algebra.certificates.parts import fixed_problem, read_caps, read_price
 
 NETWORK = {"kind": "linear", "q": 2, "d": 1, "m": 1}
 
 
 def test_what_is_well_formed():
     """A problem, caps in the order of the file, exact prices."""
-    problem = plain_problem({"network": NETWORK, "learnable": {"W": [[1, 0]]}})
+    problem = fixed_problem({"network": NETWORK, "learnable": {"W": [[1, 0]]}})
     assert problem.allocation.cells == (("W", 0, 0),)
     caps = Fields({"column": 2, "row": 1}, "caps")
     assert read_caps(caps, ("row", "column")) == (("column", 2), ("row", 1))
@@ -27,18 +27,18 @@ def test_what_is_well_formed():
         (lambda: read_price("x", "cost"), "cost"),
         (lambda: read_caps(Fields({"row": 1.0}, "caps"), ("row",)), "caps.row"),
         (lambda: read_caps(Fields({"unit": 1}, "caps"), ("row",)), "caps"),
-        (lambda: plain_problem({"network": NETWORK}), "problem.learnable"),
+        (lambda: fixed_problem({"network": NETWORK}), "problem.learnable"),
         (
-            lambda: plain_problem({"network": NETWORK, "learnable": {"W": [[True, 0]]}}),
+            lambda: fixed_problem({"network": NETWORK, "learnable": {"W": [[True, 0]]}}),
             "problem.learnable.W[0][0]",
         ),
         (
-            lambda: plain_problem({"network": {"kind": "linear"}, "learnable": {}}),
+            lambda: fixed_problem({"network": {"kind": "linear"}, "learnable": {}}),
             "problem.network",
         ),
         (
-            lambda: plain_problem({"network": NETWORK, "learnable": {"W": {"lora": 1}}}),
-            "problem.learnable",
+            lambda: fixed_problem({"network": NETWORK, "learnable": {"W": {"lora": 0}}}),
+            "problem.learnable.W.lora",
         ),
     ],
 )

@@ -11,7 +11,7 @@ from algebra.identify.updates import learning_fibre
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
-from algebra.problems.updates import Learning
+from algebra.problems.learning import Learning
 from tests.algebra.ranks.test_updates import parameters, random_problem, student
 
 

@@ -18,7 +18,11 @@ from algebra.problems.random_cells import RandomCells
 from algebra.problems.updates import Gain, LowRank, Tied, read_update
 
 NET = LinearRNN(n=3, T=2, b=2, d=2, m=3)
-UPDATES = (LowRank(2), Gain("rows"), Gain("columns"), Tied([[1, 1, 0], [0, 5, 1], [2, 0, 5]]))
+UPDATES = (
+    LowRank(2), Gain("rows"), Gain("columns"), Tied([[1, 1, 0], [0, 5, 1], [2, 0, 5]]),
+    Gain("rows", [4, 0, 4]), Gain("columns", [2, 1, 2]),
+    Gain("cells", [[1, 1, 0], [0, 5, 1], [2, 0, 5]]),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("update", UPDATES, ids=str)
@@ -59,7 +63,8 @@ def test_motions_are_the_derivative(update):
         left = np.eye(3, dtype=object) if motion.left is None else motion.left
         right = np.eye(3, dtype=object) if motion.right is None else motion.right
         for places in motion.places:
-            terms = [np.outer(left[:, i], right[j]) for i, j in places]
+            times = np.ones((3, 3), int) if motion.times is None else motion.times
+            terms = [times[i, j] * np.outer(left[:, i], right[j]) for i, j in places]
             columns.append(reduce(operator.add, terms))
     assert len(columns) == len(theta) == update.size(shape) == len(update.names("W", shape))
     for symbol, moved in zip(theta, columns, strict=True):
@@ -67,18 +72,6 @@ def test_motions_are_the_derivative(update):
             lambda e, s=symbol: int(sympy.diff(sympy.sympify(e), s).subs(at)), otypes=[object]
         )(updated)
         assert (derivative == moved).all()
-
-
-def test_cells_and_updates_together():
-    """Parameters are the cells first; what moves is a union of masks; questions of cells refuse."""
-    problem = Problem(NET, {"W": {"gain": "rows"}, "D": [[1, 0, 0], [0, 0, 1]]})
-    learning = problem.learning
-    assert learning.names == ["D[0,0]", "D[1,2]", "g_W[0]", "g_W[1]", "g_W[2]"]
-    assert learning.size == learning.dimension == 5
-    assert learning.moving.size == 2 + 9
-    assert learning.matrices == ("D", "W")
-    with pytest.raises(InputError, match=r'W learns by \{ gain = "rows" \}: this question'):
-        _ = problem.allocation
 
 
 def test_structural_zeros():
@@ -99,8 +92,8 @@ def test_structural_zeros():
         ({"lora": 4}, "lora = 4 is more than 3"),
         ({"lora": True}, "must be a whole number"),
         ({"lora": 1.0}, "must be a whole number"),
-        ({"gain": "row"}, 'must be "rows" or "columns"'),
-        ({"gain": 3}, 'must be "rows" or "columns"'),
+        ({"gain": "row"}, 'must be "rows", "columns" or "cells"'),
+        ({"gain": 3}, 'must be "rows", "columns" or "cells"'),
         ({"tied": [[1, 2]]}, "`tied` is 1×2 but the network's matrix is 3×3"),
         ({"tied": [[1, 2, -1]] * 3}, "must be at least 0"),
         ({"tied": [[1], [1, 2]]}, "must be a matrix of whole numbers"),

@@ -1,0 +1,77 @@
+"""All that learns in a problem: cells, and matrices with updates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from algebra.networks.base import Cell, Network
+from algebra.problems.allocation import Allocation
+from algebra.problems.updates import Update
+
+
+@dataclass(frozen=True)
+class Learning:
+    """All that learns: cells, and matrices with updates.
+
+    Parameters, where they are numbered, are the cells in their order, then the updates' in the
+    order of the network's matrices.
+
+    Attributes
+    ----------
+    network : Network
+    cells : tuple of cells
+    updates : mapping of str to Update
+    support : mapping of str to mask
+    """
+
+    network: Network
+    cells: tuple[Cell, ...]
+    updates: Mapping[str, Update]
+    support: Mapping[str, np.ndarray]
+
+    @property
+    def size(self) -> int:
+        """Number r of parameters that learn."""
+        shapes = self.network.shapes
+        return len(self.cells) + sum(u.size(shapes[name]) for name, u in self.updates.items())
+
+    @property
+    def dimension(self) -> int:
+        """Dimension of the set of students: r less the gauge."""
+        shapes = self.network.shapes
+        own = sum(u.dimension(shapes[name]) for name, u in self.updates.items())
+        return len(self.cells) + own
+
+    @property
+    def names(self) -> list[str]:
+        """What each parameter is called."""
+        found = [f"{name}[{i},{j}]" for name, i, j in self.cells]
+        for name, update in self.updates.items():
+            found += update.names(name, self.network.shapes[name])
+        return found
+
+    @property
+    def matrices(self) -> tuple[str, ...]:
+        """Names of the matrices that learn at all."""
+        used = {cell[0] for cell in self.cells} | set(self.updates)
+        return tuple(name for name in self.network.shapes if name in used)
+
+    @cached_property
+    def moving(self) -> Allocation:
+        """The cells that can change, each by itself or with others."""
+        masks = {
+            name: update.mask(self.network.shapes[name], self.support.get(name))
+            for name, update in self.updates.items()
+        }
+        moved = Allocation.from_masks(self.network, masks)
+        return Allocation.from_cells(self.network, (*self.cells, *moved.cells))
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether the labels are affine in all parameters together."""
+        linear = all(update.is_linear for update in self.updates.values())
+        return linear and self.network.affine_in(self.matrices)

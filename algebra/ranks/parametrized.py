@@ -1,0 +1,334 @@
+r"""Networks whose matrices learn by updates, with the updates' parameters as weights of their own.
+
+A matrix that learns by an update (`algebra.problems.updates`) moves with parameters θ.  Here the
+arrays of θ stand beside the matrices of the network, each as one column: ``g_W`` of gains, ``t_W``
+of ties, ``U_W`` and ``V_W`` of a low rank.  Whatever asks for Jacobian columns of weights by name
+(recordings, designs, repairs, losses) so asks for those of parameters, J_θ = J · ∂w/∂θ, and knows
+nothing of updates.
+
+**Points.**  The matrices of a point are the *updated* ones, and the arrays hold how far θ is from
+where it stands there: gains at 1, amounts of ties at 0, U and V at their drawn values
+(`algebra.ranks.updates.drawn_parameters`).  At a random point they are 0, so points are those of
+the network itself.  Why a generic updated matrix is a generic point: `algebra.ranks.updates`.
+
+**Gauge.**  U G and V G⁻ᵀ lead to the same matrix; with the first k columns of V held fast, which
+are a regular k×k matrix at a generic point, the other parameters still span the whole tangent: a
+change (dU, dV) is the same as (dU + U A, dV − A V), and A = dV_k V_k^{-1} takes the change of
+these columns away.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.networks.base import Axis, Cell, Factors, Matmul, Matrix, Network, Point
+from algebra.networks.readings import LABELS, Reading
+from algebra.problems.allocation import Allocation
+from algebra.problems.names import Names
+from algebra.problems.problem import Problem
+from algebra.problems.updates import Gain, LowRank, Update
+from algebra.ranks.updates import drawn_parameters, more_degree_and_bits, moved_columns
+
+
+@dataclass(frozen=True)
+class Parametrized(Network):
+    """A network and the parameters of its updates: see the module.
+
+    Parameters
+    ----------
+    base : Network
+    updates : tuple of (str, Update)
+        By the matrix that learns so, in the network's order.
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> net = Parametrized(LinearRNN(n=3, T=2, b=1, d=1, m=2), (("W", Gain("rows")),))
+    >>> net.shapes
+    {'D': (1, 3), 'W': (3, 3), 'B': (3, 1), 'g_W': (3, 1)}
+    """
+
+    base: Network
+    updates: tuple[tuple[str, Update], ...]
+
+    def __post_init__(self) -> None:
+        for name in ("d", "m", "kind", "title", "only_verbs", "is_linear", "column_letter"):
+            object.__setattr__(self, name, getattr(self.base, name))
+        for name in self.parameters_of:
+            if name in self.base.shapes:
+                raise InputError(f"a {self.title} network has a matrix {name} of its own")
+
+    @cached_property
+    def parameters_of(self) -> dict[str, tuple[str, Update, str, tuple[int, int]]]:
+        """The arrays of parameters by name: matrix, update, letter, shape there."""
+        return {
+            f"{letter}_{name}": (name, update, letter, own)
+            for name, update in self.updates
+            for letter, own in update.arrays(self.base.shapes[name]).items()
+        }
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        arrays = self.parameters_of.items()
+        return self.base.shapes | {name: (own[0] * own[1], 1) for name, (*_, own) in arrays}
+
+    @property
+    def drawn_shapes(self) -> dict[str, tuple[int, int]]:
+        return self.base.drawn_shapes
+
+    @property
+    def sizes(self) -> dict[str, object]:
+        return self.base.sizes
+
+    @property
+    def input_shape(self) -> tuple[int, int]:
+        return self.base.input_shape
+
+    @property
+    def columns(self) -> int:
+        return self.base.columns
+
+    @property
+    def independent_columns(self) -> int:
+        return self.base.independent_columns
+
+    @property
+    def equations_are(self) -> str:
+        return self.base.equations_are
+
+    @property
+    def ranks_are_exact(self) -> bool:
+        return self.base.ranks_are_exact
+
+    @property
+    def rank_decides(self) -> bool:
+        return self.base.rank_decides
+
+    @property
+    def read_out(self) -> str | None:
+        """That of the network, unless a parameter moves it."""
+        own = self.base.read_out
+        return None if own in dict(self.updates) else own
+
+    @property
+    def label_dimension_bound(self) -> int:
+        return self.base.label_dimension_bound
+
+    @property
+    def entry_degree(self) -> int:
+        return self.base.entry_degree + self._more[0]
+
+    @property
+    def entry_bits(self) -> int:
+        return self.base.entry_bits + self._more[1]
+
+    @property
+    def _more(self) -> tuple[int, int]:
+        return more_degree_and_bits(self.base.shapes[name] for name, _ in self.updates)
+
+    @property
+    def formal_collisions(self) -> int:
+        return self.base.formal_collisions
+
+    def forward(
+        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
+    ) -> Matrix:
+        """Labels of the updated matrices; what a parameter adds to them is no part of it."""
+        return self.base.forward(weights, X, matmul)
+
+    def check_verb(self, verb: str) -> None:
+        self.base.check_verb(verb)
+
+    def axes(self) -> tuple[Axis, ...]:
+        """Those of the network; gains of single rows or columns move with these."""
+        found = []
+        for axis in self.base.axes():
+            more = tuple(
+                (f"g_{name}", 0)
+                for name, update in self.updates
+                if isinstance(update, Gain)
+                and update.groups is None
+                and (name, 0 if update.line == "rows" else 1) in axis.places
+            )
+            found.append(replace(axis, places=axis.places + more))
+        return tuple(found)
+
+    def weight_text(self, name: str, row: str, column: str) -> str:
+        """Of a parameter its name in the update; of gains of single units with the unit's."""
+        if name not in self.parameters_of:
+            return self.base.weight_text(name, row, column)
+        return f"{name}[{self._labels[name].get(row, row)}]"
+
+    @cached_property
+    def _labels(self) -> dict[str, dict[str, str]]:
+        """For each array what its parameters are called, by their numbers as text."""
+        found: dict[str, dict[str, str]] = {}
+        for name, update in self.updates:
+            shape = self.base.shapes[name]
+            names, at = update.names(name, shape), 0
+            for letter, (rows, columns) in update.arrays(shape).items():
+                own = names[at : at + rows * columns]
+                found[f"{letter}_{name}"] = {
+                    str(k): text.partition("[")[2][:-1] for k, text in enumerate(own)
+                }
+                at += rows * columns
+        return found
+
+    def population(self, name: str, line: str) -> str:
+        known = self.parameters_of.get(name)
+        if known is None:
+            return self.base.population(name, line)
+        matrix, update, _, _ = known
+        if line == "row" and isinstance(update, Gain) and update.groups is None:
+            return self.base.population(matrix, "row" if update.line == "rows" else "column")
+        return name
+
+    # -- derivatives -----------------------------------------------------------------------
+
+    def _with_parameters(self, factors: Factors, point: Point, wanted: Sequence[str]) -> Factors:
+        """The factors of some matrices and arrays, from those of the network's matrices."""
+        found = {name: factors[name] for name in wanted if name in factors}
+        for name, update in self.updates:
+            arrays = update.arrays(self.base.shapes[name])
+            letters = [letter for letter in arrays if f"{letter}_{name}" in wanted]
+            if not letters or name not in factors:
+                continue
+            rows, label_columns = factors[name][0].shape[1], factors[name][1].shape[2]
+            drawn = drawn_parameters(self.base, dict(self.updates), point.p, point.seed)[name]
+            J = moved_columns(factors[name], update, point.weights[name], drawn, point.p)
+            at, one = 0, np.ones((1, 1, label_columns), np.int64)
+            for letter, own in arrays.items():
+                count = own[0] * own[1]
+                if letter in letters:
+                    block = J[:, at : at + count].reshape(1, rows, label_columns, count)
+                    found[f"{letter}_{name}"] = (block, one)
+                at += count
+        return found
+
+    def _matrices(self, names: Sequence[str]) -> list[str]:
+        """The network's matrices that some matrices and arrays need."""
+        needed = {self.parameters_of[n][0] if n in self.parameters_of else n for n in names}
+        return sorted(needed)
+
+    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
+        wanted = list(self.shapes if names is None else names)
+        factors = self.base.modular_tangents(point, self._matrices(wanted))
+        return self._with_parameters(factors, point, wanted)
+
+    def modular_readings(
+        self, what: str, point: Point, names: Sequence[str] | None
+    ) -> list[Factors]:
+        wanted = list(self.shapes if names is None else names)
+        found = self.base.modular_readings(what, point, self._matrices(wanted))
+        return [self._with_parameters(factors, point, wanted) for factors in found]
+
+    def _updated(self, point: Point) -> Point:
+        """The matrices that the parameters lead to, in any matrices over GF(p)."""
+        weights = {name: point.weights[name] for name in self.base.shapes}
+        drawn = drawn_parameters(self.base, dict(self.updates), point.p, point.seed)
+        for name, update in self.updates:
+            values, before = {}, weights[name]
+            for letter, own in update.arrays(self.base.shapes[name]).items():
+                places = np.arange(own[0] * own[1]).reshape(own)
+                moved = point.weights[f"{letter}_{name}"][places, np.zeros_like(places)]
+                values[letter] = moved + drawn[name].get(letter, update.start(letter))
+            if isinstance(update, LowRank):
+                before = before + (-point.matmul(drawn[name]["U"], drawn[name]["V"])) % point.p
+            weights[name] = update.apply(before, values)
+        return replace(point, weights=weights)
+
+    def modular_forward(self, point: Point) -> Matrix:
+        return self.base.modular_forward(self._updated(point))
+
+    def modular_values(self, what: str, point: Point) -> list[Matrix]:
+        return self.base.modular_values(what, self._updated(point))
+
+    # -- what can be recorded --------------------------------------------------------------
+
+    @property
+    def label_steps(self) -> tuple[int | None, ...]:
+        return self.base.label_steps
+
+    def readings(self, what: str) -> tuple[Reading, ...]:
+        return self.base.readings(what)
+
+    def factor_entries(self, what: str) -> int:
+        """Those of the network, and one column for each parameter and number."""
+        count = sum(own[0] * own[1] for *_, own in self.parameters_of.values())
+        numbers = sum(reading.size for reading in self.base.readings(what)) * self.base.m
+        return self.base.factor_entries(what) + count * (0 if what == LABELS else numbers)
+
+
+def by_parameters(problem: Problem, *, singly: str = "") -> Problem:
+    """The problem in which the parameters of updates are weights; itself where there are none.
+
+    Parameters
+    ----------
+    problem : Problem
+    singly : str, optional
+        A verb for which parameters are elements that learn or not, each by itself; low ranks are
+        refused there, naming it.
+
+    Raises
+    ------
+    InputError
+    """
+    updates = problem.updates
+    if not updates:
+        return problem
+    for name, update in updates.items():
+        if singly and isinstance(update, LowRank):
+            raise InputError(
+                f"learnable.{name}: {singly} asks of single parameters, and those of a low-rank "
+                "update mean nothing one by one; write cells, gains or ties there"
+            )
+    network = Parametrized(problem.network, tuple(updates.items()))
+    masks = {n: v for n, v in problem.learnable.items() if n not in updates}
+    for name, update in updates.items():
+        for letter, mask in update.identified(problem.network.shapes[name]).items():
+            masks[f"{letter}_{name}"] = mask.reshape(-1, 1)
+    names = Names(network, problem.names.given)
+    return Problem(network, masks, problem.support, problem.distribution, names=names)
+
+
+def by_updates(problem: Problem) -> Problem:
+    """The problem of updates whose parameters are weights here; itself where there are none.
+
+    Inverse to `by_parameters`; parameters that do not learn are left out of their updates.
+    """
+    network = problem.network
+    if not isinstance(network, Parametrized):
+        return problem
+    arrays = network.parameters_of
+    learnable = {n: v for n, v in problem.learnable.items() if n not in arrays}
+    for name, update in network.updates:
+        shape = network.base.shapes[name]
+        kept = {
+            letter: np.asarray(
+                problem.learnable.get(f"{letter}_{name}", np.zeros((own[0] * own[1], 1), np.int8))
+            ).reshape(own)
+            for letter, own in update.arrays(shape).items()
+        }
+        left = update.restricted(shape, kept)
+        if left is not None and name in learnable and learnable[name].any():
+            raise InputError(f"{name} learns by an update and by cells: choose among one of them")
+        if left is not None:
+            learnable[name] = left
+    names = Names(network.base, problem.names.given)
+    return Problem(network.base, learnable, problem.support, problem.distribution, names=names)
+
+
+def parameter_cells(problem: Problem) -> tuple[Cell, ...]:
+    """What learns, as weights: the cells of `by_parameters`."""
+    return by_parameters(problem).allocation.cells
+
+
+def parameter_allocation(problem: Problem) -> Allocation:
+    """What learns, as an allocation of the network of `by_parameters`."""
+    return by_parameters(problem).allocation

@@ -1,0 +1,217 @@
+"""Parameters of updates as weights: against dual numbers, complex steps, and all subsets."""
+
+import random
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from algebra.design.cheapest import cheapest
+from algebra.design.demand import NoDesign, demand
+from algebra.design.robustness import robustness
+from algebra.errors import InputError
+from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.linear.derivatives import dual_derivative, dual_point
+from algebra.networks.ffn import FeedForward
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.rnn import RNN
+from algebra.networks.sequence import SequenceRNN
+from algebra.problems.problem import Problem
+from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.jacobian import columns_at, random_point
+from algebra.ranks.parametrized import by_parameters, by_updates, parameter_cells
+from algebra.ranks.updates import learning_rank
+from algebra.record.recording import record
+from algebra.record.verify import verify_recording
+from tests.algebra.ranks.test_updates import parameters, random_problem, student
+from tests.samples import many
+
+NETS = (
+    LinearRNN(n=3, T=3, b=1, d=2, m=2),
+    SequenceRNN(n=3, T=2, b=1, d=2, m=1),
+    RNN(n=3, T=3, b=1, d=2, m=2, activation="softplus", biases=True),
+    RNN(n=3, T=2, b=2, d=1, m=2, activation={"polynomial": [0, 1, 2]}, biases=True),
+    FeedForward(q=2, widths=(3, 2), d=2, m=3, activation="tanh", biases=True),
+)
+
+
+def grouped(rng, problem):
+    """The same problem with some gains of groups."""
+    learnable = dict(problem.learnable)
+    for name, update in problem.updates.items():
+        shape = problem.network.shapes[name]
+        if update.keyword != "gain" or rng.random() < 0.4:
+            continue
+        line = rng.choice(["rows", "columns", "cells"])
+        groups = np.array([[rng.randint(0, 2) for _ in range(shape[1])] for _ in range(shape[0])])
+        groups = {"rows": groups[:, 0], "columns": groups[0], "cells": groups}[line]
+        learnable[name] = {"gain": line, "groups": groups.tolist()}
+    return Problem(problem.network, learnable)
+
+
+def some_problem(seed):
+    """A random problem with updates."""
+    rng = random.Random(seed)
+    net = rng.choice(NETS)
+    return rng, grouped(rng, random_problem(rng, net))
+
+
+@pytest.mark.parametrize("seed", range(many(40)))
+def test_columns_are_derivatives(seed):
+    """Columns of parameters and of all matrices are what dual numbers through the updates say."""
+    rng, problem = some_problem(seed)
+    asked = by_parameters(problem)
+    net, p = asked.network, random_prime(rng)
+    point = random_point(net, p, rng.randrange(1 << 32))
+    cells = [
+        (name, i, j) for name, (r, c) in net.shapes.items() for i in range(r) for j in range(c)
+    ]
+    step = random_residues((len(cells), 1), p, rng)
+    along = matmul(columns_at(net, point, cells), step, p)[:, 0]
+    assert np.array_equal(along, dual_derivative(net, point, cells, step[:, 0]).ravel() % p)
+    plain = random_point(problem.network, p, point.seed)
+    assert np.array_equal(plain.X, point.X)
+
+
+@pytest.mark.parametrize("seed", range(many(20)))
+def test_readings_are_derivatives(seed):
+    """The same of hidden units at every step."""
+    rng, problem = some_problem(seed)
+    asked = by_parameters(problem)
+    net, p = asked.network, random_prime(rng)
+    point = random_point(net, p, rng.randrange(1 << 32))
+    cells = asked.allocation.cells
+    step = random_residues((len(cells),), p, rng)
+    duals = net.modular_values("states", dual_point(net, point, cells, step))
+    for part, value in zip(net.modular_readings("states", point, None), duals, strict=True):
+        total = np.zeros(value.tangent.shape, object)
+        for (name, i, j), amount in zip(cells, step.tolist(), strict=True):
+            if name in part:
+                L, R = (a.astype(object) for a in part[name])
+                L = L[:, :, None, :] if L.ndim == 3 else L
+                total = total + amount * (L[:, :, :, i] * R[:, None, j, :]).sum(axis=0)
+        assert (total % p == value.tangent % p).all()
+
+
+@pytest.mark.parametrize("seed", range(many(20)))
+def test_ranks_and_round_trip(seed):
+    """Without gauge the rank is that of all that learns; updates come back as they were."""
+    _, problem = some_problem(seed)
+    asked = by_parameters(problem)
+    whole = network_rank(problem.network).rank
+    assert (
+        allocation_rank(asked.allocation, {}, whole).rank
+        == learning_rank(problem.learning, whole).rank
+    )
+    back = by_updates(asked)
+    for name, update in problem.updates.items():
+        size = update.size(problem.network.shapes[name])
+        assert back.updates.get(name) == (update if size else None)
+    assert asked.allocation.size == problem.learning.dimension
+
+
+def complex_jacobian(problem, rng, states):
+    """Derivatives of labels or of all states by θ, by complex steps: one row a number."""
+    net, learning = problem.network, problem.learning
+    drawn, theta = parameters(learning, lambda: rng.gauss(0, 1))
+    X = np.array([[rng.gauss(0, 1) for _ in range(net.m)] for _ in range(net.T * net.b)])
+
+    def run(theta):
+        w = student(learning, drawn, theta)
+        h, seen = np.zeros((net.n, net.m)), []
+        for t in range(net.T):
+            h = np.tanh(w["W"] @ (h + w["B"] @ X[t * net.b : (t + 1) * net.b]) + w["c"])
+            seen.append(h)
+        return np.array(seen) if states else w["D"] @ h + w["e"]
+
+    step = 1e-30
+    columns = [run(theta + 1j * step * unit).imag / step for unit in np.eye(len(theta))]
+    return np.stack(columns, axis=-1)
+
+
+def float_rank(rows):
+    """Rank by SVD in doubles."""
+    return int(np.linalg.matrix_rank(rows, tol=1e-9)) if rows.size else 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_recordings_are_the_smallest(seed):
+    """Units and entries recorded are as few as brute force over all sets finds; proofs hold."""
+    rng = random.Random(seed)
+    net = RNN(n=3, T=2, b=1, d=2, m=2, activation="tanh", biases=True)
+    learnable = {
+        "W": rng.choice([{"gain": "rows"}, {"gain": "columns", "groups": [1, 1, 2]}, {"lora": 1}]),
+        "c": rng.choice([[[1], [1], [0]], {"tied": [[1], [2], [1]]}]),
+    }
+    if seed % 2:
+        learnable["e"] = {"tied": [[1], [1]]}
+    problem = Problem(net, learnable)
+    states = complex_jacobian(problem, rng, states=True)
+    labels = complex_jacobian(problem, rng, states=False).reshape(net.d * net.m, -1)
+    units = [states[:, i].reshape(-1, states.shape[-1]) for i in range(net.n)]
+    for what, parts in (("units", units), ("entries", [row[None] for row in labels])):
+        found = record(problem, what)
+        whole = float_rank(np.concatenate(parts))
+        assert found.rank.rank == whole
+        fewest = next(
+            k
+            for k in range(len(parts) + 1)
+            for some in combinations(parts, k)
+            if float_rank(np.concatenate([parts[0][:0], *some])) == whole
+        )
+        assert (found.cost, found.bound) == (fewest, fewest)
+        assert found.learnable == problem.learning.dimension
+        assert verify_recording(found.proof_file()).holds
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_designs_and_losses_are_those_of_all_subsets(seed):
+    """Cheapest parameters with MP > 0, and the fewest whose loss makes MP = 0, by brute force."""
+    rng = random.Random(seed)
+    net = RNN(n=3, T=2, b=1, d=1, m=3, activation="tanh", biases=True)
+    gain = rng.choice([{"gain": "rows"}, {"gain": "columns"}, {"tied": [[1, 1, 2]] * 3}])
+    asked = by_parameters(Problem(net, {"W": gain, "c": "all", "e": [[rng.randint(0, 1)]]}))
+    cells, J = asked.allocation.cells, complex_jacobian(by_updates(asked), rng, states=False)
+    order = parameter_cells(by_updates(asked))
+    assert order == cells
+    # Cells stand before the parameters of updates in both orders.
+    theta = [*by_updates(asked).learning.cells, *(c for c in cells if c[0] not in net.shapes)]
+    columns = {cell: J.reshape(-1, len(theta))[:, k] for k, cell in enumerate(theta)}
+    whole = network_rank(net).rank
+
+    def spans(some):
+        return float_rank(np.stack([columns[c] for c in some], axis=1)) == whole if some else False
+
+    prices = {cell: rng.randint(1, 5) for cell in cells}
+    sets = [s for k in range(len(cells) + 1) for s in combinations(cells, k) if spans(s)]
+    if not sets:
+        with pytest.raises((NoDesign, InputError)):
+            cheapest(demand(asked.network, allowed=cells, costs=prices))
+        return
+    least = min(sum(prices[c] for c in some) for some in sets)
+    assert cheapest(demand(asked.network, allowed=cells, costs=prices)).cost == least
+    lost = next(
+        k
+        for k in range(len(cells) + 1)
+        for s in combinations(cells, k)
+        if not spans([c for c in cells if c not in s])
+    )
+    found = robustness(asked.allocation)
+    assert (found.survives, len(found.fatal)) == (lost - 1, lost)
+
+
+def test_parameters_of_low_ranks_are_not_chosen():
+    """A verb of single parameters refuses them and names itself."""
+    problem = Problem(LinearRNN(n=3, T=2, b=1, d=1, m=2), {"W": {"lora": 1}})
+    with pytest.raises(InputError, match="repair asks of single parameters"):
+        by_parameters(problem, singly="repair")
+
+
+def test_names():
+    """Gains have the names of their units, groups those of the update."""
+    net = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+    names = {"neurons": ["PV", "SST", "VIP"]}
+    asked = by_parameters(Problem(net, {"W": {"gain": "rows"}}, names=names))
+    assert asked.names.cell(("g_W", 2, 0)) == "g_W[VIP]"
+    asked = by_parameters(Problem(net, {"W": {"gain": "rows", "groups": [4, 0, 7]}}, names=names))
+    assert asked.names.cell(("g_W", 1, 0)) == "g_W[7]"
