@@ -20,9 +20,9 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.constraints import Constraints
 from algebra.problems.edges import given_mask
+from algebra.problems.learning import Learning
 from algebra.problems.names import Names
 from algebra.problems.random_cells import RandomCells
-from algebra.problems.learning import Learning
 from algebra.problems.updates import Update, read_update
 
 # Instead of a mask: every weight of the matrix that exists.

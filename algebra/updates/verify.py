@@ -41,8 +41,8 @@ from algebra.linear.verify import Checker, own_rank
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
 from algebra.networks.base import Point
-from algebra.problems.problem import Problem
 from algebra.problems.learning import Learning
+from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.jacobian import random_point, tangent_factors
 from algebra.ranks.parametrized import Parametrized

@@ -10,8 +10,8 @@ from algebra.identify.identification import identify
 from algebra.identify.updates import learning_fibre
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
 from algebra.problems.learning import Learning
+from algebra.problems.problem import Problem
 from tests.algebra.ranks.test_updates import parameters, random_problem, student
 
 
