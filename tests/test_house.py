@@ -217,6 +217,7 @@ FLOATS = {
     "algebra/linear/witness.py": SECONDS,
     "algebra/activations/certify.py": SECONDS,
     "algebra/networks/activation.py": "an activation is written once for doubles, balls and jets",
+    "algebra/programs/arrays.py": "entries that have a root know it themselves",
     "algebra/problems/schema.py": "how like two words are",
     "algebra/ranks/size.py": "what a computation would take, told in GB and hours",
     "algebra/normalization/matching.py": SECONDS,

@@ -11,7 +11,6 @@ sequence       Linear recurrent networks read out at every time step
 relu           Shallow networks of rectified linear units
 activation     Activation functions: polynomials, and four analytic ones with their slopes
 activated      What the kinds with an activation share: stages, and the program that they are
-factors        Jacobians of programs in factors
 ffn            Feed-forward networks with an activation and biases
 rnn            Recurrent networks with an activation and biases
 augmented      Linear normalization networks as multi-layer linear ones, by augmented matrices

@@ -33,12 +33,12 @@ from algebra.networks.base import (
     NotKnown,
     Point,
 )
-from algebra.networks.factors import factors
 from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.networks.readings import LABELS, STATES, TRACES, Reading
 from algebra.programs import Arithmetic, Builder, Node, Program, Value, evaluate
 from algebra.programs.arrays import EntryArithmetic, placed
 from algebra.programs.duals import DualArithmetic, DualValue
+from algebra.programs.factors import factors
 from algebra.programs.jacobian import Sweep, program_jacobian
 from algebra.programs.residues import ModularArithmetic
 

@@ -10,6 +10,7 @@ arrays       Arithmetics whose values are arrays; entries that know their own ri
 residues     Values over GF(p), p below 2^61
 duals        Values with derivatives in one direction over GF(p), forwards
 jacobian     The Jacobian at a point in arrays, backwards over all samples at once
+factors      The same in factors, of programs of matrices
 """
 
 from algebra.programs.evaluate import Arithmetic, evaluate

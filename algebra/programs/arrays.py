@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from operator import matmul, truediv
+from operator import matmul
 from typing import Any, Protocol
 
 import numpy as np
@@ -186,9 +186,9 @@ class EntryArithmetic(ArrayArithmetic):
         self._function, self._product, self._number, self.signs = function, product, number, signs
 
     def constant(self, table: Array, denominator: int) -> Array:
-        flat = [self._number(int(entry), denominator) for entry in table.ravel()]
-        dtype = float if self._number is truediv else object
-        return np.array(flat, dtype).reshape(*table.shape, 1)
+        # The last entry gives an empty table its type.
+        flat = [self._number(int(entry), denominator) for entry in (*table.ravel(), 0)]
+        return np.array(flat)[:-1].reshape(*table.shape, 1)
 
     def scale(self, node: Node, a: Array, factor: Fraction) -> Array:
         whole = a * factor.numerator
@@ -212,8 +212,6 @@ class EntryArithmetic(ArrayArithmetic):
         return 1 / a
 
     def root(self, node: Node, a: Array) -> Array:
-        if a.dtype.kind == "f":
-            return np.sqrt(a)
         return np.asarray(np.frompyfunc(lambda x: x.sqrt(), 1, 1)(a))
 
     def apply(self, node: Node, name: str, a: Array) -> Array:

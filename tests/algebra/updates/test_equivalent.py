@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.networks.factors import factors
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
@@ -15,6 +14,7 @@ from algebra.networks.sequence import SequenceRNN
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Tied
 from algebra.programs.arrays import placed
+from algebra.programs.factors import factors
 from algebra.programs.jacobian import Sweep
 from algebra.updates.equivalent import as_plain, cells_instead, parts, within_reach
 from tests.samples import many

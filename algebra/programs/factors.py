@@ -1,4 +1,4 @@
-r"""The Jacobian of a network's program in factors.
+r"""The Jacobian of a program of matrices in factors.
 
 The cell (i, j) of a matrix moves the labels by :math:`\sum_s L_s[:, i] ⊗ R_s[j, :]`, with a term
 for each place s where the matrix meets a value x_s: L_s is what follows, R_s = x_s.  Reverse mode
@@ -11,11 +11,11 @@ from collections.abc import Collection
 
 import numpy as np
 
-from algebra.networks.base import Factors
+from algebra.programs.arrays import Array
 from algebra.programs.jacobian import Sweep
 
 
-def factors(sweep: Sweep, names: Collection[str]) -> Factors:
+def factors(sweep: Sweep, names: Collection[str]) -> dict[str, tuple[Array, Array]]:
     """The factors L and R of each matrix: see `algebra.networks.base.Network.modular_tangents`.
 
     Parameters
@@ -26,7 +26,7 @@ def factors(sweep: Sweep, names: Collection[str]) -> Factors:
     names : collection of str
         Matrices on which the differentiated value does not depend are missing in what is returned.
     """
-    found: Factors = {}
+    found: dict[str, tuple[Array, Array]] = {}
     nodes, batch = sweep.program.nodes, sweep.batch
     columns = {k: node.inputs[0] for k, node in enumerate(nodes) if k in sweep.dense}
     for number, node in enumerate(nodes):
@@ -44,7 +44,7 @@ def factors(sweep: Sweep, names: Collection[str]) -> Factors:
     return found
 
 
-def _repeated(value: np.ndarray, batch: int) -> np.ndarray:
+def _repeated(value: Array, batch: int) -> Array:
     """A value with a batch axis of this size."""
     if value.shape[-1] == batch:
         return value
