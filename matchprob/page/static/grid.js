@@ -551,8 +551,8 @@ class CanvasGrid extends Grid {
     requestAnimationFrame(() => {
       this.asked = false;
       this.drawNow();
+      this.drawCount();
     });
-    this.drawCount();
   }
 
   /** @param {number} k @returns {[number, number]} the corner of a weight's cell, in px */

@@ -28,6 +28,9 @@ function fromAddress() {
 /** @type {Record<string, ((...values: any[]) => void)[]>} */
 const listeners = {};
 let state = fromAddress();
+// The address this page has read or written last. Where it is another, somebody has just edited it,
+// and the `hashchange` event is on its way: writing now would lose what was edited.
+let address = location.hash;
 /** @param {string} event @param {...any} values */
 const tell = (event, ...values) => (listeners[event] ?? []).forEach((listener) => listener(...values));
 
@@ -56,7 +59,11 @@ function post(message) {
 const model = {
   get: () => state,
   set: (/** @type {string} */ name, /** @type {any} */ value) => { state = value; },
-  save_changes: () => history.replaceState(null, "", `#${encode(JSON.stringify(state))}`),
+  save_changes: () => {
+    if (location.hash !== address) return;
+    address = `#${encode(JSON.stringify(state))}`;
+    history.replaceState(null, "", address);
+  },
   on: (/** @type {string} */ event, /** @type {any} */ listener) => (listeners[event] ??= []).push(listener),
   off: (/** @type {string} */ event, /** @type {any} */ listener) => {
     listeners[event] = (listeners[event] ?? []).filter((one) => one !== listener);
@@ -74,6 +81,7 @@ events.onmessage = (message) => tell("msg:custom", JSON.parse(message.data));
 events.onerror = () => tell("msg:custom", { event: "connection", is_up: false });
 
 window.addEventListener("hashchange", () => {
+  address = location.hash;
   state = fromAddress();
   tell("change:state");
 });

@@ -57,6 +57,11 @@ def settled(page):
     page.wait_for_selector(".mp[data-settled=true]")
 
 
+def drawn(page):
+    """Wait for the frame that shows what was painted."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def start_estimate(page, count):
     """Ask for an estimate."""
     page.click("[data-action=estimate]")
@@ -346,7 +351,7 @@ def test_a_canvas_is_painted(open_page):
     page.mouse.down()
     page.mouse.move(box["x"] + 80, box["y"] + 40, steps=3)
     page.mouse.up()
-    expect(page.locator("[data-matrix=W] .mp-count")).not_to_be_empty()
+    drawn(page)
     canvas.focus()
     before = int(page.locator("[data-matrix=W] .mp-count").inner_text().split()[0])
     assert before >= 5
@@ -414,6 +419,23 @@ def test_the_end_of_the_server_is_told(open_page, tmp_path):
     again.reload()
     shows(again, "intermediate")
     assert learning(again) == [1, 2]
+
+
+def test_an_address_is_edited_while_the_page_writes_its_own(open_page):
+    """What somebody puts into the address wins over what is painted at that moment."""
+    page = open_page()
+    cell(page, "W", 1).click()
+    shows(page, "minimal")
+    wanted = page.url.split("#")[1]
+    cell(page, "W", 2).click()
+    shows(page, "intermediate")
+    page.evaluate(
+        "hash => { location.hash = hash; document.querySelector('[data-do=clear]').click(); }",
+        wanted,
+    )
+    page.wait_for_function("hash => location.hash === `#${hash}`", arg=wanted)
+    shows(page, "minimal")
+    assert learning(page) == [1]
 
 
 def test_a_wrong_token_is_refused(open_page, served):
