@@ -7,6 +7,7 @@ formal       Exponentials, roots and signs over GF(p), with the proofs
 generic      Points, exactness of ranks, columns of Jacobians in the order of the samples
 onnx/        Programs from ONNX files
 arrays       Arithmetics whose values are arrays; entries that know their own ring
+aten/        Programs from PyTorch modules
 residues     Values over GF(p), p below 2^61
 duals        Values with derivatives in one direction over GF(p), forwards
 jacobian     The Jacobian at a point in arrays, backwards over all samples at once

@@ -38,11 +38,12 @@ def capacity(
     Parameters
     ----------
     model : str, Path or Read
-        An ONNX file.
+        An ONNX file, or what `matchprob.from_torch` reads of a module.
     learn : sequence of str, optional
         One subset each: names of parameters or patterns such as ``"*.bias"``, several of them
-        separated by commas.  By default, if there is no `lora` either: all biases, all norms, the
-        last layer, each layer, updates of rank 1, 2, 4 and 8 of all matrices, everything.
+        separated by commas.  By default, if there is no `lora` either: what requires a gradient in
+        a module, all biases, all norms, the last layer, each layer, updates of rank 1, 2, 4 and 8
+        of all matrices, everything.
     lora : sequence of int, optional
         Ranks of low-rank updates.
     on : sequence of str, optional
@@ -144,9 +145,12 @@ def _low_rank(found: Read, rank: int, patterns: str) -> Subset:
 
 
 def default_subsets(found: Read) -> list[Subset]:
-    """Biases, norms, the last layer, each layer, low-rank updates, everything."""
+    """What requires a gradient, biases, norms, the last and each layer, low ranks, everything."""
     names = list(found.parameters)
     out = []
+    learning = tuple(name for name in names if name in (found.trainable or ()))
+    if 0 < len(learning) < len(names):
+        out.append(Subset("what requires a gradient", learning))
     for role in ("bias", "norm"):
         own = tuple(name for name in names if role in found.roles[name].split())
         if own:

@@ -54,7 +54,7 @@ def identify(question: Question, *, seed: int = 0, timeout: float = 60.0) -> Ide
 
 
 def dimension(
-    question: Question | Network,
+    question: Question | Network | Read,
     *,
     filling: bool = False,
     most_width: int = 8,
@@ -68,9 +68,9 @@ def dimension(
 
     Parameters
     ----------
-    question : Network, Problem, str or Path
+    question : Network, Problem, Read, str or Path
         A network; in a file only [network] and [support] count, and `m` may be missing.  Or an
-        ONNX file.
+        ONNX file, or what `matchprob.from_torch` reads of a module.
     filling : bool, optional
         Look for the smallest hidden widths whose functions fill the ambient space.
     most_width : int, optional
@@ -97,6 +97,8 @@ def dimension(
     (32, 35, 3)
     """
     with limited(positive_seconds(timeout, "timeout")):
+        if isinstance(question, Read):
+            return _dimension_of_program(question, "module", seed)
         if isinstance(question, (str, Path)) and Path(question).suffix == ".onnx":
             read = read_onnx(question, sizes=sizes, constants=constants, output=output)
             return _dimension_of_program(read, str(question), seed)

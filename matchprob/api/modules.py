@@ -1,7 +1,7 @@
 r"""Problems from torch modules, and what learns as masks for their gradients.
 
-Torch is neither needed nor imported: modules are known by the name of their class and by what they
-have (`children`, `named_parameters`).  Read are
+Torch is neither needed nor imported, but for programs: modules are known by the name of their class
+and by what they have (`children`, `named_parameters`).  Read are
 
 * a ``Sequential`` of ``Linear`` with ``Tanh``, ``Sigmoid``, ``Softplus`` or nothing between them:
   kinds ``linear``, ``lffn`` or ``ffn``;
@@ -10,8 +10,9 @@ have (`children`, `named_parameters`).  Read are
   state: kind ``rnn``;
 * a single ``Linear``.
 
-A module of another class is refused: what its `forward` computes (`torch.tanh`, a residual, layers
-in another order than they were registered in) cannot be read off its parts.
+What a module of another class computes in its `forward` (`torch.tanh`, a residual, layers in
+another order than they were registered in) cannot be read off its parts.  With `example_inputs`
+torch follows it, and the module is read as a program (`algebra.programs.aten`).
 
 **RNN.**  Torch's h_t = tanh(V x_t + W h_{t−1} + c) has the inputs behind the recurrent matrix, kind
 ``rnn`` before it: h_t = tanh(W (h_{t−1} + B x_t) + c).  The first is the second with b more units:
@@ -26,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -40,6 +41,8 @@ from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Tied, Update, read_update
+from algebra.programs.aten import read_torch
+from algebra.programs.onnx import Read
 from matchprob.api.layers import PASSIVE, leaves
 from matchprob.api.question import Question, as_problem
 
@@ -95,22 +98,43 @@ class Reading:
     support: Mapping[str, np.ndarray]
 
 
+@overload
 def from_torch(
     module: Any,
-    m: int,
+    example_inputs: int | None = None,
+    m: int | None = None,
     *,
     masks: Mapping[str, Any] | None = None,
     support: Mapping[str, Any] | None = None,
     T: int | None = None,
-) -> Problem:
-    """The problem of a torch module: its sizes, and what learns.
+) -> Problem: ...
+@overload
+def from_torch(module: Any, example_inputs: Any, *, axis: int = 0, output: int = 0) -> Read: ...
+
+
+def from_torch(
+    module: Any,
+    example_inputs: Any = None,
+    m: int | None = None,
+    *,
+    masks: Mapping[str, Any] | None = None,
+    support: Mapping[str, Any] | None = None,
+    T: int | None = None,
+    axis: int = 0,
+    output: int = 0,
+) -> Problem | Read:
+    """The problem of a torch module: its sizes, and what learns; or its program.
 
     Parameters
     ----------
     module : torch.nn.Module or (RNN, Linear)
         See the module `matchprob.api.modules`.
-    m : int
-        Number of samples.
+    example_inputs : tensor, sequence or mapping, optional
+        What the module's `forward` takes, for any number of samples: one tensor, arguments in their
+        order, or by name.  With it any module is read whose operators are known, in evaluation
+        mode, for `matchprob.capacity` and `matchprob.dimension`.
+    m : int, optional
+        Number of samples; without `example_inputs` it must be there.
     masks : mapping of str to array or mapping, optional
         For some parameters, by their names in ``module.named_parameters()``, 0/1 arrays of their
         shape, or updates such as ``{"lora": 2}`` (`algebra.problems.updates`).  Others learn wholly
@@ -119,10 +143,16 @@ def from_torch(
         Structural zeros, named and shaped likewise (what pruning keeps).
     T : int, optional
         Time steps, for an RNN.
+    axis : int, optional
+        The axis of the samples in `example_inputs`.
+    output : int, optional
+        With `example_inputs`: which of the module's outputs is the labels.
 
     Returns
     -------
-    Problem
+    Problem or Read
+        With `example_inputs` a `Read`: the program, its parameters by name, and which of them
+        require a gradient.
 
     Raises
     ------
@@ -137,8 +167,25 @@ def from_torch(
     >>> net[0].weight.requires_grad_(False)  # doctest: +SKIP
     >>> mp.certify(mp.from_torch(net, m=10)).verdict  # doctest: +SKIP
     'minimal'
+    >>> mp.capacity(mp.from_torch(net, torch.zeros(1, 3)))  # doctest: +SKIP
     """
-    found = _read(module, whole_number(m, "m", 1), T)
+    if isinstance(example_inputs, int):
+        example_inputs, m = None, example_inputs
+    if example_inputs is not None:
+        given_too = {"m": m, "masks": masks, "support": support, "T": T}
+        for name, value in given_too.items():
+            if value is not None:
+                raise InputError(f"`{name}` ({shown(value)}) does not go with `example_inputs`")
+        return read_torch(module, example_inputs, axis=axis, output=output)
+    try:
+        found = _read(module, whole_number(m, "m", 1), T)
+    except InputError as error:
+        if not hasattr(module, "named_parameters"):
+            raise
+        raise InputError(
+            f"{error}; with `example_inputs`, a tensor that its forward takes, any module is read "
+            "for capacity and dimension"
+        ) from None
     network, given = found.network, dict(masks or {})
     zeros = dict(support or {})
     known = {place.name for place in found.places}

@@ -28,6 +28,16 @@ class _Recorder(Doubles):
         return super().choose(node, sign, positive, other)
 
 
+def pattern_at(
+    program: Program, weights: Mapping[str, np.ndarray], samples: Mapping[str, np.ndarray]
+) -> dict[int, np.ndarray]:
+    """The signs at a point, by the numbers of the nodes that choose; samples: batch axis last."""
+    recorder = _Recorder(program)
+    held = {name: value[..., None] for name, value in weights.items()}
+    evaluate(program, recorder, held | dict(samples))
+    return recorder.signs
+
+
 def drawn_patterns(
     program: Program,
     *,
@@ -59,7 +69,7 @@ def drawn_patterns(
             table, denominator = values[name]
             flat = [float(Fraction(v, denominator)) for v in table.ravel().tolist()]
             drawn = np.array(flat).reshape(shape)
-        weights[name] = drawn[..., None]
+        weights[name] = drawn
 
     def patterns(m: int) -> dict[int, np.ndarray]:
         own = np.random.default_rng([seed, m, zlib.crc32(b"samples")])
@@ -70,8 +80,6 @@ def drawn_patterns(
                 samples[name] = np.moveaxis(np.eye(tokens[name])[chosen], -1, -2)
             else:
                 samples[name] = own.standard_normal((*shape, m))
-        recorder = _Recorder(program)
-        evaluate(program, recorder, weights | samples)
-        return recorder.signs
+        return pattern_at(program, weights, samples)
 
     return patterns

@@ -10,8 +10,9 @@ from fractions import Fraction
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.programs.onnx.scope import Call, Operator, Parameter
+from algebra.programs.onnx.scope import Call, Operator
 from algebra.programs.onnx.values import Item, fraction, letters_of
+from algebra.programs.onnx.weights import Parameter
 
 # The attribute's default, 1e-05 as binary32.
 _EPSILON = np.float32(1e-5).item()
@@ -355,8 +356,8 @@ def _attention(call: Call) -> Item:
     q, k, v = (call.item(j) for j in range(3))
     if q.ndim != 4 or k.shape[1] != q.shape[1] or any(call.has(j) for j in (4, 5)):
         raise InputError("only attention of four axes, as many heads of q, k, v, no past, is read")
-    if call.option("is_causal", 0) or call.option("softcap", 0) or call.outputs > 1:
-        raise InputError("only attention with a mask given as numbers, and one result, is read")
+    if call.option("softcap", 0) or call.outputs > 1:
+        raise InputError("only attention without a soft cap, and with one result, is read")
     default = np.sqrt(1 / q.shape[-1]).item()
     scores = multiply_matrices(call, q, call.transposed(k, [0, 1, 3, 2]))
     scores = call.scaled(scores, fraction(call.option("scale", default)))
@@ -365,6 +366,9 @@ def _attention(call: Call) -> Item:
         if isinstance(mask, np.ndarray) and mask.dtype == bool:
             call.inputs[3] = np.where(mask, 0, -np.inf).astype(np.float32)
         scores = call.total(scores, call.item(3))
+    if call.option("is_causal", 0):
+        later = np.triu(np.full(scores.shape[2:], -np.inf), 1)
+        scores = call.total(scores, call.constant(later))
     return multiply_matrices(call, softmax(call, scores, -1), v)
 
 

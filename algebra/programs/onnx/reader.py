@@ -21,10 +21,11 @@ from algebra.programs.onnx.elementwise import ELEMENTWISE
 from algebra.programs.onnx.layers import LAYERS
 from algebra.programs.onnx.model import Input, Opened, attributes, need_onnx, open_model
 from algebra.programs.onnx.recurrent import RECURRENT
-from algebra.programs.onnx.scope import Call, Known, Operator, Parameter
+from algebra.programs.onnx.scope import Call, Known, Operator
 from algebra.programs.onnx.shapes import SHAPES
-from algebra.programs.onnx.values import BATCH, Item, Moves, Tokens, rationals
-from algebra.programs.program import Builder, Program, Shape
+from algebra.programs.onnx.values import BATCH, Item, Moves, Tokens
+from algebra.programs.onnx.weights import Parameter, Read, Weights
+from algebra.programs.program import Builder
 from algebra.time_limits import check_time
 
 OPERATORS: dict[str, Operator] = {**ELEMENTWISE, **LAYERS, **RECURRENT, **SHAPES}
@@ -34,37 +35,6 @@ _LARGEST_CONSTANT = 1 << 26
 _BINARY32, _BINARY64 = 1, 11
 _WHOLE = (2, 3, 4, 5, 6, 7, 12, 13)
 _TYPES = {10: "float16", 16: "bfloat16"}
-
-
-@dataclass(frozen=True, eq=False)
-class Read:
-    """What a file says.
-
-    Attributes
-    ----------
-    program : Program
-        Labels of one sample, in one row.
-    values : mapping of str to (ndarray of int, int)
-        The weights' values in the file, exactly: integers over a denominator.  A variance v of
-        batch normalization stands for 1/√(v + ε), rounded to binary64.
-    buffers : frozenset of str
-        Weights that never learn: statistics of batch normalization.
-    tokens : mapping of str to int
-        Samples that choose rows of a table, as 0 and 1: the size of the table.
-    roles : mapping of str to str
-        What each weight is for: words of "norm", "bias", "matrix".
-    """
-
-    program: Program
-    values: Mapping[str, tuple[np.ndarray, int]]
-    buffers: frozenset[str]
-    tokens: Mapping[str, int]
-    roles: Mapping[str, str]
-
-    @property
-    def parameters(self) -> dict[str, Shape]:
-        """Shapes of the weights that may learn."""
-        return {n: s for n, s in self.program.weights.items() if n not in self.buffers}
 
 
 def read_onnx(
@@ -113,14 +83,11 @@ class _Reader:
     first: int | str = 0
     build: Builder = field(default_factory=Builder)
     known: dict[str, Known | Parameter] = field(default_factory=dict)
-    values: dict[str, tuple[np.ndarray, int]] = field(default_factory=dict)
-    buffers: set[str] = field(default_factory=set)
-    token_sizes: dict[str, int] = field(default_factory=dict)
-    roles: dict[str, str] = field(default_factory=dict)
 
     def run(self, output: str) -> Read:
         graph = self.opened.graph
         self.moves = Moves(self.build, self._batch())
+        self.weights = Weights(self.moves)
         for given in self.opened.inputs:
             if not given.sizes and given.name in self.sizes:
                 self.known[given.name] = np.array(self.sizes[given.name], np.int64)
@@ -133,18 +100,10 @@ class _Reader:
             raise InputError(
                 f"{self.path}: there is no output `{one_line(output)}`; it has " + ", ".join(names)
             )
-        labels = self._labels(output or names[0])
-        program = self.build.program(labels)
-        return Read(program, self.values, frozenset(self.buffers), self.token_sizes, self.roles)
-
-    def _labels(self, name: str) -> Any:
-        found = self.known.get(name)
-        if not isinstance(found, Item) or not found.value.batched:
-            raise InputError(f"{self.path}: the output `{one_line(name)}` depends on no sample")
-        if found.batch is None and self.moves.batch > 1:
-            raise InputError(f"{self.path}: the output `{one_line(name)}` has no batch axis")
-        value = self.moves.plain(found).value
-        return self.build.reshaped(value, (value_size(value.shape),))
+        name = output or names[0]
+        return self.weights.read(
+            self.known.get(name), f"{self.path}: the output `{one_line(name)}`"
+        )
 
     def _batch(self) -> int:
         """The size of the axis of the samples: the first axis of the first input."""
@@ -247,8 +206,8 @@ class _Reader:
             known = ", ".join(sorted(OPERATORS))
             raise InputError(f"the operator {one_line(name)} is not known; known are {known}")
         call = Call(
-            self.moves, node.op_type, self.opened.opset, inputs, attributes(node), self._weight,
-            self._rows, len(node.output),
+            self.moves, node.op_type, self.opened.opset, inputs, attributes(node),
+            self.weights, len(node.output),
         )  # fmt: skip
         found = operator(call)
         return found if isinstance(found, tuple) else (found,)
@@ -305,43 +264,3 @@ class _Reader:
         self._tensors(chosen)
         self._nodes(chosen.node)
         return [self.known[value.name] for value in chosen.output]
-
-    def _weight(self, parameter: Parameter, role: str, epsilon: float | None = None) -> Item:
-        """The weight of a parameter.
-
-        With ε it is a statistic of batch normalization: a mean (ε = 0), or 1/√(v + ε) of a
-        variance v.
-        """
-        array = parameter.array
-        if epsilon is not None:
-            if parameter.name in self.values and parameter.name not in self.buffers:
-                raise InputError(f"`{one_line(parameter.name)}` is a statistic and a weight")
-            if epsilon:
-                array = 1 / np.sqrt(array.astype(np.float64) + epsilon)
-            self.buffers.add(parameter.name)
-        if parameter.name not in self.values:
-            self.values[parameter.name] = rationals(array, f"`{one_line(parameter.name)}`")
-            self.roles[parameter.name] = role
-        return Item(self.build.weight(parameter.name, array.shape))
-
-    def _rows(self, tokens: Tokens, table: Item) -> Item:
-        """Rows of a table: the product with a matrix of 0 and 1, one 1 in each row."""
-        size, *rest = table.shape
-        if self.token_sizes.setdefault(tokens.name, size) != size:
-            raise InputError(f"`{one_line(tokens.name)}` chooses rows of tables of different sizes")
-        own = tokens.shape[1:]
-        block = self.build.sample(tokens.name, (*tokens.block, size))
-        count = value_size(own)
-        rows = self.build.reshaped(block, (count, size))
-        flat = self.build.reshaped(table.value, (size, value_size(rest)))
-        made = self.build.contract("sv,vd->sd", rows, flat)
-        shaped = self.build.reshaped(made, (1, *own, *rest))
-        return Item(shaped, 0 if self.moves.batch > 1 else None)
-
-
-def value_size(shape: Sequence[int]) -> int:
-    """The number of entries."""
-    size = 1
-    for each in shape:
-        size *= each
-    return size

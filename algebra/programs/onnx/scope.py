@@ -3,31 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from algebra.errors import InputError
 from algebra.programs.onnx.values import Item, Moves, Tokens
+from algebra.programs.onnx.weights import Parameter, Weights
 
 _RECURRENT = ("RNN", "GRU", "LSTM")
 # What a name of the graph stands for.
 Known = np.ndarray | Item | Tokens
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A floating-point tensor of the file, as long as it is not known how it is used.
-
-    Attributes
-    ----------
-    name : str
-    array : ndarray
-    """
-
-    name: str
-    array: np.ndarray
 
 
 class Call(Moves):
@@ -41,22 +27,19 @@ class Call(Moves):
     inputs : list
         Values of the names that the node takes; None for those left out.
     attributes : mapping
-    weight : callable
-        The weight of a parameter.
-    tokens : callable
-        Rows of a table chosen by an input of whole numbers.
+    weights : Weights
+        Makes weights of parameters, and rows of tables that inputs of whole numbers choose.
     outputs : int
         How many values are asked for.
     """
 
     def __init__(
         self, moves: Moves, op: str, opset: int, inputs: list[Known | Parameter | None],
-        attributes: Mapping[str, Any], weight: Callable[..., Item],
-        tokens: Callable[[Tokens, Item], Item], outputs: int,
+        attributes: Mapping[str, Any], weights: Weights, outputs: int,
     ) -> None:  # fmt: skip
         super().__init__(moves.build, moves.batch)
         self.op, self.opset, self.inputs = op, opset, inputs
-        self.attributes, self.weight, self.tokens = attributes, weight, tokens
+        self.attributes, self.weight, self.tokens = attributes, weights.weight, weights.rows
         self.outputs = outputs
 
     def has(self, k: int) -> bool:

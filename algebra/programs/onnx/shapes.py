@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.programs.onnx.scope import Call, Operator, Parameter
+from algebra.programs.onnx.scope import Call, Operator
 from algebra.programs.onnx.values import Item, Tokens
+from algebra.programs.onnx.weights import Parameter
 
 
 def _shape(call: Call) -> np.ndarray:

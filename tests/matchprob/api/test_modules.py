@@ -8,6 +8,7 @@ import pytest
 import matchprob as mp
 from algebra.errors import InputError
 from matchprob.api.modules import from_torch, to_torch
+from numeric.programs.doubles import labels
 
 
 class Tensor(np.ndarray):
@@ -208,11 +209,7 @@ def test_rnn_computes_the_same():
         h = np.tanh(rnn.weight_ih_l0 @ X[2 * t : 2 * t + 2] + rnn.weight_hh_l0 @ h
                     + (rnn.bias_ih_l0 + rnn.bias_hh_l0)[:, None])  # fmt: skip
     Y = readout.weight @ h + readout.bias[:, None]
-
-    def phi(a, layer):
-        return np.tanh(a), None
-
-    assert np.allclose(network.run(weights, X, phi).labels, Y)
+    assert np.allclose(labels(network.program(), weights, {"X": X}), Y)
 
 
 def test_rnn_rank_is_that_of_torchs_form():

@@ -1,0 +1,219 @@
+"""ATen operators that move entries or repeat numbers, and compute nothing."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.programs.aten.call import AtenCall, AtenOperator, Merged, whole
+from algebra.programs.onnx.values import Item, Tokens
+
+_END = np.iinfo(np.int64).max
+
+
+def _embedding(call: AtenCall) -> Any:
+    return call.run("Gather", call["weight"], call["indices"])
+
+
+def _view(call: AtenCall) -> Any:
+    value, wanted = call["self"], list(call.option("size", call.option("shape")))
+    if isinstance(value, Merged):
+        return call.moves.reshaped(value.item, wanted)
+    if isinstance(value, Item) and value.batch:
+        shape = call.shape(value)
+        if -1 in wanted:
+            wanted[wanted.index(-1)] = math.prod(shape) // -math.prod(wanted)
+        lead = math.prod(shape[: value.batch])
+        first = wanted[0] // lead if wanted else 0
+        if lead > 1 and first * lead == wanted[0] and first % call.moves.batch == 0:
+            apart = [*shape[: value.batch], first, *wanted[1:]]
+            return Merged(call.moves.reshaped(value, apart), value.batch + 1)
+    return call.run("Reshape", value, whole(*wanted), allowzero=1)
+
+
+def _permute(call: AtenCall) -> Any:
+    return call.run("Transpose", call["self"], perm=call.axes("dims"))
+
+
+def _transpose(call: AtenCall) -> Any:
+    order = list(range(len(call.shape(call["self"]))))
+    if call.has("dim0"):
+        a, b = call.axes("dim0")[0], call.axes("dim1")[0]
+    else:
+        a, b = 0, len(order) - 1
+    order[a], order[b] = order[b], order[a]
+    return call.run("Transpose", call["self"], perm=order)
+
+
+def _expand(call: AtenCall) -> Any:
+    own, wanted = call.shape(call["self"]), list(call.option("size"))
+    more = len(wanted) - len(own)
+    known = [own[k - more] if size == -1 else size for k, size in enumerate(wanted)]
+    return call.run("Expand", call["self"], whole(*known))
+
+
+def _squeeze(call: AtenCall) -> Any:
+    shape = call.shape(call["self"])
+    axes = [k for k in call.axes() if shape[k] == 1]
+    return call.run("Squeeze", call["self"], whole(*axes)) if axes else call["self"]
+
+
+def _unsqueeze(call: AtenCall) -> Any:
+    return call.run("Unsqueeze", call["self"], whole(call.option("dim")))
+
+
+def _slice(call: AtenCall) -> Any:
+    start, end = call.option("start", 0), call.option("end", _END)
+    step, axis = call.option("step", 1), call.axes()[0] if call.has("dim") else 0
+    return call.run("Slice", call["self"], whole(start), whole(end), whole(axis), whole(step))
+
+
+def _select(call: AtenCall) -> Any:
+    at = np.array(call.option("index"), np.int64)
+    return call.run("Gather", call["self"], at, axis=call.axes()[0])
+
+
+def _index_select(call: AtenCall) -> Any:
+    return call.run("Gather", call["self"], call["index"], axis=call.axes()[0])
+
+
+def _index(call: AtenCall) -> Any:
+    """Entries by tables of places, one for each of some axes, by the rules of NumPy."""
+    tables: list[Any] = call.option("indices")
+    given = [table for table in tables if table is not None]
+    if len(tables) == 1 and isinstance(tables[0], Tokens):
+        return call.run("Gather", call["self"], tables[0])
+    if not all(isinstance(table, np.ndarray) for table in given):
+        raise InputError("its places depend on samples or weights")
+    item = call.item(call["self"])
+    at = tuple(slice(None) if table is None else table for table in tables)
+    at += (slice(None),) * (item.ndim - len(at))
+    batch = item.batch
+    if batch is not None:
+        if not isinstance(at[batch], slice):
+            raise InputError("it takes samples from the batch")
+        # NumPy puts the places' axes where the tables stand side by side, else before all others.
+        put = [k for k, table in enumerate(tables) if table is not None]
+        ahead = put != list(range(put[0], put[-1] + 1)) or put[0] < batch
+        more = len(np.broadcast_shapes(*(table.shape for table in given)))
+        batch = batch - sum(1 for k in put if k < batch) + (more if ahead else 0)
+    return call.moves.move(item, call.moves.places(item)[at], batch)
+
+
+def _flip(call: AtenCall) -> Any:
+    axes = call.axes("dims")
+    n = len(axes)
+    ends = whole(*[-_END] * n)
+    return call.run("Slice", call["self"], whole(*[-1] * n), ends, whole(*axes), whole(*[-1] * n))
+
+
+def _joined(call: AtenCall) -> Any:
+    return call.run("Concat", *call.tensors("tensors"), axis=call.option("dim", 0))
+
+
+def _split(call: AtenCall) -> Any:
+    axis = call.axes()[0] if call.has("dim") else 0
+    sizes = call.option("split_sizes")
+    if sizes is None:
+        each, total = call.option("split_size"), call.shape(call["self"])[axis]
+        sizes = [min(each, total - start) for start in range(0, total, each)]
+    return call.run("Split", call["self"], whole(*sizes), axis=axis, outputs=len(sizes))
+
+
+def _unbind(call: AtenCall) -> Any:
+    axis = call.axes()[0] if call.has("dim") else 0
+    count = call.shape(call["self"])[axis]
+    return tuple(
+        call.run("Gather", call["self"], np.array(k, np.int64), axis=axis) for k in range(count)
+    )
+
+
+def _tiled(call: AtenCall) -> Any:
+    times = call.option("repeats")
+    item = call.item(call["self"])
+    lifted = call.moves.lifted(item, len(times))
+    return call.run("Tile", lifted, whole(*times))
+
+
+def _padded(call: AtenCall) -> Any:
+    """Pairs of pads, those of the last axis first."""
+    ndim, pairs = len(call.shape(call["self"])), call.option("pad")
+    before, after = [0] * ndim, [0] * ndim
+    for k in range(len(pairs) // 2):
+        before[ndim - 1 - k], after[ndim - 1 - k] = pairs[2 * k : 2 * k + 2]
+    value = np.array(call.number("value", 0))
+    return call.run("Pad", call["self"], whole(*before, *after), value)
+
+
+def _like(value: float | None) -> AtenOperator:
+    def run(call: AtenCall) -> Any:
+        number = call.number("fill_value", 0) if value is None else value
+        return call.filled(number, call.shape(call["self"]))
+
+    return run
+
+
+def _scattered(select: bool) -> AtenOperator:
+    """A value with other entries at some places of an axis."""
+
+    def run(call: AtenCall) -> Any:
+        item, axis = call.item(call["self"]), call.axes()[0]
+        source = call.item(call["src"])
+        at: list[Any] = [slice(None)] * item.ndim
+        if axis == item.batch:
+            raise InputError("it puts samples of a batch together")
+        if select:
+            place = call.option("index")
+            source = call.run("Unsqueeze", source, whole(axis))
+            at[axis] = slice(place, place + 1 or None)
+        else:
+            at[axis] = slice(call.option("start"), call.option("end"), call.option("step", 1))
+        moves = call.moves
+        if source.batch != item.batch:
+            raise InputError("it puts a value with samples into one without")
+        table = moves.places(item)
+        table[tuple(at)] = moves.places(source) + table.size
+        return Item(
+            moves.build.index(table, moves.plain(item).value, moves.plain(source).value), item.batch
+        )
+
+    return run
+
+
+def _copied(call: AtenCall) -> Any:
+    return call.run("Expand", call["src"], whole(*call.shape(call["self"])))
+
+
+MOVES: dict[str, AtenOperator] = {
+    "_unsafe_view": _view,
+    "cat": _joined,
+    "constant_pad_nd": _padded,
+    "copy": _copied,
+    "embedding": _embedding,
+    "empty_like": _like(0),
+    "expand": _expand,
+    "flip": _flip,
+    "full_like": _like(None),
+    "index": _index,
+    "index_select": _index_select,
+    "ones_like": _like(1),
+    "permute": _permute,
+    "repeat": _tiled,
+    "reshape": _view,
+    "select": _select,
+    "select_scatter": _scattered(True),
+    "slice": _slice,
+    "slice_scatter": _scattered(False),
+    "split": _split,
+    "split_with_sizes": _split,
+    "squeeze": _squeeze,
+    "t": _transpose,
+    "transpose": _transpose,
+    "unbind": _unbind,
+    "unsqueeze": _unsqueeze,
+    "view": _view,
+    "zeros_like": _like(0),
+}

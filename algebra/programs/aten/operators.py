@@ -1,0 +1,392 @@
+"""The core ATen operators, by the names that exported graphs have for them, without overloads.
+
+Each is an operator of ONNX with arguments in another order, or a move of entries.  What PyTorch
+computes by a condition on values (softplus beyond a threshold, for example) is the function that it
+stands for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.programs.aten.call import AtenCall, AtenOperator, Merged, Operand, whole
+from algebra.programs.aten.moves import MOVES
+from algebra.programs.onnx.values import Tokens, letters_of
+
+
+def _same(op: str, **attributes: Any) -> AtenOperator:
+    """The operator of ONNX that takes the one tensor."""
+    return lambda call: call.run(op, call["self"], **attributes)
+
+
+# -- each entry --------------------------------------------------------------------------------
+
+
+def _binary(op: str, turned: bool = False) -> AtenOperator:
+    def run(call: AtenCall) -> Any:
+        left, right = call["self"], call["other"]
+        if turned:
+            left, right = right, left
+        factor = call.number("alpha", 1)
+        if factor != 1:
+            right = call.run("Mul", right, np.array(factor))
+        return call.run(op, left, right)
+
+    return run
+
+
+def _divide(call: AtenCall) -> Any:
+    if call.has("rounding_mode"):
+        raise InputError("it rounds a value that depends on samples or weights")
+    return call.run("Div", call["self"], call["other"])
+
+
+def _power(call: AtenCall) -> Any:
+    return call.run("Pow", call["self"], call["exponent"])
+
+
+def _gelu(call: AtenCall) -> Any:
+    return call.run("Gelu", call["self"], approximate=call.option("approximate", "none"))
+
+
+def _softplus(call: AtenCall) -> Any:
+    beta = call.number("beta", 1)
+    if beta == 1:
+        return call.run("Softplus", call["self"])
+    inner = call.run("Softplus", call.run("Mul", call["self"], np.array(beta)))
+    return call.run("Div", inner, np.array(beta))
+
+
+def _log_sigmoid(call: AtenCall) -> Any:
+    """−softplus(−x)."""
+    return call.run("Neg", call.run("Softplus", call.run("Neg", call["self"])))
+
+
+def _elu(call: AtenCall) -> Any:
+    """scale·x above 0, scale·α(e^(βx) − 1) below, β the scale of what comes in."""
+    alpha, scale, inner = (call.number(k, 1) for k in ("alpha", "scale", "input_scale"))
+    x = call["self"]
+    if inner != 1:
+        x = call.run("Mul", x, np.array(inner))
+    found = call.run("Elu", x, alpha=alpha * inner)
+    return call.run("Mul", found, np.array(scale / inner)) if scale != inner else found
+
+
+def _celu(call: AtenCall) -> Any:
+    alpha = call.number("alpha", 1)
+    inner = call.run("Elu", call.run("Div", call["self"], np.array(alpha)))
+    return call.run("Mul", inner, np.array(alpha))
+
+
+def _leaky(call: AtenCall) -> Any:
+    return call.run("LeakyRelu", call["self"], alpha=call.number("negative_slope", 0.01))
+
+
+def _clamp(low: str, high: str) -> AtenOperator:
+    return lambda call: call.run("Clip", call["self"], call[low], call[high])
+
+
+def _hardtanh(call: AtenCall) -> Any:
+    ends = (np.array(call.number(k, d)) for k, d in (("min_val", -1), ("max_val", 1)))
+    return call.run("Clip", call["self"], *ends)
+
+
+def _inverse_root(call: AtenCall) -> Any:
+    return call.run("Reciprocal", call.run("Sqrt", call["self"]))
+
+
+def _where(call: AtenCall) -> Any:
+    condition = call["condition"]
+    if not isinstance(condition, np.ndarray):
+        raise InputError("its condition depends on samples or weights")
+    return call.run("Where", condition, call["self"], call["other"])
+
+
+def _softmax(call: AtenCall) -> Any:
+    return call.run("Softmax", call["self"], axis=call.option("dim"))
+
+
+def _identity(call: AtenCall) -> Any:
+    """The same values; other types of numbers are refused where they round."""
+    value, kind = call["self"], str(call.option("dtype", ""))
+    rounded = kind and not kind.endswith(("float32", "float64"))
+    if rounded and not isinstance(value, Tokens | np.ndarray):
+        raise InputError(f"it rounds a value that depends on samples or weights to {kind}")
+    return value
+
+
+# -- sums, means, largest entries ----------------------------------------------------------------
+
+
+def _length(call: AtenCall) -> Any:
+    if call.number("ord", 2) != 2:
+        raise InputError("only lengths by squares are read")
+    return _reduced("ReduceL2")(call)
+
+
+def _reduced(op: str) -> AtenOperator:
+    def run(call: AtenCall) -> Any:
+        axes = whole(*call.axes())
+        return call.run(op, call["self"], axes, keepdims=int(call.option("keepdim", False)))
+
+    return run
+
+
+def _largest(op: str, pair: str) -> AtenOperator:
+    """The largest entries along an axis, the larger of two values, or of all entries."""
+
+    def run(call: AtenCall) -> Any:
+        if call.has("other"):
+            return call.run(pair, call["self"], call["other"])
+        found = _reduced(op)(call)
+        return (found, None) if call.has("dim") else found
+
+    return run
+
+
+def _variance(call: AtenCall) -> Any:
+    x, axes = call["self"], call.axes()
+    shape = call.shape(x)
+    count = math.prod(shape[k] for k in axes) - call.number("correction", 1)
+    centred = call.run("Sub", x, call.run("ReduceMean", x, whole(*axes), keepdims=1))
+    keep = int(call.option("keepdim", False))
+    total = call.run("ReduceSumSquare", centred, whole(*axes), keepdims=keep)
+    return call.run("Div", total, np.array(count))
+
+
+# -- products, norms, pools ----------------------------------------------------------------------
+
+
+def _product(left: str, right: str) -> AtenOperator:
+    return lambda call: call.run("MatMul", call[left], call[right])
+
+
+def _linear(call: AtenCall) -> Any:
+    value, bias = call["input"], call["bias"]
+    inner = value.item if isinstance(value, Merged) else value
+    found = call.run("MatMul", inner, call.run("Transpose", call["weight"], perm=[1, 0]))
+    if bias is not None:
+        found = call.run("Add", found, bias)
+    return Merged(found, value.count) if isinstance(value, Merged) else found
+
+
+def _bilinear(call: AtenCall) -> Any:
+    lead = letters_of(len(call.shape(call["input1"])) - 1)
+    equation = f"{lead}x,zxy,{lead}y->{lead}z"
+    found = call.run("Einsum", call["input1"], call["weight"], call["input2"], equation=equation)
+    return call.run("Add", found, call["bias"]) if call.has("bias") else found
+
+
+def _added_product(left: str, right: str) -> AtenOperator:
+    def run(call: AtenCall) -> Any:
+        found, shift = call.run("MatMul", call[left], call[right]), call["self"]
+        alpha, beta = call.number("alpha", 1), call.number("beta", 1)
+        if alpha != 1:
+            found = call.run("Mul", found, np.array(alpha))
+        if beta != 1:
+            shift = call.run("Mul", shift, np.array(beta))
+        return call.run("Add", found, shift)
+
+    return run
+
+
+def _every(values: Sequence[int], rank: int) -> list[int]:
+    """One number for each axis, where one alone may stand for all."""
+    return list(values) * rank if len(values) == 1 else list(values)
+
+
+def _convolution(call: AtenCall) -> Any:
+    if call.option("transposed", False):
+        raise InputError("transposed convolutions are not read")
+    rank = len(call.shape(call["weight"])) - 2
+    pads = _every(call.option("padding"), rank)
+    return call.run(
+        "Conv", call["input"], call["weight"], call["bias"], group=call.option("groups"),
+        strides=_every(call.option("stride"), rank), pads=pads * 2,
+        dilations=_every(call.option("dilation"), rank),
+    )  # fmt: skip
+
+
+def _batch_norm(call: AtenCall) -> Any:
+    channels = call.shape(call["input"])[1]
+    scale, shift = _gains(call, channels)
+    found = call.run(
+        "BatchNormalization", call["input"], scale, shift, call.statistic("running_mean"),
+        call.statistic("running_var"), epsilon=call.number("eps", 1e-5),
+    )  # fmt: skip
+    return found, None, None
+
+
+def _training_norm(call: AtenCall) -> Any:
+    raise InputError(
+        "it normalizes by statistics of the batch, so a label depends on other samples"
+    )
+
+
+def _gains(call: AtenCall, size: int) -> tuple[Operand, Operand]:
+    scale, shift = call["weight"], call["bias"]
+    return (
+        np.ones(size) if scale is None else scale,
+        np.zeros(size) if shift is None else shift,
+    )
+
+
+def _layer_norm(call: AtenCall) -> Any:
+    found = call.run(
+        "LayerNormalization", call["input"], call["weight"], call["bias"],
+        axis=-len(call.option("normalized_shape")), epsilon=call.number("eps", 1e-5),
+    )  # fmt: skip
+    return found, None, None
+
+
+def _rms_norm(call: AtenCall) -> Any:
+    found = call.run(
+        "RMSNormalization", call["input"], call["weight"],
+        axis=-len(call.option("normalized_shape")),
+        epsilon=call.number("eps", float(np.finfo(np.float64).eps)),
+    )  # fmt: skip
+    return found, None
+
+
+def _group_norm(call: AtenCall) -> Any:
+    found = call.run(
+        "GroupNormalization", call["input"], *_gains(call, call.option("C")),
+        num_groups=call.option("group"), epsilon=call.number("eps", 1e-5),
+    )  # fmt: skip
+    return found, None, None
+
+
+def _instance_norm(call: AtenCall) -> Any:
+    if not call.option("use_input_stats"):
+        return _batch_norm(call)[0]
+    gains = _gains(call, call.shape(call["input"])[1])
+    return call.run(
+        "InstanceNormalization", call["input"], *gains, epsilon=call.number("eps", 1e-5)
+    )
+
+
+def _pooled(op: str, rank: int) -> AtenOperator:
+    def run(call: AtenCall) -> Any:
+        kernel = _every(call.option("kernel_size"), rank)
+        options: dict[str, Any] = {
+            "kernel_shape": kernel,
+            "strides": _every(call.option("stride") or kernel, rank),
+            "pads": _every(call.option("padding", [0]), rank) * 2,
+            "ceil_mode": int(call.option("ceil_mode", False)),
+        }
+        if op == "MaxPool":
+            options["dilations"] = _every(call.option("dilation", [1]), rank)
+            return call.run(op, call["self"], **options), None
+        if call.has("divisor_override"):
+            raise InputError("`divisor_override` is not read")
+        included = int(call.option("count_include_pad", True))
+        return call.run(op, call["self"], **options, count_include_pad=included)
+
+    return run
+
+
+def _adaptive_mean(call: AtenCall) -> Any:
+    sizes, wanted = call.shape(call["self"])[2:], call.option("output_size")
+    kernel = [a // b for a, b in zip(sizes, wanted, strict=True)]
+    if any(a % b for a, b in zip(sizes, wanted, strict=True)):
+        raise InputError(f"the sizes {tuple(sizes)} are no multiples of {tuple(wanted)}")
+    return call.run("AveragePool", call["self"], kernel_shape=kernel, strides=kernel)
+
+
+def _attention(call: AtenCall) -> Any:
+    q, k, v = (call.item(call[name]) for name in ("query", "key", "value"))
+    lacking = 4 - q.ndim
+    if lacking:
+        # The heads are missing: one of them.
+        q, k, v = (call.run("Unsqueeze", x, whole(1)) for x in (q, k, v))
+    if call.option("enable_gqa", False):
+        each = np.repeat(np.arange(k.shape[1]), q.shape[1] // k.shape[1])
+        k, v = (call.run("Gather", x, each, axis=1) for x in (k, v))
+    scale = call.option("scale", 1 / math.sqrt(q.shape[-1]))
+    causal = int(call.option("is_causal", False))
+    found = call.run("Attention", q, k, v, call["attn_mask"], scale=scale, is_causal=causal)
+    return call.run("Squeeze", found, whole(1)) if lacking else found
+
+
+ATEN: dict[str, AtenOperator] = {
+    **MOVES,
+    "_adaptive_avg_pool2d": _adaptive_mean,
+    "_adaptive_avg_pool3d": _adaptive_mean,
+    "_fused_rms_norm": _rms_norm,
+    "_native_batch_norm_legit": _training_norm,
+    "_native_batch_norm_legit_functional": _training_norm,
+    "_native_batch_norm_legit_no_training": _batch_norm,
+    "_prelu_kernel": lambda call: call.run("PRelu", call["self"], call["weight"]),
+    "_safe_softmax": _softmax,
+    "_softmax": _softmax,
+    "_to_copy": _identity,
+    "abs": _same("Abs"),
+    "add": _binary("Add"),
+    "addmm": _added_product("mat1", "mat2"),
+    "alias": _identity,
+    "amax": _reduced("ReduceMax"),
+    "amin": _reduced("ReduceMin"),
+    "avg_pool1d": _pooled("AveragePool", 1),
+    "avg_pool2d": _pooled("AveragePool", 2),
+    "avg_pool3d": _pooled("AveragePool", 3),
+    "baddbmm": _added_product("batch1", "batch2"),
+    "bilinear": _bilinear,
+    "bmm": _product("self", "mat2"),
+    "celu": _celu,
+    "clamp": _clamp("min", "max"),
+    "clamp_max": _clamp("none", "max"),
+    "clamp_min": _clamp("min", "none"),
+    "clone": _identity,
+    "convolution": _convolution,
+    "detach": _identity,
+    "div": _divide,
+    "dot": _product("self", "tensor"),
+    "elu": _elu,
+    "erf": _same("Erf"),
+    "exp": _same("Exp"),
+    "gelu": _gelu,
+    "hardsigmoid": _same("HardSigmoid", alpha=1 / 6),
+    "hardswish": _same("HardSwish"),
+    "hardtanh": _hardtanh,
+    "instance_norm": _instance_norm,
+    "leaky_relu": _leaky,
+    "lift_fresh_copy": _identity,
+    "linalg_vector_norm": _length,
+    "linear": _linear,
+    "log_sigmoid": _log_sigmoid,
+    "matmul": _product("self", "other"),
+    "max": _largest("ReduceMax", "Max"),
+    "max_pool2d_with_indices": _pooled("MaxPool", 2),
+    "max_pool3d_with_indices": _pooled("MaxPool", 3),
+    "maximum": _binary("Max"),
+    "mean": _reduced("ReduceMean"),
+    "min": _largest("ReduceMin", "Min"),
+    "minimum": _binary("Min"),
+    "mish": _same("Mish"),
+    "mm": _product("self", "mat2"),
+    "mul": _binary("Mul"),
+    "mv": _product("self", "vec"),
+    "native_group_norm": _group_norm,
+    "native_layer_norm": _layer_norm,
+    "neg": _same("Neg"),
+    "pow": _power,
+    "reciprocal": _same("Reciprocal"),
+    "relu": _same("Relu"),
+    "rsqrt": _inverse_root,
+    "rsub": _binary("Sub", True),
+    "scaled_dot_product_attention": _attention,
+    "sigmoid": _same("Sigmoid"),
+    "silu": _same("Swish"),
+    "softplus": _softplus,
+    "sqrt": _same("Sqrt"),
+    "sub": _binary("Sub"),
+    "sum": _reduced("ReduceSum"),
+    "tanh": _same("Tanh"),
+    "var": _variance,
+    "where": _where,
+}

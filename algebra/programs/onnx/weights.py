@@ -1,0 +1,142 @@
+"""The weights that the nodes of a graph take, with what is known of them: what a reader gives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from algebra.errors import InputError, one_line
+from algebra.programs.onnx.values import Item, Moves, Tokens, rationals
+from algebra.programs.program import Program, Shape
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A floating-point tensor of a model, as long as it is not known how it is used.
+
+    Attributes
+    ----------
+    name : str
+    array : ndarray
+    """
+
+    name: str
+    array: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """What a file or a module says.
+
+    Attributes
+    ----------
+    program : Program
+        Labels of one sample, in one row.
+    values : mapping of str to (ndarray of int, int)
+        The weights' values, exactly: integers over a denominator.  A variance v of batch
+        normalization stands for 1/√(v + ε), rounded to binary64.
+    buffers : frozenset of str
+        Weights that never learn: statistics of batch normalization.
+    tokens : mapping of str to int
+        Samples that choose rows of a table, as 0 and 1: the size of the table.
+    roles : mapping of str to str
+        What each weight is for: words of "norm", "bias", "matrix".
+    trainable : frozenset of str, or None
+        Parameters that a module says learn (they require a gradient); None of a file, which does
+        not say.
+    """
+
+    program: Program
+    values: Mapping[str, tuple[np.ndarray, int]]
+    buffers: frozenset[str]
+    tokens: Mapping[str, int]
+    roles: Mapping[str, str]
+    trainable: frozenset[str] | None = None
+
+    @property
+    def parameters(self) -> dict[str, Shape]:
+        """Shapes of the weights that may learn."""
+        return {n: s for n, s in self.program.weights.items() if n not in self.buffers}
+
+
+@dataclass(eq=False)
+class Weights:
+    """What is known of weights and of inputs of whole numbers, while nodes are read.
+
+    Attributes
+    ----------
+    moves : Moves
+        Makes the values of the program.
+    values, buffers, roles
+        As of `Read`.
+    token_sizes : dict of str to int
+        Rows of the tables that inputs of whole numbers choose from.
+    """
+
+    moves: Moves
+    values: dict[str, tuple[np.ndarray, int]] = field(default_factory=dict)
+    buffers: set[str] = field(default_factory=set)
+    token_sizes: dict[str, int] = field(default_factory=dict)
+    roles: dict[str, str] = field(default_factory=dict)
+
+    def weight(self, parameter: Parameter, role: str, epsilon: float | None = None) -> Item:
+        """The weight of a parameter.
+
+        With ε it is a statistic of batch normalization: a mean (ε = 0), or 1/√(v + ε) of a
+        variance v.
+        """
+        array = parameter.array
+        if epsilon is not None:
+            if parameter.name in self.values and parameter.name not in self.buffers:
+                raise InputError(f"`{one_line(parameter.name)}` is a statistic and a weight")
+            if epsilon:
+                array = 1 / np.sqrt(array.astype(np.float64) + epsilon)
+            self.buffers.add(parameter.name)
+        if parameter.name not in self.values:
+            self.values[parameter.name] = rationals(array, f"`{one_line(parameter.name)}`")
+            self.roles[parameter.name] = role
+        return Item(self.moves.build.weight(parameter.name, array.shape))
+
+    def rows(self, tokens: Tokens, table: Item) -> Item:
+        """Rows of a table: the product with a matrix of 0 and 1, one 1 in each row."""
+        build, (size, *rest) = self.moves.build, table.shape
+        if self.token_sizes.setdefault(tokens.name, size) != size:
+            raise InputError(f"`{one_line(tokens.name)}` chooses rows of tables of different sizes")
+        own = tokens.shape[1:]
+        block = build.sample(tokens.name, (*tokens.block, size))
+        rows = build.reshaped(block, (math.prod(own), size))
+        flat = build.reshaped(table.value, (size, math.prod(rest)))
+        made = build.contract("sv,vd->sd", rows, flat)
+        shaped = build.reshaped(made, (1, *own, *rest))
+        return Item(shaped, 0 if self.moves.batch > 1 else None)
+
+    def read(self, labels: object, what: str, trainable: frozenset[str] | None = None) -> Read:
+        """The program whose labels are a value of the graph, with its weights.
+
+        Parameters
+        ----------
+        labels : object
+            What stands for the output.
+        what : str
+            The output, for messages.
+        trainable : frozenset of str, optional
+
+        Raises
+        ------
+        InputError
+            Where it is no value that depends on samples.
+        """
+        moves = self.moves
+        if not isinstance(labels, Item) or not labels.value.batched:
+            raise InputError(f"{what} depends on no sample")
+        if labels.batch is None and moves.batch > 1:
+            raise InputError(f"{what} has no batch axis")
+        value = moves.plain(labels).value
+        row = moves.build.reshaped(value, (math.prod(value.shape),))
+        return Read(
+            moves.build.program(row), self.values, frozenset(self.buffers), self.token_sizes,
+            self.roles, trainable,
+        )  # fmt: skip

@@ -1,0 +1,116 @@
+"""PyTorch modules read: values are torch's, parameters keep their names, bad input one line."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.programs.aten.reader import read_torch
+from numeric.programs.doubles import labels
+from tests.torch_modules import MODULES, Computes, F, nn, normal, torch
+
+# The others take the same ways through the reader, with other entries of the table.
+SHORT = ("mlp", "weighted_attention", "gru")
+
+
+def samples_of(read, inputs, axis):
+    """What a module takes as samples of its program."""
+    found = {}
+    for name, x in zip(read.program.samples, inputs, strict=True):
+        value = x.movedim(axis, -1).numpy()
+        if name in read.tokens:
+            value = np.moveaxis(np.eye(read.tokens[name])[value], -1, -2)
+        found[name] = value
+    return found
+
+
+def values(read):
+    """The module's weights as doubles."""
+    return {
+        name: np.array([int(v) / d for v in table.ravel().tolist()]).reshape(table.shape)
+        for name, (table, d) in read.values.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in SHORT else pytest.param(n, marks=pytest.mark.long) for n in MODULES]
+)
+def test_labels_are_torchs(name):
+    """Labels of five samples with the module's weights are those of torch in binary64."""
+    net, inputs, axis = MODULES[name]()
+    read = read_torch(net, inputs, axis=axis)
+    assert net.training, "the module's mode is as it was"
+    with torch.no_grad():
+        expected = net.eval()(*inputs).numpy()
+    ours = labels(read.program, values(read), samples_of(read, inputs, axis))
+    assert np.allclose(ours.T, expected.reshape(5, -1), rtol=1e-12, atol=1e-12)
+
+
+def test_parameters_keep_their_names():
+    """Names, shapes and what requires a gradient are the module's; statistics never learn."""
+    net = nn.Sequential(nn.Conv1d(2, 3, 1), nn.BatchNorm1d(3), nn.Flatten(), nn.Linear(6, 1))
+    net[3].weight.requires_grad_(False)
+    read = read_torch(net, torch.zeros(1, 2, 2))
+    shapes = {name: tuple(p.shape) for name, p in net.named_parameters()}
+    assert read.parameters == shapes
+    assert read.trainable == set(shapes) - {"3.weight"}
+    assert read.buffers == {"1.running_mean", "1.running_var"}
+    assert read.roles["0.weight"] == read.roles["3.weight"] == "matrix"
+    assert (read.roles["1.bias"], read.roles["3.bias"]) == ("norm bias", "bias")
+
+
+def test_tied_parameters_are_one():
+    """A table that is the read-out too is one weight, by the name torch lists it under."""
+    read = read_torch(*MODULES["tokens"]()[:2])
+    assert set(read.parameters) == {"table.weight", "place.weight"}
+    assert list(read.tokens.values()) == [6]
+
+
+def test_inputs_by_name():
+    """A mapping names the arguments; float32 is read exactly, as the rational number it is."""
+    net = nn.Bilinear(2, 1, 1, bias=False)
+    net.weight.data.fill_(0.1)
+    read = read_torch(net, {"input2": torch.zeros(3, 1), "input1": torch.zeros(3, 2)})
+    assert read.program.samples == {"input1": (2,), "input2": (1,)}
+    table, denominator = read.values["weight"]
+    assert (int(table[0, 0, 0]), denominator) == (13421773, 1 << 27)
+
+
+def refused(net, *inputs, **options):
+    """The one line that refuses a module."""
+    with pytest.raises(InputError) as met:
+        read_torch(net, inputs, **options)
+    text = str(met.value)
+    assert "\n" not in text
+    return text
+
+
+def test_what_is_refused_in_one_line():
+    """Unknown operators by node and module, mixed samples, half precision, odd inputs."""
+    x = normal(3)
+    found = refused(nn.Sequential(nn.Linear(3, 2), Computes(lambda s, h: h.sin())).double(), x)
+    assert "node `sin` (sin.default) in `1`: the operator sin is not known; known are" in found
+    assert "add, addmm," in found
+    assert "adds along the batch axis" in refused(Computes(lambda s, h: h - h.mean(0)), x)
+    assert "combines samples" in refused(Computes(lambda s, h: h @ h.T), x)
+    assert "depends on other samples" in refused(nn.BatchNorm1d(3, track_running_stats=False), x)
+    assert "module.float()" in refused(nn.Linear(3, 2).half(), x)
+    assert "torch.float16 numbers" in refused(Computes(lambda s, h: h * 2), x.half())
+    assert "no sample along axis 0" in refused(nn.Identity(), torch.tensor(1.0))
+    assert "torch.export cannot follow" in refused(
+        Computes(lambda s, h: h if h.sum() > 0 else -h), x
+    )
+    assert "torch.export cannot follow" in refused(nn.Linear(4, 2).double(), x)
+    assert "the module has 2 outputs" in refused(Computes(lambda s, h: (h, h)), x, output=2)
+    assert "transposed convolutions" in refused(nn.ConvTranspose1d(1, 1, 2).double(), normal(1, 3))
+    assert "must be a torch module" in refused(F.relu, x)
+
+
+def test_without_the_package(monkeypatch):
+    """Without torch the message has the command that installs it."""
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(InputError, match="pip install torch"):
+        read_torch(None, None)

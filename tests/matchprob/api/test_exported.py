@@ -1,0 +1,99 @@
+"""Torch modules as programs: capacities and dimensions, ranks held against autograd in binary64."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import matchprob as mp
+from algebra.errors import InputError
+from algebra.linalg.modular import rank
+from algebra.programs.capacity import cells_of
+from algebra.programs.generic import Columns, Model, draw
+from numeric.programs.patterns import pattern_at
+from tests.torch_modules import MODULES, Computes, nn, torch
+
+SMALL = (
+    "mlp", "convnet", "gelu", "swiglu", "layernorm", "weighted_attention", "transformer_block",
+    "gru", "lstm", "low_rank",
+)  # fmt: skip
+
+
+def autograd_rank(net, own, drawn, names):
+    """The rank of torch's Jacobian at a point, columns scaled."""
+
+    def labels(part):
+        return torch.func.functional_call(net, {**own, **part}, drawn).flatten()
+
+    J = torch.func.jacrev(labels)({name: own[name] for name in names})
+    table = torch.cat([J[n].reshape(J[n].shape[0], -1) for n in names], 1).numpy()
+    sizes = np.linalg.norm(table, axis=0)
+    singular = np.linalg.svd(table / np.where(sizes > 0, sizes, 1), compute_uv=False)
+    return int((singular > 1e-11 * max(singular.max(), 1e-300)).sum())
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", SMALL)
+def test_ranks_are_autograds(name):
+    """Ranks of random subsets of parameters are torch's in binary64, on the same pattern."""
+    net, inputs, axis = MODULES[name]()
+    read, m, rng = mp.from_torch(net.eval(), inputs, axis=axis), 4, random.Random(name)
+    buffers = dict(net.named_buffers())
+    for seed in range(4):
+        torch.manual_seed(seed)
+        shapes = [[m if k == axis else s for k, s in enumerate(x.shape)] for x in inputs]
+        drawn = tuple(torch.randn(shape, dtype=torch.float64) for shape in shapes)
+        own = {n: torch.randn(p.shape, dtype=torch.float64) / 2 for n, p in net.named_parameters()}
+        weights = {n: own[n].numpy() for n in read.parameters}
+        for statistic in read.buffers:
+            value = buffers[statistic].numpy()
+            weights[statistic] = (value + 1e-5) ** -0.5 if "var" in statistic else value
+        samples = {
+            n: x.movedim(axis, -1).numpy() for n, x in zip(read.program.samples, drawn, strict=True)
+        }
+        signs = pattern_at(read.program, weights, samples)
+        model = Model(read.program, patterns=lambda m, signs=signs: signs)
+        chosen = rng.sample(list(read.parameters), min(3, len(read.parameters)))
+        cells = [cell for n in chosen for cell in cells_of(n, read.parameters[n])]
+        point = draw(model, m, f"{name}/{seed}")
+        found = rank(Columns(model, point, m, chosen).of(cells), point.p)
+        assert found == autograd_rank(net, own, drawn, chosen), chosen
+
+
+def test_the_transformer_block():
+    """75 biases have rank 34 and fit 11 samples, norms 10, q and v whole 42; counting says 25."""
+    net, inputs, _ = MODULES["transformer_block"]()
+    found = mp.capacity(mp.from_torch(net, inputs), ["*.bias", "norm*", "q.weight,v.weight"])
+    assert found.parameters == 627
+    told = [(s.learnable, s.rank, s.capacity, s.counting) for s in found.subsets]
+    assert told == [(75, 34, 11, 25), (32, 32, 10, 10), (128, 128, 42, 42)]
+    assert found.exactness.is_exact
+
+
+def test_what_requires_a_gradient_is_asked_about_first():
+    """Updates as PEFT writes them: two of rank 2 on q and v, 64 numbers, rank 56."""
+    net, inputs, _ = MODULES["low_rank"]()
+    read = mp.from_torch(net, inputs)
+    assert read.trainable == {f"{m}.lora_{x}.default.weight" for m in "qv" for x in "AB"}
+    found = mp.capacity(read, [",".join(read.trainable)])
+    assert [(s.learnable, s.rank, s.capacity) for s in found.subsets] == [(64, 56, 18)]
+
+
+def test_dimension_of_a_module():
+    """A net of squares written in torch has the published dimension 32, of 35 expected."""
+    net = Computes(lambda s, x: s.c(s.b(s.a(x) ** 2) ** 2),
+                   a=nn.Linear(5, 5, bias=False), b=nn.Linear(5, 3, bias=False),
+                   c=nn.Linear(3, 1, bias=False))  # fmt: skip
+    assert mp.dimension(mp.from_torch(net, torch.zeros(1, 5))).dimension == 32
+
+
+def test_what_does_not_go_together():
+    """The two forms have options of their own; a module of another form names the second."""
+    net = nn.Sequential(nn.Linear(2, 3), nn.GELU(), nn.Linear(3, 1))
+    with pytest.raises(InputError, match=r"`T` .* does not go with `example_inputs`"):
+        mp.from_torch(net, torch.zeros(1, 2), T=3)
+    with pytest.raises(InputError, match=r"contains GELU .*; with `example_inputs`"):
+        mp.from_torch(net, m=3)
+    assert mp.from_torch(net, torch.zeros(1, 2)).parameters["2.bias"] == (1,)

@@ -1,0 +1,296 @@
+"""Small torch modules, made by name, with inputs: what tests of exported programs are about."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+nn, F = torch.nn, torch.nn.functional
+
+# A module, its inputs with five samples, and the axis of the samples.
+Made = tuple[Any, tuple[Any, ...], int]
+MODULES: dict[str, Callable[[], Made]] = {}
+
+
+def entry(make: Callable[[], Any]) -> Callable[[], Any]:
+    """Enter a module under its function's name, in binary64; samples along axis 0 by default."""
+
+    def whole() -> Made:
+        torch.manual_seed(1)
+        made = make()
+        net, inputs, axis = made if len(made) == 3 else (*made, 0)
+        net = net.double()
+        for name, buffer in net.named_buffers():
+            if name.endswith("running_mean"):
+                buffer.normal_()
+            if name.endswith("running_var"):
+                buffer.uniform_(0.5, 2)
+        for parameter in net.parameters():
+            # Gains of one and shifts of zero would hide where they stand.
+            parameter.data.add_(torch.randn(parameter.shape) / 4)
+        return net, inputs, axis
+
+    MODULES[make.__name__] = whole
+    return make
+
+
+def normal(*shape: int) -> Any:
+    """Five samples."""
+    return torch.randn(5, *shape, dtype=torch.float64)
+
+
+class Computes(nn.Module):
+    """A module whose forward is a function of its parts."""
+
+    def __init__(self, forward: Callable[..., Any], **parts: Any) -> None:
+        super().__init__()
+        for name, part in parts.items():
+            if isinstance(part, torch.Tensor) and not isinstance(part, nn.Parameter):
+                self.register_buffer(name, part)
+            else:
+                setattr(self, name, part)
+        self._computes = forward
+
+    def forward(self, *inputs: Any) -> Any:
+        """What the function says."""
+        return self._computes(self, *inputs)
+
+
+@entry
+def mlp() -> Any:
+    """ReLU and biases."""
+    return nn.Sequential(nn.Linear(3, 6), nn.ReLU(), nn.Linear(6, 5), nn.ReLU(),
+                         nn.Linear(5, 2)), (normal(3),)  # fmt: skip
+
+
+@entry
+def convnet() -> Any:
+    """A convolution, batch normalization, a residual block, pools."""
+    block = Computes(
+        lambda s, x: F.relu(x + s.norm(s.conv(x))),
+        conv=nn.Conv2d(4, 4, 3, padding=1, groups=2, bias=False), norm=nn.BatchNorm2d(4),
+    )  # fmt: skip
+    return nn.Sequential(
+        nn.Conv2d(2, 4, 3, stride=(2, 1), padding=1), nn.BatchNorm2d(4), nn.ReLU(), block,
+        nn.MaxPool2d(2, 1, padding=1), nn.AvgPool2d(2, padding=1), nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(), nn.Dropout(0.5), nn.Linear(4, 3),
+    ), (normal(2, 6, 5),)  # fmt: skip
+
+
+@entry
+def conv1d() -> Any:
+    """One axis, dilation, group and instance norms, an adaptive mean."""
+    return nn.Sequential(
+        nn.Conv1d(2, 4, 3, dilation=2, padding="same"), nn.GroupNorm(2, 4), nn.ELU(0.7),
+        nn.InstanceNorm1d(4, affine=True), nn.ConstantPad1d((1, 2), 0.0), nn.AdaptiveAvgPool1d(3),
+        nn.Flatten(), nn.BatchNorm1d(12, affine=False), nn.Linear(12, 2),
+    ), (normal(2, 9),)  # fmt: skip
+
+
+@entry
+def gelu() -> Any:
+    """Both forms."""
+    return nn.Sequential(nn.Linear(3, 5), nn.GELU(), nn.Linear(5, 4), nn.GELU("tanh"),
+                         nn.Linear(4, 2)), (normal(3),)  # fmt: skip
+
+
+@entry
+def swiglu() -> Any:
+    """A gated layer before RMS normalization."""
+    return Computes(
+        lambda s, x: s.down(s.norm(F.silu(s.gate(x)) * s.up(x))),
+        gate=nn.Linear(3, 5, bias=False), up=nn.Linear(3, 5, bias=False),
+        norm=nn.RMSNorm(5, eps=1e-3), down=nn.Linear(5, 2),
+    ), (normal(3),)  # fmt: skip
+
+
+@entry
+def layernorm() -> Any:
+    """A residual block with a norm, tanh, and a table of positions that is no parameter."""
+    return Computes(
+        lambda s, x: s.head(x + s.inner(torch.tanh(s.norm(x + s.places)))),
+        norm=nn.LayerNorm(4), inner=nn.Linear(4, 4), head=nn.Linear(4, 2),
+        places=torch.linspace(-1, 1, 4),
+    ), (normal(4),)  # fmt: skip
+
+
+@entry
+def attention() -> Any:
+    """Self-attention by torch's own module, with a causal mask, samples along axis 1."""
+    mask = nn.Transformer.generate_square_subsequent_mask(3, dtype=torch.float64)
+    return Computes(
+        lambda s, x: s.attend(x, x, x, attn_mask=s.mask, need_weights=False)[0].mean(0),
+        attend=nn.MultiheadAttention(4, 2), mask=mask,
+    ), (torch.randn(3, 5, 4, dtype=torch.float64),), 1  # fmt: skip
+
+
+@entry
+def weighted_attention() -> Any:
+    """The same with weights asked for, which takes another way through torch."""
+    return Computes(
+        lambda s, x: s.attend(x, x, x)[0].mean(1), attend=nn.MultiheadAttention(4, 2,
+        batch_first=True),
+    ), (normal(3, 4),)  # fmt: skip
+
+
+@entry
+def grouped_attention() -> Any:
+    """Four heads of queries, two of keys and values, positions turned, a boolean mask."""
+    angles = torch.outer(torch.arange(3.0), torch.tensor([1.0, 0.3])).double()
+
+    def forward(s: Any, x: Any) -> Any:
+        def heads(h: Any, count: int) -> Any:
+            return h.unflatten(-1, (count, 4)).transpose(1, 2)
+
+        def turned(h: Any) -> Any:
+            a, b = h.chunk(2, -1)
+            c, d = s.cosines, s.sines
+            return torch.cat([a * c - b * d, a * d + b * c], -1)
+
+        q, k = turned(heads(s.q(x), 4)), turned(heads(s.k(x), 2))
+        v, mask = heads(s.v(x), 2), torch.ones(3, 3, dtype=torch.bool).tril()
+        found = F.scaled_dot_product_attention(q, k, v, mask, scale=0.3, enable_gqa=True)
+        return s.o(found.transpose(1, 2).flatten(2))[:, -1]
+
+    return Computes(
+        forward, q=nn.Linear(6, 16), k=nn.Linear(6, 8), v=nn.Linear(6, 8), o=nn.Linear(16, 2),
+        cosines=angles.cos(), sines=angles.sin(),
+    ), (normal(3, 6),)  # fmt: skip
+
+
+def block(D: int = 8, H: int = 2, S: int = 3, d: int = 3, **options: Any) -> Any:
+    """A transformer block before a mean over steps and a head; 627 parameters by default."""
+
+    def forward(s: Any, x: Any) -> Any:
+        def heads(h: Any) -> Any:
+            return h.view(x.shape[0], S, H, D // H).transpose(1, 2)
+
+        h = s.norm1(x)
+        q, k, v = heads(s.q(h)), heads(s.k(h)), heads(s.v(h))
+        a = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(x.shape)
+        x = x + s.o(a)
+        x = x + s.down(s.act(s.up(s.norm2(x))))
+        return s.head(x.mean(1))
+
+    return Computes(
+        forward, norm1=nn.LayerNorm(D), norm2=nn.LayerNorm(D),
+        **{name: nn.Linear(D, D) for name in "qkvo"},
+        up=nn.Linear(D, 2 * D), down=nn.Linear(2 * D, D), act=nn.SiLU(), head=nn.Linear(D, d),
+        **options,
+    )  # fmt: skip
+
+
+@entry
+def transformer_block() -> Any:
+    """The block by hand."""
+    return block(), (normal(3, 8),)
+
+
+@entry
+def encoder_layer() -> Any:
+    """Torch's own block, frozen: the fused layer is not taken."""
+    net = nn.TransformerEncoderLayer(4, 2, 6, activation="gelu", batch_first=True, norm_first=True)
+    return net.requires_grad_(False), (normal(3, 4),)
+
+
+@entry
+def tokens() -> Any:
+    """Embeddings of tokens and positions, a table tied to the head."""
+
+    def forward(s: Any, i: Any) -> Any:
+        at = torch.arange(i.shape[1])
+        return F.linear(torch.tanh(s.table(i) + s.place(at)).mean(1), s.table.weight)
+
+    net = Computes(forward, table=nn.Embedding(6, 4), place=nn.Embedding(3, 4))
+    return net, (torch.randint(0, 6, (5, 3)),)
+
+
+@entry
+def gru() -> Any:
+    """Unrolled, two layers, a linear read-out of the last state."""
+    return Computes(
+        lambda s, x: s.head(s.rnn(x)[0][:, -1]), rnn=nn.GRU(3, 4, 2, batch_first=True),
+        head=nn.Linear(4, 2),
+    ), (normal(3, 3),)  # fmt: skip
+
+
+@entry
+def lstm() -> Any:
+    """In both directions, steps along axis 0."""
+    return Computes(
+        lambda s, x: s.head(s.rnn(x)[0].mean(0)), rnn=nn.LSTM(3, 2, bidirectional=True),
+        head=nn.Linear(4, 2),
+    ), (torch.randn(3, 5, 3, dtype=torch.float64),), 1  # fmt: skip
+
+
+@entry
+def cells() -> Any:
+    """A cell in a loop, states written into a tensor."""
+
+    def forward(s: Any, x: Any) -> Any:
+        h, out = torch.zeros(x.shape[0], 3, dtype=x.dtype), torch.zeros_like(x)
+        for t in range(x.shape[1]):
+            h = s.cell(x[:, t], h)
+            out[:, t] = h
+        return out.flatten(1)
+
+    return Computes(forward, cell=nn.RNNCell(3, 3)), (normal(2, 3),)
+
+
+@entry
+def functions() -> Any:
+    """Activations with options, one after another, and what else has one argument."""
+
+    def forward(s: Any, x: Any) -> Any:
+        parts = [
+            F.softplus(x, 2.0), F.celu(x, 0.6), F.selu(x), F.mish(x), F.hardswish(x),
+            F.hardsigmoid(x), F.leaky_relu(x, 0.2), F.logsigmoid(x), F.hardtanh(x, -0.4, 0.7),
+            F.relu6(4 * x), s.slope(x), x.abs(), x.exp(), x.erf(), (x**2 + 1).sqrt(),
+            (x**2 + 1).rsqrt(), 1 / (x**2 + 2), x.clamp(min=0.1), 2 - x,
+            torch.rsub(x, 1.0, alpha=2), torch.sub(x, x**3, alpha=0.5), x.flip(-1),
+            x.var(-1, keepdim=True).expand_as(x), x.amax(-1, True) - x,
+            x.max(-1, keepdim=True)[0] + x.amin(-1, True), torch.maximum(x, s.shift),
+            F.glu(torch.cat([x, x], -1)), x[:, [2, 0, 1]], x.repeat(1, 2)[:, 1:4],
+            torch.where(s.shift > 0, x, 2 * x), F.normalize(x, dim=-1),
+            torch.stack(x.unbind(1), 1), x.masked_fill(s.shift > 0, 0.5),
+        ]  # fmt: skip
+        return sum(k * part for k, part in enumerate(parts, 1))
+
+    shift = torch.tensor([0.3, -0.2, 0.1], dtype=torch.float64)
+    return Computes(forward, slope=nn.PReLU(3), shift=shift), (normal(3),)
+
+
+@entry
+def two_inputs() -> Any:
+    """A bilinear form of two inputs, an einsum."""
+    return Computes(
+        lambda s, x, y: torch.einsum("nij,jk,nk->ni", x, s.middle, y),
+        middle=nn.Parameter(torch.randn(3, 2)),
+    ), (normal(2, 3), normal(2))  # fmt: skip
+
+
+class LowRank(nn.Module):
+    """A frozen linear layer with an update of low rank beside it, as PEFT wraps one."""
+
+    def __init__(self, base: Any, rank: int) -> None:
+        super().__init__()
+        self.base_layer = base.requires_grad_(False)
+        self.lora_A = nn.ModuleDict({"default": nn.Linear(base.in_features, rank, bias=False)})
+        self.lora_B = nn.ModuleDict({"default": nn.Linear(rank, base.out_features, bias=False)})
+        self.scaling = 1 / math.sqrt(rank)
+
+    def forward(self, x: Any) -> Any:
+        """The layer, and its update."""
+        return self.base_layer(x) + self.lora_B["default"](self.lora_A["default"](x)) * self.scaling
+
+
+@entry
+def low_rank() -> Any:
+    """The block with updates of rank 2 on q and v, all else frozen."""
+    net = block().requires_grad_(False)
+    net.q, net.v = LowRank(net.q, 2), LowRank(net.v, 2)
+    return net, (normal(3, 8),)
