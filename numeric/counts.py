@@ -18,6 +18,7 @@ from algebra.errors import InputError
 from algebra.polynomials.parametrization import Box
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
+from algebra.ranks.root_count_error import CountCertainty
 from algebra.results import Result, data_frame, done_of, named
 from numeric.instances import GivenInstance, Instance, draw_instance
 
@@ -217,6 +218,8 @@ class CountResult(Result):
     instances : tuple of InstanceCount
     root_count_source : str
         Where the generic root count comes from.
+    root_count_certainty : CountCertainty or None
+        How sure it is: proved, a bound on the probability that it is wrong, or numerical.
     seconds : float
         Wall time of the whole call.
     requested : int
@@ -233,6 +236,7 @@ class CountResult(Result):
     generic_root_count: int | None
     instances: tuple[InstanceCount, ...]
     root_count_source: str = ""
+    root_count_certainty: CountCertainty | None = None
     seconds: float = 0.0
     requested: int = 0
     problem: Problem | None = field(default=None, repr=False, compare=False)
@@ -299,6 +303,8 @@ class CountResult(Result):
             **own,
             "generic_root_count": self.generic_root_count,
             "generic_root_count_source": self.root_count_source,
+            "generic_root_count_certainty": self.root_count_certainty
+            and self.root_count_certainty.to_dict(),
             "engine": self.engine,
             "seed": self.seed,
             "instances": [c.to_dict() for c in self.instances],
@@ -308,12 +314,16 @@ class CountResult(Result):
         n = len(self.instances)
         roots = "unknown" if self.generic_root_count is None else str(self.generic_root_count)
         source = f" ({self.root_count_source})" if self.root_count_source else ""
+        sure = []
+        if self.root_count_certainty is not None:
+            sure = [f"                      {self.root_count_certainty.text}"]
         lines = [
             f"{n} instance{'s' * (n != 1)} counted by {self.engine}, seed {self.seed}, "
             f"{self.seconds:.2f} s"
             if self.given is None
             else f"one's own instance counted by {self.engine}, {self.seconds:.2f} s",
             f"  generic root count  {roots}{source}",
+            *sure,
             f"  complete            {n - self.undetermined}",
             f"  undetermined        {self.undetermined}",
         ]

@@ -14,6 +14,7 @@ from typing import Any
 
 from algebra.linalg.rational import nearest_double
 from algebra.problems.problem import Problem
+from algebra.ranks.root_count_error import CountCertainty
 from algebra.results import Result, named
 
 FORMAT, VERSION = "matchprob-certificate", 1
@@ -59,6 +60,9 @@ class Certificate(Result):
     root_count_at_least : int or None
         Complex solutions found where their number could not be: numerical, no evidence, and not
         in the file.
+    root_count_certainty : CountCertainty or None
+        How sure the generic root count is that the verdict rests on; not in the file, where it
+        would be no evidence.
     out_of_time : bool
         Whether a time limit ended something that might have decided it; not in the file.
     """
@@ -79,6 +83,7 @@ class Certificate(Result):
     seed: int = 0
     seconds: float = 0.0
     root_count_at_least: int | None = field(default=None, compare=False)
+    root_count_certainty: CountCertainty | None = field(default=None, compare=False)
     out_of_time: bool = field(default=False, compare=False)
 
     def __hash__(self) -> int:

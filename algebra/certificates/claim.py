@@ -22,7 +22,7 @@ from algebra.problems.problem import Distribution, Problem
 from algebra.problems.updates import GROUPS, UPDATES, LowRank, Tied, Update, read_update
 
 # What ``certify --json`` prints besides the certificate.
-_PRINTED = ("names", "explanation")
+_PRINTED = ("names", "explanation", "generic_root_count_certainty")
 # A bound that a certificate gives is below this: see `algebra.ranks.generic_rank`.
 _LARGEST_ERROR = Fraction(1, 2**50)
 

@@ -23,8 +23,9 @@ from algebra.design.cheapest import cheapest
 from algebra.design.demand import Demand
 from algebra.design.goals import SearchOptions
 from algebra.design.maximal import BY_MOVES, cheapest_maximal
-from algebra.design.result import Design, float_text
+from algebra.design.result import Design
 from algebra.errors import InputError
+from algebra.linalg.rational import float_text
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.results import named

@@ -9,6 +9,7 @@ from typing import Any
 
 from algebra.certificates.duals import Evidence
 from algebra.design.demand import Demand
+from algebra.linalg.rational import float_text
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import GenericRank, allocation_rank
 from algebra.results import named
@@ -123,13 +124,3 @@ def fullest(allocation: Allocation, line: str) -> int:
         return max((sum(allocation.row_counts(name)) for name in allocation.matrices), default=0)
     count = allocation.row_counts if line == "row" else allocation.column_counts
     return max((c for name in allocation.matrices for c in count(name)), default=0)
-
-
-def float_text(value: Fraction) -> str:
-    """A bound as a short decimal text, rounded up."""
-    if value == 0:
-        return "0"
-    exponent = 0
-    while value < 1:
-        value, exponent = value * 10, exponent + 1
-    return f"{-(-value.numerator * 10 // value.denominator) / 10:.1f}e-{exponent}"

@@ -43,9 +43,9 @@ from typing import Any
 import numpy as np
 
 from algebra.design.demand import line_name, line_of
-from algebra.design.result import float_text
 from algebra.errors import InputError
 from algebra.linalg.modular import echelon, inverses, random_prime, times
+from algebra.linalg.rational import float_text
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation, Cell, cell_columns
 from algebra.ranks.generic_rank import (

@@ -58,8 +58,9 @@ from algebra.design.neurons import neuron_bound, neuron_of
 from algebra.design.odd_counts import renamings
 from algebra.design.proof import DesignProof, read_proof
 from algebra.design.ranked import ranked_bases
-from algebra.design.result import allocation_of, float_text, fullest
+from algebra.design.result import allocation_of, fullest
 from algebra.design.spread import least_cap
+from algebra.linalg.rational import float_text
 from algebra.linear.recount import Recount, recount_again
 from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import TARGET, optimum

@@ -254,3 +254,19 @@ def nearest_double(value: Fraction | fmpq) -> float:
     0.3333333333333333
     """
     return int(value.numerator) / int(value.denominator)
+
+
+def float_text(value: Fraction) -> str:
+    """A bound as a short decimal text, rounded up.
+
+    Examples
+    --------
+    >>> float_text(Fraction(1, 3)), float_text(Fraction(0))
+    ('3.4e-1', '0')
+    """
+    if value == 0:
+        return "0"
+    exponent = 0
+    while value < 1:
+        value, exponent = value * 10, exponent + 1
+    return f"{-(-value.numerator * 10 // value.denominator) / 10:.1f}e-{exponent}"

@@ -49,7 +49,6 @@ from algebra.linear.evidence import (
     OnRanks,
     circuit_reason,
     reached_evidence,
-    root_evidence,
 )
 from algebra.linear.reachable import reachable_blocks
 from algebra.linear.tied import tied_problems
@@ -189,7 +188,7 @@ class _Case(OnRanks):
                 UNDECIDED, "not minimal, root count out of reach", tried=tried,
                 root_count_at_least=least,
             )  # fmt: skip
-        self.evidence["root_count"] = root_evidence(roots)
+        self.counted(roots)
         how = f" ({NUMERICAL})" if roots.is_numerical else ""
         if roots.is_numerical:
             self.notes.append(f"N = {roots.value}: {roots.how} ({roots.because})")
@@ -245,7 +244,7 @@ class _Case(OnRanks):
                 continue
             if roots.value % 2:
                 self.evidence["sub_allocation"] = [list(cell) for cell in part.cells]
-                self.evidence["root_count"] = root_evidence(roots)
+                self.counted(roots)
                 how = f", {NUMERICAL}" if roots.is_numerical else ""
                 return self.conclude(
                     MAXIMAL,
@@ -281,7 +280,7 @@ class _Case(OnRanks):
             tried += 1
             if roots.value % 2:
                 self.evidence["tied"] = tied.to_dict()["learnable"]
-                self.evidence["root_count"] = root_evidence(roots)
+                self.counted(roots)
                 rule = f"{size} groups of weights that move together are maximal"
                 return self.conclude(MAXIMAL, f"{rule} (N = {roots.value})"), ""
         return None, f"{tried} ways to let weights move together: none with an odd root count"

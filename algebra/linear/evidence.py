@@ -33,6 +33,7 @@ from algebra.problems.updates import Tied
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import random_point
 from algebra.ranks.matroid import smallest_circuit
+from algebra.ranks.root_count_error import CountCertainty
 from algebra.results import named
 from algebra.systems.elimination import BY_HASH, ORDERS
 from algebra.systems.forms import forms
@@ -70,6 +71,12 @@ class OnRanks:
             "network_rank": rank_evidence(problem, whole),
             "allocation_rank": rank_evidence(problem, own),
         }
+        self.certainty: CountCertainty | None = None
+
+    def counted(self, roots: RootCount) -> None:
+        """A generic root count is evidence from now on."""
+        self.evidence["root_count"] = root_evidence(roots)
+        self.certainty = roots.certainty
 
     def conclude(
         self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
@@ -89,6 +96,7 @@ class OnRanks:
             error_bound=self.whole.error if error is None else error,
             evidence=self.evidence,
             seed=self.effort.seed,
+            root_count_certainty=self.certainty,
             **more,
         )
 

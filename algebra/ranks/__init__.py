@@ -6,6 +6,7 @@ jacobian      The generic Jacobian, and the exact test for MP = 0
 matroid       Bases of the matroid of an allocation: sub-allocations with independent equations
 parametrized  Networks with the parameters of updates as weights, for verbs that choose among them
 updates       The same where matrices learn by low-rank updates, gains or ties
+root_count_error  How sure a generic root count is: a bound on the probability that it is wrong
 size          How large a Jacobian is: refused before it is made, with what it would take
 what_if       What one weight more or less does to the rank, for all weights at once
 """

@@ -16,9 +16,8 @@ too, as an image).  N is the product over the blocks.
 Where a recurrent matrix learns alone, the same points are those of a degeneracy locus in far
 fewer unknowns (`algebra.systems.degeneracy`): it is counted where a block of the core is large.
 
-The count is made modulo two random primes; a prime that is bad for the problem is not
-excluded by a proof, only unlikely, so two different answers are an error and two equal
-ones are reported with their primes.
+The count is made modulo two random primes; two different answers are an error, and two equal ones
+are wrong with a probability that `algebra.ranks.root_count_error` bounds.
 
 Where msolve is missing or too slow, a counter handed in takes its place (numerical: see
 `TraceEvidence`).  Its result says so.
@@ -28,7 +27,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
@@ -47,6 +46,7 @@ from algebra.polynomials.msolve.process import (
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import allocation_rank, network_rank
+from algebra.ranks.root_count_error import CountCertainty, by_primes, proved
 from algebra.systems.core import Core
 from algebra.systems.degeneracy import degeneracy_locus
 from algebra.systems.forms import DIRECT, core_dimension, preferred_forms
@@ -129,6 +129,8 @@ class RootCount:
         For a trace test.
     because : str
         For a trace test: why no ideal's degree was found.
+    certainty : CountCertainty or None
+        How sure it is; None of a count that is only claimed.
     """
 
     value: int
@@ -139,6 +141,7 @@ class RootCount:
     seed: int
     trace: TraceEvidence | None = None
     because: str = ""
+    certainty: CountCertainty | None = field(default=None, compare=False)
 
     @property
     def is_numerical(self) -> bool:
@@ -219,7 +222,7 @@ def generic_root_count(
             "instance has infinitely many complex solutions"
         )
     if network.equations_are and network.affine_in(allocation.matrices):
-        return RootCount(1, LINEAR, DIRECT.name, (), (), seed)
+        return _affine(seed)
     try:
         return _modular_count(allocation, support, seed, timeout, primes)
     except (RootCountError, MsolveMissing) as error:
@@ -253,7 +256,7 @@ def linear_root_count(
     """
     network = allocation.network
     if network.equations_are and network.affine_in(allocation.matrices):
-        return RootCount(1, LINEAR, DIRECT.name, (), (), seed)
+        return _affine(seed)
     if len(allocation.matrices) > 1:
         return None
     try:
@@ -264,7 +267,26 @@ def linear_root_count(
         return None
     p = random_prime(random.Random(f"root-count/{seed}"))
     core, _ = modular_core(allocation, p, seed, form, support)
-    return RootCount(1, LINEAR, form, (), (p,), seed) if core.is_linear else None
+    if not core.is_linear:
+        return None
+    return _with_certainty(RootCount(1, LINEAR, form, (), (p,), seed), allocation)
+
+
+def _affine(seed: int) -> RootCount:
+    """N = 1, where the labels are affine in what learns."""
+    certainty = proved("the labels are affine in what learns")
+    return RootCount(1, LINEAR, DIRECT.name, (), (), seed, certainty=certainty)
+
+
+def _with_certainty(roots: RootCount, allocation: Allocation) -> RootCount:
+    """The same count modulo primes, with how sure it is."""
+    if roots.rule == LINEAR and core_dimension(allocation) == 0:
+        certainty = proved("linear at every stage as it stands, and of full rank modulo a prime")
+    else:
+        certainty = by_primes(
+            allocation.network, allocation.matrices, allocation.size, roots.value, len(roots.primes)
+        )
+    return replace(roots, certainty=certainty)
 
 
 @dataclass(frozen=True)
@@ -296,7 +318,8 @@ def _modular_count(
         if locus is None:
             core, root = modular_core(allocation, p, seed, form, support)
             if core.is_linear:
-                return RootCount(1, LINEAR, form, (), tuple(used), seed)
+                roots = RootCount(1, LINEAR, form, (), tuple(used), seed)
+                return _with_certainty(roots, allocation)
             blocks = _blocks(core)
             largest = max(len(unknowns) for _, unknowns in blocks)
             if not found and largest > _SMALL_BLOCK:
@@ -305,7 +328,8 @@ def _modular_count(
         found.append((locus.value,) if locus else _count_blocks(core, root, blocks, timeout))
     if len({prod(count) for count in found}) != 1:
         raise RootCountError(f"the counts modulo {used} differ: {found}")
-    return RootCount(prod(found[0]), DEGREE, form, found[0], tuple(used), seed)
+    roots = RootCount(prod(found[0]), DEGREE, form, found[0], tuple(used), seed)
+    return _with_certainty(roots, allocation)
 
 
 def _count_locus(

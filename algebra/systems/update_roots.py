@@ -40,6 +40,7 @@ from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
+from algebra.ranks.root_count_error import by_primes, label_degree
 from algebra.systems.root_count import DEGREE, RootCount, RootCountError
 
 # Terms that a polynomial of all labels together may have before it is written out.
@@ -79,7 +80,11 @@ def update_root_count(
     found = [count_at(problem, p, rng, FIRST, timeout) for p in used]
     if len(set(found)) != 1:
         raise RootCountError(f"the counts modulo {used} differ: {found}")
-    return RootCount(found[0], DEGREE, FORM, (found[0],), tuple(used), seed)
+    learning = problem.learning
+    certainty = by_primes(
+        problem.network, learning.matrices, learning.dimension, found[0], primes, learning.updates
+    )
+    return RootCount(found[0], DEGREE, FORM, (found[0],), tuple(used), seed, certainty=certainty)
 
 
 def count_at(problem: Problem, p: int, rng: random.Random, chart: int, timeout: float) -> int:
@@ -157,11 +162,7 @@ def _check_length(problem: Problem) -> None:
     """Refuse labels of so many terms that writing them out would take all the time."""
     learning, chain = problem.learning, problem.network.chain()
     assert chain is not None
-    degree = 0
-    for name in learning.matrices:
-        times = max(1, chain.steps.count(name))
-        low = isinstance(learning.updates.get(name), LowRank)
-        degree += times * (2 if low else 1)
+    degree = label_degree(problem.network, learning.matrices, learning.updates)
     terms = comb(learning.dimension + degree, degree) * problem.network.outputs
     if terms > _MOST_TERMS:
         raise RootCountError(

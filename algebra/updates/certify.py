@@ -35,7 +35,7 @@ from algebra.certificates.certificate import (
     Certificate,
 )
 from algebra.certificates.family import Effort
-from algebra.linear.evidence import OnRanks, root_evidence
+from algebra.linear.evidence import OnRanks
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.limits import plural
 from algebra.phases import phase
@@ -119,6 +119,7 @@ class _Certifier(OnRanks):
         part, looked = self._part()
         if part is not None:
             self.evidence["part"] = part.to_dict()
+            self.certainty = part.root_count_certainty
             count = part.learnable
             rule = f"{plural(count, f'{count} cell')} within its reach are maximal: {part.rule}"
             return self.conclude(MAXIMAL, rule, whole.error + part.error_bound)
@@ -132,7 +133,7 @@ class _Certifier(OnRanks):
         except (RootCountError, OutOfTime) as met:
             looked = (*looked, f"generic root count: {met}")
             return self.conclude(UNDECIDED, "not minimal, root count out of reach", tried=looked)
-        self.evidence["root_count"] = root_evidence(roots)
+        self.counted(roots)
         if roots.value % 2:
             rule = "odd generic root count" if roots.value > 1 else "one solution"
             return self.conclude(MAXIMAL, rule, generic_root_count=roots.value)

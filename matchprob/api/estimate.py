@@ -91,13 +91,15 @@ def count(
         root_timeout=min(trial_timeout, 60.0),
     ) as study:
         root_count, source = None, "differs by trial: the allocation is random"
+        certainty = None
         if not problem.is_random:
             try:
                 with within(timeout):
                     plan = study.plan()
-                root_count, source = plan.root_count, plan.source
+                root_count, source, certainty = plan.root_count, plan.source, plan.certainty
                 if plan.reduction is not None:
-                    root_count, source = None, "infinite: more weights than equations"
+                    root_count, certainty = None, None
+                    source = "infinite: more weights than equations"
             except OutOfTime:
                 source = "the time limit was met"
         with watched(advance, "counting", instances) as told:
@@ -108,6 +110,7 @@ def count(
         generic_root_count=root_count,
         instances=found.counts,
         root_count_source=source,
+        root_count_certainty=certainty,
         seconds=time.monotonic() - start,
         requested=instances,
         problem=problem,

@@ -161,7 +161,11 @@ def certify(
         say("matchprob: undecided: the time limit was met before the ranks were known")
         raise typer.Exit(UNFINISHED) from None
     why = explain_certificate(found, shlex.quote(str(problem)), timeout, search)
-    shown.tell(found, why, question.names, print_certificate)
+    sure = found.root_count_certainty
+    shown.tell(
+        found, why, question.names, print_certificate,
+        generic_root_count_certainty=sure and sure.to_dict(),
+    )  # fmt: skip
     write(out, found.to_json)
 
 

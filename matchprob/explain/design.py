@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from algebra.design.result import float_text
 from algebra.design.robustness import Robustness
+from algebra.linalg.rational import float_text
 from algebra.networks.limits import plural
 from algebra.results import Explanation
 from matchprob.api.designs.design import DesignResult

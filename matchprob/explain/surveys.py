@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
-from algebra.design.result import float_text
+from algebra.linalg.rational import float_text
 from algebra.networks.limits import plural
 from algebra.results import Explanation
 from algebra.surveys.atlas import Atlas

@@ -19,6 +19,7 @@ from algebra.errors import InputError
 from algebra.phases import phases
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.files import problem_from_dict
+from algebra.ranks.root_count_error import PROVED
 from algebra.results import Explanation, named
 from matchprob.api import certify as exact
 from matchprob.explain import explain
@@ -73,8 +74,8 @@ def why_data(why: Explanation) -> dict[str, Any]:
 
 def verdict_data(found: Certificate, name: str = "P.toml", **limits: float) -> dict[str, Any]:
     """A verdict as the page shows it."""
-    roots = found.evidence.get("root_count")
-    is_proved = not found.error_bound and (not roots or roots["rule"] == "linear")
+    count = found.root_count_certainty
+    is_proved = not found.error_bound and (count is None or count.kind == PROVED)
     sure = "undecided" if found.verdict == UNDECIDED else "proved" if is_proved else "probable"
     return {
         "digest": found.problem.digest,
@@ -84,6 +85,7 @@ def verdict_data(found: Certificate, name: str = "P.toml", **limits: float) -> d
         "certainty": certainty(found),
         **named(found, "rank", "equations", "learnable"),
         "roots": found.generic_root_count,
+        "roots_certainty": None if count is None else count.to_dict(),
         "roots_at_least": found.root_count_at_least,
         "error": immediate.float_of(found.error_bound),
         "reasons": list(found.reasons),

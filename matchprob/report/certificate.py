@@ -47,13 +47,8 @@ def certainty(found: Certificate) -> str:
         return "proved"
     else:
         text = f"rank proved modulo {found.prime}"
-    # Of single cells within reach of updates the evidence lies in their own certificate.
-    evidence = found.evidence.get("part", {}).get("evidence", found.evidence)
-    roots = evidence.get("root_count")
-    if roots and roots["rule"] == "trace test":
-        text += f"; N by monodromy, trace test residual {roots['trace']['residual']}: no proof"
-    elif roots and roots["rule"] != "linear":
-        text += f"; N counted modulo {len(roots['primes'])} random primes (likely, no bound)"
+    if found.root_count_certainty is not None:
+        text += f"; N {found.root_count_certainty.text}"
     return text
 
 

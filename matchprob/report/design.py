@@ -5,7 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from algebra.design.result import Design, float_text
+from algebra.design.result import Design
+from algebra.linalg.rational import float_text
 from algebra.networks.limits import plural
 from matchprob.api.designs.probable import ProbableDesign
 from matchprob.report.tables import listed, print_masks

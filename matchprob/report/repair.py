@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from algebra.design.result import float_text
 from algebra.design.robustness import Robustness
+from algebra.linalg.rational import float_text
 from algebra.networks.limits import plural
 from matchprob.api.designs.repair import RepairResult
 from matchprob.report.tables import MOST_NAMES, listed, print_masks

@@ -18,6 +18,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.reduction import KeptFixed, Reduction
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.matroid import candidate_bases
+from algebra.ranks.root_count_error import CountCertainty, by_rank
 from algebra.systems.root_count import (
     RootCountError,
     RootCountLost,
@@ -42,6 +43,8 @@ class Plan:
         Where the root count comes from.
     reduction : Reduction or None
         How the given allocation becomes the one to solve, where surplus weights are kept fixed.
+    certainty : CountCertainty or None
+        How sure the root count is.
     is_numerical : bool
         Whether the root count rests on a trace test (msolve missing or too slow).
     is_lost : bool
@@ -54,6 +57,7 @@ class Plan:
     root_count: int | None
     source: str
     reduction: Reduction | None = None
+    certainty: CountCertainty | None = None
     is_numerical: bool = False
     is_lost: bool = False
 
@@ -79,14 +83,18 @@ def rank_plan(problem: Problem, allocation: Allocation, labels: int | None = Non
         Dimension of the labels' variety where the teacher is no network of the student's kind.
     """
     network, support = problem.network, problem.support
-    whole = network_rank(network, support).rank
+    student = network_rank(network, support)
+    whole = student.rank
     if labels is not None and whole < labels:
         # Whatever learns: the whole student reaches a part of the labels of measure 0.
         why = f"minimal: the student's labels have dimension {whole}, the teacher's {labels}"
-        return Plan(allocation, labels, whole, 0, why)
-    own = allocation_rank(allocation, support, whole).rank
+        return Plan(allocation, labels, whole, 0, why, certainty=by_rank(student.error))
+    found = allocation_rank(allocation, support, whole)
+    own = found.rank
     if own < whole:
-        return Plan(allocation, whole, own, 0, f"minimal: rank {own} of {whole}")
+        source = f"minimal: rank {own} of {whole}"
+        certainty = by_rank(found.error)
+        return Plan(allocation, whole, own, 0, source, certainty=certainty)
     if allocation.size == whole:
         return Plan(allocation, whole, own, None, "not counted")
     cells = next(candidate_bases(allocation, whole, support, 0, 1), None)
@@ -103,7 +111,7 @@ def linear_plan(problem: Problem, plan: Plan) -> Plan:
     roots = linear_root_count(plan.allocation, problem.support)
     if roots is None:
         return plan
-    return replace(plan, root_count=roots.value, source=roots.how)
+    return replace(plan, root_count=roots.value, source=roots.how, certainty=roots.certainty)
 
 
 def root_plan(problem: Problem, plan: Plan, *, timeout: float = 60.0) -> Plan:
@@ -126,4 +134,7 @@ def root_plan(problem: Problem, plan: Plan, *, timeout: float = 60.0) -> Plan:
     except (RootCountError, InputError) as error:
         return replace(plan, source=str(error))
     source = f"{roots.how}: {roots.because}" if roots.is_numerical else roots.how
-    return replace(plan, root_count=roots.value, source=source, is_numerical=roots.is_numerical)
+    return replace(
+        plan, root_count=roots.value, source=source, certainty=roots.certainty,
+        is_numerical=roots.is_numerical,
+    )  # fmt: skip

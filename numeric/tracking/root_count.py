@@ -16,6 +16,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.phases import phase
 from algebra.problems.allocation import Allocation
+from algebra.ranks.root_count_error import by_trace
 from algebra.systems.forms import preferred_forms
 from algebra.systems.root_count import (
     TRACE,
@@ -105,6 +106,7 @@ def monodromy_root_count(
             break
     if not test.passed:
         raise RootCountError(str(test), test.root_count)
+    residual, tolerance, share = f"{test.residual:.1e}", f"{TOLERANCE:.0e}", f"{test.share:.1e}"
     return RootCount(
         value=test.root_count,
         rule=TRACE,
@@ -113,9 +115,7 @@ def monodromy_root_count(
         primes=(),
         seed=seed,
         trace=TraceEvidence(
-            points=test.points,
-            residual=f"{test.residual:.1e}",
-            tolerance=f"{TOLERANCE:.0e}",
-            share=f"{test.share:.1e}",
+            points=test.points, residual=residual, tolerance=tolerance, share=share
         ),
+        certainty=by_trace(residual, tolerance, share),
     )

@@ -8,8 +8,8 @@ import pytest
 
 from algebra.design.cheapest import cheapest
 from algebra.design.demand import demand, exact_price
-from algebra.design.result import float_text
 from algebra.errors import InputError
+from algebra.linalg.rational import float_text
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.recurrent import LinearRNN

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.design.demand import demand
-from algebra.design.result import allocation_of, design_of, float_text, fullest
+from algebra.design.result import allocation_of, design_of, fullest
+from algebra.linalg.rational import float_text
 from algebra.networks.linear import LinearEstimator
 from algebra.problems.allocation import Allocation
 

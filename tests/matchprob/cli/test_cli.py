@@ -48,6 +48,7 @@ def test_certify_and_verify(problem, tmp_path, capsys):
     assert data["theorems"]["3.5"] == "maximal"
     # What is printed also explains; the file holds what can be checked.
     assert data.pop("explanation")
+    assert data.pop("generic_root_count_certainty")["error_bound"] == 0
     assert json.loads(cert.read_text()) == data
     assert json_of(capsys, "verify", cert)["holds"]
     cert.write_text(cert.read_text().replace('"verdict": "maximal"', '"verdict": "minimal"'))

@@ -1,0 +1,208 @@
+r"""How sure a generic root count is: a bound on the probability that it is wrong.
+
+N is counted as the degree of the fibre over one random instance modulo a random prime of 31 bits
+(`algebra.systems.root_count`), for two primes.  Let w be the r unknowns and θ the other data, and
+f_1, …, f_r independent labels, polynomials with integer coefficients: of degree d in w, of degree
+at most D in w and θ together.  An instance is c = (θ, y = f(w_0, θ)) with (w_0, θ) uniform over
+GF(p).  Let N(c) be the degree of the fibre {w : f(w, θ) = y}, where it is finite.
+
+**A count is never too large.**  At a finite fibre r equations in r unknowns are a regular sequence,
+so the fibre's family is flat there, over Z as well as over GF(p); it is quasi-finite, so that by
+Zariski's main theorem some of the nearby solutions may be far away, but none of those that are here
+is missing nearby.  The instances are irreducible; hence N(c) ≤ N_p ≤ N, with N_p the count at a
+generic instance over the closure of GF(p).
+
+**When it is too small.**  N(c) = N_p wherever the weights are integral over the data at c: finite
+and flat, so the degree is constant.
+
+1. *The point.*  For a linear form u = Σ U_j w_j with indeterminate U let P(T; c, U) be the
+   characteristic polynomial of u, without denominators or common factors: its leading coefficient
+   a(c) is free of U.  If a(c) ≠ 0, all w_j are integral at c.  On a line of data with parameter t
+   the degree of P is at most the number of points (w, t) with f = y and u = τ, hence, by Bézout in
+   A^r × A^1, deg_θ a ≤ r D d^{r−1} and deg_y a ≤ d^{r−1} (combine the labels so that t occurs in
+   one).  With y = f(w_0, θ) inserted, a is a non-zero polynomial of degree at most
+   δ = (r + 1) D d^{r−1} in (w_0, θ), and vanishes with probability at most δ/2^30
+   (Schwartz–Zippel).
+2. *The prime.*  Over Q choose integers θ_0 in 0 … δ with a(θ_0, ·) ≠ 0.  The arithmetic Perron
+   theorem [1]_ gives for each j a relation E_j(w_j, f(w, θ_0)) = 0 with integer coefficients whose
+   logarithms are at most d^r (r h/d + (r + 2) log(2 r + 8)), h the logarithm of a bound on the
+   coefficients of f(·, θ_0).  Where p does not divide a non-zero one in the leading coefficient of
+   E_j, for all j, the weights are integral at the generic labels over θ_0 modulo p, so
+   N_p ≥ N there and everywhere.  Others are at most r log2(…)/30 of the `PRIME_COUNT` primes.
+3. *Degeneracy loci* lose each solution with probability at most 1/p in each of at most r rows.
+
+With ε the sum of the three, the counts modulo k independent primes are all too small with
+probability at most ε^k, but for the chance that two primes are the same.  Redundant labels
+(samples that depend on each other) are left out where the first ones are independent, at r more in
+δ.  The bound grows like d^r: where it is not below 1 nothing is claimed.
+
+**Proved counts** need no bound: where the labels are affine in what learns; and where the auxiliary
+unknowns are as many as the equations that are linear in them as they stand (`core_dimension` 0) and
+elimination solved everything: then these equations determine them at the point, hence generically,
+and each row of weights solves linear equations.
+
+**Trace tests** are numerical (`numeric.tracking.trace_test`): floating point, no probability.
+
+References
+----------
+.. [1] C. D'Andrea, T. Krick, M. Sombra, "Heights of varieties in multiprojective spaces and
+   arithmetic Nullstellensätze", Ann. Sci. ENS 46 (2013), arXiv 1103.4561; the constant is doubled
+   here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from algebra.linalg.modular import PRIME_COUNT
+from algebra.linalg.rational import float_text, nearest_double
+from algebra.networks.base import Network
+from algebra.problems.updates import LowRank, Update
+
+PROVED, PROBABLE, UNBOUNDED, NUMERICAL = "proved", "probable", "unbounded", "numerical"
+_POINTS = 1 << 30
+# Larger exponents of d are far beyond any bound below 1.
+_MOST_UNKNOWNS = 100
+
+
+@dataclass(frozen=True)
+class CountCertainty:
+    """How sure a generic root count is.
+
+    Attributes
+    ----------
+    kind : str
+        "proved"; "probable": wrong with probability at most `bound`; "unbounded": counted modulo
+        primes, and no bound below 1 is proved; "numerical": a trace test passed.
+    bound : Fraction or None
+        0 where it is proved; None where there is none.
+    text : str
+        The same in words.
+    """
+
+    kind: str
+    bound: Fraction | None
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in ``--json``."""
+        bound = None if self.bound is None else nearest_double(self.bound)
+        return {"kind": self.kind, "error_bound": bound, "text": self.text}
+
+
+def proved(text: str) -> CountCertainty:
+    """Of a count that needs no luck.
+
+    Examples
+    --------
+    >>> proved("linear").bound
+    Fraction(0, 1)
+    """
+    return CountCertainty(PROVED, Fraction(0), f"proved: {text}")
+
+
+def by_rank(error: Fraction) -> CountCertainty:
+    """Of N = 0, because a generic rank is too small (`algebra.ranks.generic_rank`)."""
+    if not error:
+        return proved("the rank is too small")
+    text = f"a deficit of rank: wrong with probability at most {float_text(error)}"
+    return CountCertainty(PROBABLE, error, text)
+
+
+def by_trace(residual: str, tolerance: str, share: str) -> CountCertainty:
+    """Of a count by a trace test: numerical, without a probability."""
+    text = (
+        f"numerical: trace test with residual {residual} (passes below {tolerance}; a missing "
+        f"point would leave {share} or more); floating point, no proof and no probability of error"
+    )
+    return CountCertainty(NUMERICAL, None, text)
+
+
+def by_primes(
+    network: Network,
+    matrices: Sequence[str],
+    unknowns: int,
+    value: int,
+    primes: int,
+    updates: Mapping[str, Update] | None = None,
+) -> CountCertainty:
+    """Of a count that is the same modulo so many random primes.
+
+    Parameters
+    ----------
+    network : Network
+    matrices : sequence of str
+        Those that learn.
+    unknowns : int
+        r.
+    value : int
+        N.
+    primes : int
+    updates : mapping of str to update, optional
+    """
+    counted = f"counted modulo {primes} random prime{'s' * (primes != 1)}"
+    why = "the number of weights is too large for one"
+    if unknowns != network.d * network.independent_columns:
+        why = "the labels depend on each other"
+    elif unknowns <= _MOST_UNKNOWNS:
+        bound = _error(network, matrices, unknowns, value, primes, updates or {})
+        if bound < 1:
+            text = f"{counted}: too small with probability at most {float_text(bound)}, else right"
+            return CountCertainty(PROBABLE, bound, text)
+    text = f"{counted}: N or more, proved; no bound below 1 on its being more ({why})"
+    return CountCertainty(UNBOUNDED, None, text)
+
+
+def _error(
+    network: Network, matrices: Sequence[str], r: int, value: int, primes: int,
+    updates: Mapping[str, Update],
+) -> Fraction:  # fmt: skip
+    """ε^k of the module's docstring, with bits in the place of logarithms."""
+    d = label_degree(network, matrices, updates)
+    # A weight with an update is a drawn value and a sum of products of two, at most.
+    ranks = (update.rank if isinstance(update, LowRank) else 1 for update in updates.values())
+    growth = max(((1 + rank).bit_length() for rank in ranks), default=0)
+    D = (2 if updates else 1) * (network.entry_degree + 1)
+    delta = (r + 1) * D * d ** (r - 1) + r
+    point = Fraction(delta + value * r, _POINTS)
+    # A label is at most the sum of weight times derivative (Euler): so are its coefficients.
+    labels = network.entry_bits + network.parameters.bit_length() + D * growth
+    inserted = labels + D * delta.bit_length()
+    height = d**r * (Fraction(r * inserted, d) + 2 * (r + 2) * (2 * r + 8).bit_length())
+    prime = Fraction(r * (int(height) // 30 + 1), PRIME_COUNT)
+    bound = Fraction(1)
+    for earlier in range(primes):
+        bound *= point + prime + Fraction(earlier, PRIME_COUNT)
+    return bound
+
+
+def label_degree(
+    network: Network, matrices: Sequence[str], updates: Mapping[str, Update] | None = None
+) -> int:
+    """Degree of the labels in the parameters of these matrices, at most.
+
+    Parameters
+    ----------
+    network : Network
+    matrices : sequence of str
+        Those that learn.
+    updates : mapping of str to update, optional
+        Weights are of degree 2 in the parameters of a low rank, else of degree 1.
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> label_degree(LinearRNN(n=3, T=4, b=1, d=1, m=1), ("B", "W"))
+    5
+    """
+    chain = network.chain()
+    if chain is None:
+        return network.entry_degree + 1
+    degree = 0
+    for name in matrices:
+        low = isinstance((updates or {}).get(name), LowRank)
+        degree += max(1, chain.steps.count(name)) * (2 if low else 1)
+    return degree

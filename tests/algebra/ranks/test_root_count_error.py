@@ -1,0 +1,110 @@
+"""How sure root counts are: bounds on small cases, and what is too small where a prime is small."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from algebra.linalg.modular import PRIME_COUNT
+from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.recurrent import LinearRNN
+from algebra.polynomials.msolve.solver import quotient_degree
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.problems.updates import read_update
+from algebra.ranks.root_count_error import (
+    NUMERICAL,
+    PROBABLE,
+    PROVED,
+    UNBOUNDED,
+    by_primes,
+    by_rank,
+    by_trace,
+    label_degree,
+)
+from algebra.systems.instances import modular_core
+from algebra.systems.root_count import generic_root_count
+from algebra.systems.update_roots import update_root_count
+
+NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+DIAGONAL = Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)])
+
+
+def test_a_row_is_proved():
+    """A whole row gives linear equations as they stand: N = 1 needs no bound."""
+    found = generic_root_count(Allocation.rows(NET, "W", [0])).certainty
+    assert (found.kind, found.bound) == (PROVED, 0)
+    assert found.to_dict()["error_bound"] == 0
+
+
+def test_the_diagonal_has_a_number():
+    """N = 2 modulo two primes carries a bound far below 1, in the text too."""
+    found = generic_root_count(DIAGONAL)
+    assert found.value == 2
+    assert found.certainty.kind == PROBABLE
+    assert 0 < found.certainty.bound < Fraction(1, 10**9)
+    assert "at most" in found.certainty.text
+    assert found.certainty == by_primes(NET, ("W",), 2, 2, 2)
+
+
+def test_more_primes_are_surer():
+    """One prime more multiplies the bound, up to the chance that it is the same prime."""
+    one, two, three = (by_primes(NET, ("W",), 2, 2, k).bound for k in (1, 2, 3))
+    assert two == one * (one + Fraction(1, PRIME_COUNT))
+    assert three == two * (one + Fraction(2, PRIME_COUNT))
+
+
+@pytest.mark.parametrize(
+    ("network", "unknowns"),
+    [(LinearRNN(n=12, T=6, b=2, d=4, m=9), 36), (LinearRNN(n=2, T=2, b=1, d=3, m=3), 8)],
+)
+def test_no_bound_is_no_number(network, unknowns):
+    """Where nothing below 1 is proved, or the labels depend on each other, there is none."""
+    found = by_primes(network, ("W",), unknowns, 5, 2)
+    assert (found.kind, found.bound) == (UNBOUNDED, None)
+    assert found.to_dict()["error_bound"] is None
+    assert "no bound below 1" in found.text
+
+
+def test_updates_have_a_number():
+    """Parameters that move weights together: the same argument, with their degree."""
+    problem = Problem(NET, {"W": {"tied": [[1, 0], [0, 2]]}})
+    found = update_root_count(problem)
+    assert found.certainty.kind == PROBABLE
+    assert found.certainty.bound >= by_primes(NET, ("W",), 2, 2, 2).bound
+
+
+def test_degrees_of_labels():
+    """W stands T times in the labels, D and B once; low ranks count twice."""
+    net = LinearRNN(n=3, T=4, b=1, d=2, m=2)
+    assert label_degree(net, ("W",)) == 4
+    assert label_degree(net, ("B", "W", "D")) == 6
+    assert label_degree(net, ("W",), {"W": read_update({"lora": 1}, "W")}) == 8
+    deep = LinearFeedForward(q=2, widths=(3, 3), d=2, m=2)
+    assert label_degree(deep, ("W1", "W3")) == 2
+
+
+def test_numerical_and_ranks():
+    """A trace test has no probability; a deficit of rank has its own bound."""
+    found = by_trace("1e-14", "1e-9", "0.1")
+    assert (found.kind, found.bound) == (NUMERICAL, None)
+    assert "1e-14" in found.text
+    assert by_rank(Fraction(0)).kind == PROVED
+    assert by_rank(Fraction(1, 2**61)).bound == Fraction(1, 2**61)
+
+
+@pytest.mark.parametrize("p", [5, 7, 11])
+def test_a_count_is_never_too_large(p):
+    """Modulo small primes, where luck is bad often, finite fibres have N points or fewer."""
+    degrees = []
+    for seed in range(12):
+        core, _ = modular_core(DIAGONAL, p, seed, "B")
+        if core.is_linear or not core.equations:
+            degrees.append(1)
+            continue
+        degree = quotient_degree(core.equations).degree
+        if degree is not None:
+            degrees.append(degree)
+    assert degrees
+    assert max(degrees) <= 2
