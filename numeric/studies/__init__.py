@@ -10,5 +10,4 @@ together  Several studies side by side: an interrupt leaves all about equally fa
 trials   Trials as plain work: what to compute, said so that any process computes the same
 worker   A worker process, ``python -m numeric.studies.worker``, spoken to by its `workers`
 workers  Local worker processes that compute chunks of trials
-upgrade  Stores of older versions brought up to date where they are opened
 """

@@ -34,7 +34,6 @@ from algebra.errors import InputError, Unfinished
 from algebra.results import named
 from numeric.counts import InstanceCount, Reason
 from numeric.studies.trials import Work, contradict, record, says_more
-from numeric.studies.upgrade import UPGRADES, is_bare, take_bare
 
 # "mprb": what SQLite files of ours carry in their header.
 APPLICATION_ID = 0x6D707262
@@ -202,13 +201,7 @@ class Store:
         if not log.exists():
             # Nobody is writing; else SQLite would make a log beside it, and leave it there.
             where += "&immutable=1"
-        db = sqlite3.connect(where, uri=True, timeout=60.0, isolation_level=None)
-        if db.execute("PRAGMA user_version").fetchone()[0] in UPGRADES:
-            copy = sqlite3.connect(":memory:", isolation_level=None)
-            db.backup(copy)
-            db.close()
-            return copy
-        return db
+        return sqlite3.connect(where, uri=True, timeout=60.0, isolation_level=None)
 
     @contextmanager
     def _honest(self) -> Iterator[None]:
@@ -247,15 +240,14 @@ class Store:
         db = self._db
         empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0
         (mark,) = db.execute("PRAGMA application_id").fetchone()
-        bare = not empty and not mark and self._write and is_bare(db)
-        if not empty and mark != APPLICATION_ID and not bare:
+        if not empty and mark != APPLICATION_ID:
             raise InputError(f"{self.path}: an SQLite file, but not a matchprob store")
         if empty and not self._write:
             raise InputError(f"{self.path}: empty, no store yet")
         if self._write:
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=NORMAL")
-        if empty or bare:
+        if empty:
             with self._transaction():
                 # Another process may have been first.
                 if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
@@ -263,18 +255,11 @@ class Store:
                     db.execute(f"PRAGMA user_version={SCHEMA}")
                     for statement in _TABLES.split(";"):
                         db.execute(statement)
-                    if bare:
-                        db.execute(_RESULTS)
-                        take_bare(db)
         (schema,) = db.execute("PRAGMA user_version").fetchone()
-        if schema in UPGRADES:
-            with self._transaction():
-                # Another process may have been first.
-                while (schema := db.execute("PRAGMA user_version").fetchone()[0]) in UPGRADES:
-                    UPGRADES[schema](db)
         if schema != SCHEMA:
             raise InputError(
-                f"{self.path}: a store of version {schema}, this code reads versions 2 to {SCHEMA}"
+                f"{self.path}: a store of version {schema}, this code reads version {SCHEMA}; "
+                "name a new file"
             )
 
     def close(self) -> None:
