@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable
@@ -24,6 +25,8 @@ from matchprob.api.given import Given, as_instance, count_given
 from matchprob.api.question import Question, as_problem, check_common, stem_of
 from matchprob.io.progress import watched
 from numeric.counts import CountResult, InstanceCount
+from numeric.instances import draw_instance
+from numeric.statistics.approximate import ApproximateShare
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     from numeric.tracking.monodromy_group import MonodromyGroup
 
 Advance = Callable[[InstanceCount], None]
+# Of the time limit, at most so much goes to counts where losses are searched afterwards.
+_COUNTING = 0.6
 
 
 def count(
@@ -236,6 +241,7 @@ def estimate(
     certify: bool = True,
     complete: bool = False,
     half_width: float | None = None,
+    epsilon: float | None = None,
     store: str | Path | Store | None = None,
     workers: int = 1,
     scheduler: str | None = None,
@@ -264,6 +270,10 @@ def estimate(
         Whether all solutions of every trial are counted, even where one decides the match.
     half_width : float, optional
         Stop when a confidence sequence is this narrow.
+    epsilon : float, optional
+        Also the share of instances whose loss, the mean squared error of the labels, gets below
+        this: those with an exact match, and those for which a search reaches it (`approximate` of
+        the result).  Where it does not, the instance is open: a lower bound.
     store : str or Path, optional
         SQLite file that keeps the trials; the same call goes on from there.
     workers : int, optional
@@ -285,7 +295,10 @@ def estimate(
     Study : the same in steps.
     """
     positive_seconds(timeout, "timeout")
+    if epsilon is not None:
+        _check_epsilon(epsilon, half_width)
     end = moment_after(timeout)
+    counting_ends = moment_after(timeout if epsilon is None else _COUNTING * timeout)
     with Study(
         as_problem(question),
         seed=seed,
@@ -303,7 +316,66 @@ def estimate(
             study.rename(name)
         # Loading and connecting take their share.
         with watched(advance, "estimating", trials, confidence) as told:
-            return study.run(trials, half_width=half_width, timeout=limit_until(end), advance=told)
+            found = study.run(
+                trials, half_width=half_width, timeout=limit_until(counting_ends), advance=told
+            )
+        if epsilon is None:
+            return found
+        with watched(None, "searching", len(found.counts)) as searched:
+            return _with_approximate(found, epsilon, study, limit_until(end), searched)
+
+
+def _check_epsilon(epsilon: float, half_width: float | None) -> None:
+    number = isinstance(epsilon, (int, float)) and not isinstance(epsilon, bool)
+    if not number or not 0 < epsilon < math.inf:
+        raise InputError(f"`epsilon` ({epsilon!r}) must be a positive number, such as 1e-3")
+    if half_width is not None:
+        raise InputError(
+            "`epsilon` and `half_width` do not go together: the interval for approximate matches "
+            "needs a number of trials that does not follow from the outcomes"
+        )
+
+
+def _with_approximate(
+    found: Estimate, epsilon: float, study: Study, seconds: float, advance: Advance | None
+) -> Estimate:
+    """An estimate, with the share of its instances that get below a loss.
+
+    What the search found is kept in the study's store, for every loss that is asked for later.
+    """
+    # Loaded where it is asked for: optimizers, which estimates do without.
+    from numeric.training.approximate import STARTS, STEPS, VERSION, least_loss
+
+    done = {"experiment": "least loss", "version": VERSION, "study": study.work.key}
+    name = json.dumps({**done, "starts": STARTS, "steps": STEPS}, sort_keys=True)
+    kept = study.store.results(name) if study.store else {}
+    exact = reached = unsearched = 0
+    over = False
+    for count in found.counts:
+        loss: float | None = None
+        if count.outcome == "matched":
+            exact += 1
+        elif count.index in kept:
+            loss = kept[count.index]["loss"]
+        elif not over:
+            try:
+                with within(seconds):
+                    loss = least_loss(draw_instance(found.problem, found.seed, count.index))
+                if study.store:
+                    told = None if math.isinf(loss) else loss
+                    study.store.keep(name, count.index, {"loss": told}, instead=True)
+            except (OutOfTime, KeyboardInterrupt):
+                over = True
+        if over and count.outcome != "matched" and count.index not in kept and loss is None:
+            unsearched += 1
+        reached += loss is not None and loss < epsilon
+        if advance is not None:
+            advance(count)
+    share = ApproximateShare(
+        epsilon, len(found.counts), exact, reached, unsearched, found.confidence,
+        certified=found.certified == 1,
+    )  # fmt: skip
+    return replace(found, approximate=share)
 
 
 def constrain(

@@ -114,6 +114,14 @@ def estimate(
             "--half-width", help="Stop when a confidence sequence is this narrow.", metavar="H"
         ),
     ] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            "--epsilon",
+            help="Also the share of instances whose mean squared error gets below this.",
+            metavar="E",
+        ),
+    ] = None,
     no_certify: NoCertify = False,
     complete: Complete = False,
     scheduler: Scheduler = None,
@@ -137,6 +145,7 @@ def estimate(
             certify=not no_certify,
             complete=complete,
             half_width=half_width,
+            epsilon=epsilon,
             scheduler=scheduler,
             name=name,
             advance=advance,
@@ -146,6 +155,9 @@ def estimate(
     shown.tell(found, why, found.problem.names, print_estimate)
     if found.trouble or found.trials < found.requested:
         finish(found.trials, found.requested, "trials", "estimate", asked.store, found.trouble)
+    elif found.approximate is not None and found.approximate.unsearched:
+        searched = found.trials - found.approximate.unsearched
+        finish(searched, found.trials, "searches", "estimate", asked.store)
     elif half_width is not None and found.interval().half_width > half_width:
         say(
             f"matchprob: after {found.trials} trials the half-width is "

@@ -198,6 +198,7 @@ def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
             "",
             ((again, "the same again, with more time"),),
         )
+    near = _approximate(found)
     if found.certified is not None:
         why = (
             "every generic instance has a real solution"
@@ -208,7 +209,7 @@ def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
         proof = (f"matchprob certify {file} --out cert.json", "the evidence, for verify")
         repair = (f"matchprob repair {file}", "the fewest moves that make MP > 0")
         text = f"MP = {found.certified:.0f} by a verdict on the allocation, not by trials: {why}."
-        return Explanation((text,), commands=(proof,) if found.certified else (proof, repair))
+        return Explanation((text, *near), commands=(proof,) if found.certified else (proof, repair))
     interval = found.interval()
     known = []
     if found.problem.is_random:
@@ -229,6 +230,7 @@ def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
         f"With {found.confidence:.0%} confidence MP lies between {interval.low:.4f} and "
         f"{interval.high:.4f}."
     )
+    known += near
     if not found.undetermined and found.trials in (found.matched, found.unmatched):
         side = "1" if found.matched else "0"
         known.append(f"That every trial came out alike does not show that MP = {side}.")
@@ -280,6 +282,25 @@ def explain_estimate(found: Estimate, file: str = "P.toml") -> Explanation:
     if not found.problem.is_random:
         commands.append((f"matchprob certify {file}", "whether MP is 0, 1 or strictly between"))
     return Explanation(tuple(known), words, decided, tuple(commands))
+
+
+def _approximate(found: Estimate) -> list[str]:
+    """What is known of matches up to a loss, where they were asked for."""
+    share = found.approximate
+    if share is None or not share.trials:
+        return []
+    interval = share.interval
+    text = (
+        f"{share.reached} of {_trials(share.trials)} reach a mean squared error below "
+        f"{share.epsilon:g}, {share.exact} of them by an exact match: with {found.confidence:.0%} "
+        f"confidence the share is between {interval.low:.4f} and {interval.high:.4f}."
+    )
+    if share.open:
+        text += (
+            f" Of {share.open} the search did not get there, which does not show that nothing "
+            "does: they count as not reaching it in the lower end and as reaching it in the upper."
+        )
+    return [text]
 
 
 def _round_up(number: int) -> int:

@@ -86,7 +86,13 @@ def print_solutions(
 
 
 def print_estimate(out: Console, found: Estimate) -> None:
-    """An estimate with both intervals and the histogram of real solutions."""
+    """An estimate with both intervals, the histogram of real solutions and approximate matches."""
+    _print_exact(out, found)
+    if found.approximate is not None:
+        out.print(Text(str(found.approximate)))
+
+
+def _print_exact(out: Console, found: Estimate) -> None:
     if not found.trials:
         out.print("no trial was finished")
         return

@@ -13,6 +13,7 @@ from typing import Any
 from algebra.problems.problem import Problem
 from algebra.results import Result, done_of, named
 from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
+from numeric.statistics.approximate import ApproximateShare
 from numeric.statistics.intervals import Interval, proportion_interval
 
 
@@ -35,6 +36,8 @@ class Estimate(Result):
         watched, the only interval that is then valid.
     trouble : str
         What ended the work early, if it was not an interrupt: a full disk.
+    approximate : ApproximateShare or None
+        Of instances that get below a loss, where one was asked for.
     """
 
     problem: Problem
@@ -45,6 +48,7 @@ class Estimate(Result):
     confidence: float = 0.95
     running: Interval | None = None
     trouble: str = ""
+    approximate: ApproximateShare | None = None
 
     @property
     def trials(self) -> int:
@@ -188,6 +192,7 @@ class Estimate(Result):
             "seed": self.seed,
             "real_roots": {str(k): v for k, v in self.histogram.items()},
             "by_trace_test": self.by_trace_test,
+            **({} if self.approximate is None else {"approximate": self.approximate.to_dict()}),
         }
 
     picture = "outcomes"

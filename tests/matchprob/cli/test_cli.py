@@ -85,6 +85,34 @@ def test_monodromy_of_a_count(problem, capsys):
     assert "N = 0" in capsys.readouterr().err
 
 
+def test_approximate_matches_are_kept(problem, tmp_path, capsys, monkeypatch):
+    """--epsilon adds one key; what was searched is kept, for another loss too."""
+    from numeric.training import approximate
+
+    path, store = problem(DIAGONAL), tmp_path / "s.sqlite"
+    words = ("estimate", path, "--trials", 12, "--store", store)
+    plain = json_of(capsys, *words)
+    found = json_of(capsys, *words, "--epsilon", 1e-3)
+    assert set(found) - set(plain) == {"approximate"}
+    near = found["approximate"]
+    assert near["exact"] == plain["matched"] == found["matched"]
+    assert near["reached"] == near["exact"] + near["found"]
+    assert near["high"] == 1.0
+    assert near["low"] <= near["at_least"]
+
+    def again(_):
+        raise AssertionError("searched again")
+
+    monkeypatch.setattr(approximate, "least_loss", again)
+    assert json_of(capsys, *words, "--epsilon", 1e-3)["approximate"] == near
+    wide = json_of(capsys, *words, "--epsilon", 1e3)["approximate"]
+    assert (wide["reached"], wide["open"]) == (12, 0)
+    assert call(*words, "--epsilon", -1) == 2
+    assert "epsilon" in capsys.readouterr().err
+    assert call(*words, "--epsilon", 1, "--half-width", 0.1) == 2
+    assert "do not go together" in capsys.readouterr().err
+
+
 def test_readable_output(problem, capsys):
     """Without --json the verbs print tables that name the numbers."""
     path = problem(DIAGONAL)

@@ -1,0 +1,94 @@
+"""Approximate matches: the share of instances whose loss gets below a bound.
+
+The loss of an instance is the mean squared error of its labels.  An instance *reaches* ε where some
+learnable weights, inside the constraints if there are any, give a loss below ε: where it has an
+exact match, or where a search (`numeric.training.approximate`) ended at such weights.  That a
+search did not get there shows nothing: the instance is *open*, counted as not reaching in the lower
+end of the interval and as reaching in the upper one, which is therefore near 1 whenever many are
+open.  The ends are those of Clopper and Pearson; the share is given as a lower bound where some
+are open.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from algebra.networks.limits import plural
+from numeric.statistics.intervals import Interval, proportion_interval
+
+
+@dataclass(frozen=True)
+class ApproximateShare:
+    """How many instances reach a loss.
+
+    Attributes
+    ----------
+    epsilon : float
+    trials : int
+    exact : int
+        Instances with an exact match.
+    found : int
+        Others for which the search reached the loss.
+    unsearched : int
+        Others that the search had no time for: open too.
+    confidence : float
+    certified : bool
+        Whether a verdict settles that every instance has an exact match: the share is then 1.
+    """
+
+    epsilon: float
+    trials: int
+    exact: int
+    found: int
+    unsearched: int = 0
+    confidence: float = 0.95
+    certified: bool = False
+
+    @property
+    def reached(self) -> int:
+        """Instances that reach it for certain, up to rounding."""
+        return self.exact + self.found
+
+    @property
+    def open(self) -> int:
+        """Instances of which nothing is known."""
+        return self.trials - self.reached
+
+    @property
+    def at_least(self) -> float | None:
+        """Share of those that reach it; None without trials."""
+        return self.reached / self.trials if self.trials else None
+
+    @property
+    def interval(self) -> Interval:
+        """Of the share; open instances count on both sides."""
+        if self.certified:
+            return Interval(1.0, 1.0)
+        return proportion_interval(
+            self.reached, 0, self.open, confidence=self.confidence, method="clopper-pearson"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object ``approximate`` of ``estimate --json``."""
+        interval = self.interval
+        return {
+            "epsilon": self.epsilon, "loss": "mean squared error", "reached": self.reached,
+            "exact": self.exact, "found": self.found, "open": self.open,
+            "unsearched": self.unsearched, "at_least": self.at_least,
+            "low": interval.low, "high": interval.high,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        interval = self.interval
+        share = "–" if self.at_least is None else f"{self.at_least:.4f}"
+        text = (
+            f"loss below {self.epsilon:g}: {'at least ' if self.open else ''}{share} "
+            f"[{interval.low:.4f}, {interval.high:.4f}]; of "
+            f"{plural(self.trials, f'{self.trials} trial')} {self.exact} match exactly, "
+            f"{self.found} more reach it, {self.open} "
+            f"{'is' if self.open == 1 else 'are'} open"
+        )
+        if self.unsearched:
+            text += f" ({self.unsearched} not searched: no time)"
+        return text
