@@ -12,6 +12,7 @@ identify/       Which weights do the data determine?
 linalg/         Linear algebra over GF(p) and Q; it knows no network
 linear/         The family of networks that are chains of matrices: inspect, certify, verify
 matroids/       Least-cost bases of linear matroids under caps; it knows no network
+models/         The family of programs that are read from files
 networks/       Network kinds, one file each: sizes, matrices and the map they compute
 normalization/  The family of networks whose normalization layers learn
 phases          What a long call is at, by name, for whoever watches it

@@ -23,6 +23,7 @@ from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
 from algebra.networks.normalization import NormNet
+from algebra.networks.program import ProgramNetwork
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
@@ -67,6 +68,14 @@ FAMILIES: tuple[Family, ...] = (
         _later("algebra.activations.verify", "verify_activated"),
         _later("algebra.activations.inspect", "inspect_activated"),
         _later("algebra.activations.inspect", "activated_equations"),
+    ),
+    Family(
+        "programs",
+        lambda network: isinstance(network, ProgramNetwork),
+        _later("algebra.models.certify", "certify_program"),
+        _later("algebra.models.verify", "verify_program"),
+        _later("algebra.models.inspect", "inspect_program"),
+        _later("algebra.models.inspect", "program_equations"),
     ),
     Family(
         "linear",

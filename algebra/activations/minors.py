@@ -15,12 +15,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from flint import arb, arb_mat, ctx, fmpq
+from flint import arb_mat, ctx, fmpq
 
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.fields import Fields
+from algebra.certificates.fields import cells as read_cells
 from algebra.linalg.modular import echelon, random_prime
-from algebra.networks.activated import ActivatedNetwork
+from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
-from algebra.ranks.jacobian import columns_at, random_point
+from algebra.problems.problem import Problem
+from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.results import named
 from algebra.time_limits import check_time
 
@@ -54,14 +58,18 @@ class Minor:
 
 
 def find_minor(
-    network: ActivatedNetwork,
+    network: Network,
     cells: Sequence[Cell],
     rank: int,
     support: Mapping[str, np.ndarray],
     seed: int,
     attempts: int = 3,
+    number: int | None = None,
 ) -> Minor | None:
-    """A minor of this size that balls prove regular; None where none was found."""
+    """A minor of this size that balls prove regular; None where none was found.
+
+    It is one at the rational point of a `number`, where one is given, else at any.
+    """
     if not 0 < rank <= LARGEST:
         return None
     rng = random.Random(f"minor/{seed}")
@@ -74,14 +82,15 @@ def find_minor(
         if len(columns) < rank:
             continue
         chosen = tuple(cells[k] for k in columns[:rank])
-        minor = Minor(rng.randrange(1 << 32), tuple(map(int, rows[:rank])), chosen)
+        at = rng.randrange(1 << 32) if number is None else number
+        minor = Minor(at, tuple(map(int, rows[:rank])), chosen)
         if is_regular(network, minor, support):
             return minor
     return None
 
 
 def is_regular(
-    network: ActivatedNetwork,
+    network: Network,
     minor: Minor,
     support: Mapping[str, np.ndarray],
     precisions: Sequence[int] = _PRECISIONS,
@@ -104,7 +113,7 @@ def is_regular(
 
 
 def rational_point(
-    network: ActivatedNetwork, number: int, support: Mapping[str, np.ndarray]
+    network: Network, number: int, support: Mapping[str, np.ndarray]
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Weights and samples on a grid of sixteenths, zero outside the support."""
     rng = random.Random(f"rational/{number}")
@@ -122,22 +131,29 @@ def rational_point(
 
 
 def _entries(
-    network: ActivatedNetwork, minor: Minor, weights: Mapping[str, np.ndarray], X: np.ndarray
+    network: Network, minor: Minor, weights: Mapping[str, np.ndarray], X: np.ndarray
 ) -> arb_mat:
     """The minor as a matrix of balls."""
-    balls = {name: as_balls(value) for name, value in weights.items()}
-    J = network.jacobian(balls, as_balls(X), minor.columns, ball_product)[list(minor.rows)]
-    return arb_mat(J.tolist())
+    J = network.ball_columns(weights, X, minor.number, minor.columns)
+    return arb_mat(len(minor.rows), len(minor.columns), J[list(minor.rows)].ravel().tolist())
 
 
-def as_balls(array: np.ndarray) -> np.ndarray:
-    """The entries as balls: rationals and doubles exactly as far as the precision goes."""
-    return np.frompyfunc(arb, 1, 1)(array)
+def read_minor(fields: Fields, problem: Problem) -> Minor:
+    """A minor from a certificate.
 
-
-def ball_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Product by python-flint, much faster than entry by entry."""
-    left, right = (arb_mat(x.shape[0], x.shape[1], [arb(v) for v in x.flat]) for x in (a, b))
-    out = np.empty(a.shape[0] * b.shape[1], dtype=object)
-    out[:] = (left * right).entries()
-    return out.reshape(a.shape[0], b.shape[1])
+    Raises
+    ------
+    CheckFailed
+    """
+    network = problem.network
+    number, rows = fields.whole("number", 0), fields.wholes("rows", 0)
+    columns = read_cells(fields.raw("columns"), fields.at("columns"))
+    fields.finish()
+    if len(set(rows)) != len(rows) or any(row >= network.outputs for row in rows):
+        raise CheckFailed(fields.at("rows"), f"are not different labels of {network.outputs}")
+    if len(rows) > LARGEST:
+        raise CheckFailed(fields.at("rows"), f"are more than {LARGEST}")
+    outside = set(columns) - set(all_cells(network, problem.support))
+    if outside or len(set(columns)) != len(columns) or len(columns) != len(rows):
+        raise CheckFailed(fields.at("columns"), "are not as many different weights that exist")
+    return Minor(number, rows, tuple(columns))

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from algebra.activations.formal import why_exact
-from algebra.activations.minors import LARGEST, Minor, is_regular
+from algebra.activations.minors import Minor, is_regular, read_minor
 from algebra.activations.reach import (
     everything_learns,
     has_full_support,
@@ -36,7 +36,6 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
-from algebra.certificates.fields import Fields, cells
 from algebra.linear.evidence import LinearEvidence, read_evidence
 from algebra.linear.verify import Checker, check_claim
 from algebra.networks.activated import ActivatedNetwork
@@ -77,7 +76,7 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
         return
     minor = None
     if fields.has("regular_minor"):
-        minor = _read_minor(fields.table("regular_minor"), problem)
+        minor = read_minor(fields.table("regular_minor"), problem)
     everything = fields.has("everything_learns") and fields.flag("everything_learns")
     row = fields.whole("stuck_output", 0) if fields.has("stuck_output") else None
     argued = everything or row is not None or claim.verdict == UNDECIDED
@@ -158,21 +157,6 @@ def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
     if network.output_bias is not None:
         outputs |= {i for i, _ in by_name[network.output_bias]}
     return outputs
-
-
-def _read_minor(fields: Fields, problem: Problem) -> Minor:
-    network = problem.network
-    number, rows = fields.whole("number", 0), fields.wholes("rows", 0)
-    columns = cells(fields.raw("columns"), fields.at("columns"))
-    fields.finish()
-    if len(set(rows)) != len(rows) or any(row >= network.outputs for row in rows):
-        raise CheckFailed(fields.at("rows"), f"are not different labels of {network.outputs}")
-    if len(rows) > LARGEST:
-        raise CheckFailed(fields.at("rows"), f"are more than {LARGEST}")
-    outside = set(columns) - set(all_cells(network, problem.support))
-    if outside or len(set(columns)) != len(columns) or len(columns) != len(rows):
-        raise CheckFailed(fields.at("columns"), "are not as many different weights that exist")
-    return Minor(number, rows, tuple(columns))
 
 
 class _Checker(Checker):

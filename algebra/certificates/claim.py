@@ -208,7 +208,7 @@ def read_network(data: object, place: str) -> Network:
     own = kind.choices() if kind is not None else frozenset()
     for name in data:
         value = fields.raw(name)
-        if isinstance(value, list):
+        if isinstance(value, list) and name not in own:
             value = list(fields.wholes(name, 1))
         elif not (isinstance(value, str) or name in own):
             value = whole(value, fields.at(name), 1)

@@ -323,7 +323,8 @@ def why_minimal(
 def _violated(allocation: Allocation) -> tuple[str, ...]:
     """Budgets that are exceeded, in words; the verdict does without them where time is up."""
     try:
-        return tuple(str(v) for v in budget_violations(allocation))
+        known = allocation.network.has_limits
+        return tuple(str(v) for v in budget_violations(allocation)) if known else ()
     except OutOfTime:
         return ()
 

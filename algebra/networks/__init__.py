@@ -13,9 +13,9 @@ activation     Activation functions: polynomials, and four analytic ones with th
 activated      What the kinds with an activation share: stages, and the program that they are
 ffn            Feed-forward networks with an activation and biases
 rnn            Recurrent networks with an activation and biases
-augmented      Linear normalization networks as multi-layer linear ones, by augmented matrices
 normalization  Networks whose normalization layers learn: frozen matrices, tunable scales and
-               shifts
+               shifts; linear ones as multi-layer linear networks, by augmented matrices
+program        Programs that are read from files
 
 A new kind is a new file here: every file of this folder is imported, and a class with a `kind`
 enters itself in `base.KINDS`.

@@ -37,6 +37,7 @@ from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.networks.readings import LABELS, STATES, TRACES, Reading
 from algebra.programs import Arithmetic, Builder, Node, Program, Value, evaluate
 from algebra.programs.arrays import EntryArithmetic, placed
+from algebra.programs.balls import as_balls, ball_product
 from algebra.programs.duals import DualArithmetic, DualValue
 from algebra.programs.factors import factors
 from algebra.programs.jacobian import Sweep, program_jacobian
@@ -260,6 +261,12 @@ class ActivatedNetwork(Network):
         program = self.program()
         blocks = placed(program, weights, {"X": X})
         return program_jacobian(program, self.entries(matmul, number), blocks, cells)
+
+    def ball_columns(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
+    ) -> np.ndarray:
+        balls = {name: as_balls(value) for name, value in weights.items()}
+        return self.jacobian(balls, as_balls(X), cells, ball_product)
 
     def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
         return self.values_in(_Reached(self.activation), weights, X)[0]

@@ -20,6 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -180,6 +181,10 @@ class Network(ABC):
         What each choice among words may be.
     words_with_numbers : frozenset of str
         Those of them that take numbers: ``{ word = [c0, c1, …] }`` in a problem file.
+    has_instances : bool
+        Whether instances can be drawn and counted; where not, ranks are all that is known.
+    meanings : mapping of str to str
+        What keys of its own mean in a problem file.
     """
 
     kind: ClassVar[str] = ""
@@ -191,6 +196,8 @@ class Network(ABC):
     needs_entries: ClassVar[bool] = False
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     words_with_numbers: ClassVar[frozenset[str]] = frozenset()
+    has_instances: ClassVar[bool] = True
+    meanings: ClassVar[Mapping[str, str]] = {}
 
     d: int
     m: int
@@ -235,6 +242,11 @@ class Network(ABC):
                     f"{name} would be {rows}×{columns}: more than {MAX_CELLS:.0e} entries; "
                     "choose smaller sizes"
                 )
+
+    @classmethod
+    def located(cls, data: Mapping[str, Any], folder: Path | None) -> Mapping[str, Any]:
+        """The [network] table with the names of files as seen from here, not from a folder."""
+        return data
 
     @property
     @abstractmethod
@@ -402,6 +414,25 @@ class Network(ABC):
         """
         return self.forward(point.weights, point.X)
 
+    def ball_columns(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
+    ) -> np.ndarray:
+        """Columns of the Jacobian at a rational point in balls of python-flint's precision.
+
+        Parameters
+        ----------
+        weights : mapping of str to ndarray of fmpq
+        X : ndarray of fmpq
+        number : int
+            That of the point: what is drawn besides weights and samples follows from it.
+        cells : sequence of cells
+
+        Returns
+        -------
+        ndarray of arb, shape (dm, number of cells)
+        """
+        raise self._no_jacobian()
+
     # -- what can be recorded ----------------------------------------------------------
 
     @property
@@ -566,6 +597,16 @@ class Network(ABC):
         """
         if self.only_verbs:
             raise InputError(f"{verb} does not know {self.title} networks; {self.only_verbs} do")
+
+    def need_ranks(self, verb: str) -> None:
+        """Check that a verb that rests on generic ranks alone may take those of this network.
+
+        Raises
+        ------
+        InputError
+            Where they are not known exactly.
+        """
+        return
 
     def narrow(self) -> list[str]:
         """What is too narrow for "a fully-learned teacher can express any linear function"."""

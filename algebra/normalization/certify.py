@@ -5,7 +5,7 @@ What is decided, and how:
 * **maximal**, linear or ReLU: every block realizes its layer of the target
   (`algebra.normalization.blocks`, proved by a point modulo a prime for each block).
 * **linear nets**: everything `algebra.linear.certify` decides of the lowered problem
-  (`algebra.networks.augmented`).  If the student's labels have a smaller dimension than the
+  (`algebra.networks.normalization`).  If the student's labels have a smaller dimension than the
   target's (a hidden width below what the target needs), MP = 0 whatever learns.
 * **ReLU nets, minimal**: a target of depth 1 is affine; its labels fill a variety of dimension
   ρ.  For each activation pattern the student's labels are a polynomial image of the r

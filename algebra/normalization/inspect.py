@@ -2,7 +2,7 @@
 
 For each layer of the target: how many scales meet how many equations, the generic rank of
 the Khatri–Rao product, and the widths that would do.  Linear nets are inspected in the
-lowered form too (`algebra.networks.augmented`), whose sizes are those of the system that
+lowered form too (`algebra.networks.normalization`), whose sizes are those of the system that
 engines solve.
 """
 

@@ -79,7 +79,7 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     for table in data:
         if not isinstance(data[table], Mapping):
             raise InputError(f"`{table}` ({shown(data[table])}) must be a table: write [{table}]")
-    network = network_from_dict(data["network"])
+    network = network_from_dict(data["network"], folder)
     names = Names(network, _names(data.get("names", {}), folder))
     support, learnable = (
         {
@@ -127,8 +127,8 @@ def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     return told
 
 
-def network_from_dict(data: Mapping[str, Any]) -> Network:
-    """A network from the ``[network]`` table."""
+def network_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Network:
+    """A network from the ``[network]`` table; `folder` is where its files are named from."""
     if "kind" not in data:
         raise InputError("[network] has no `kind`; choose one of " + ", ".join(KINDS))
     kind = data["kind"]
@@ -140,8 +140,10 @@ def network_from_dict(data: Mapping[str, Any]) -> Network:
     needed = [f.name for f in fields(cls) if f.default is MISSING]  # type: ignore[arg-type]
     missing = [name for name in needed if name not in data]
     if missing:
-        told = "; ".join(f"{name}: {MEANINGS.get(name, name)}" for name in missing)
+        known = {**MEANINGS, **cls.meanings}
+        told = "; ".join(f"{name}: {known.get(name, name)}" for name in missing)
         raise InputError(f"[network] of kind {kind!r} lacks {', '.join(missing)} ({told})")
+    data = cls.located(data, folder)
     return cls(**{name: data[name] for name in names if name in data})
 
 

@@ -5,6 +5,7 @@ Files of problems are read in `algebra.problems.files`.
 
 from __future__ import annotations
 
+import fnmatch
 import hashlib
 import json
 import random
@@ -27,6 +28,8 @@ from algebra.problems.updates import Update, read_update
 
 # Instead of a mask: every weight of the matrix that exists.
 ALL = "all"
+# Matrices that a message names.
+_MOST_NAMES = 20
 LAWS = ("normal", "uniform", "rademacher")
 
 
@@ -63,7 +66,8 @@ class Problem:
     ----------
     network : Network
     learnable : mapping of str to mask, RandomCells or Update
-        One entry for each weight matrix that learns; an update may be written as in a file,
+        One entry for each weight matrix that learns, or for all whose names fit a pattern
+        (``"*.bias"``); an update may be written as in a file,
         ``{"lora": 2}`` (`algebra.problems.updates`).
     support : mapping of str to mask, optional
         Structural zeros: cells outside are 0 in student and teacher.
@@ -113,18 +117,12 @@ class Problem:
                     f"`{table}` ({shown(masks)}) must map the names of matrices to masks, "
                     'such as {"W": [[1, 0], [0, 1]]}'
                 )
-            for name in masks:
-                if name not in shapes:
-                    raise InputError(
-                        f"[{table}] names `{one_line(name)}`, but a {self.network.title} has "
-                        + ", ".join(shapes)
-                    )
         support = {
             name: as_mask(given_mask(value, name, names), shapes[name], f"support.{name}")
-            for name, value in self.support.items()
+            for name, value in self._named("support").items()
         }
         learnable: dict[str, Any] = {}
-        for name, value in self.learnable.items():
+        for name, value in self._named("learnable").items():
             if isinstance(value, RandomCells):
                 try:
                     value.draw(shapes[name], random.Random(0), support.get(name))
@@ -173,6 +171,27 @@ class Problem:
             if table in self.to_dict():
                 told.append(f"[{table}]")
         return f"Problem({'; '.join(told)})"
+
+    def _named(self, table: str) -> dict[str, Any]:
+        """A table's entries by the names of matrices: a pattern is about all that fit it.
+
+        Entries by name go before those by patterns, patterns in the order of the table.
+        """
+        shapes, given = self.network.shapes, getattr(self, table)
+        found = {name: value for name, value in given.items() if name in shapes}
+        for pattern, value in given.items():
+            if pattern in shapes:
+                continue
+            fitting = [] if not isinstance(pattern, str) else fnmatch.filter(shapes, pattern)
+            if not fitting:
+                names = list(shapes)
+                told = ", ".join(names[:_MOST_NAMES]) + ", …" * (len(names) > _MOST_NAMES)
+                raise InputError(
+                    f"[{table}] names `{one_line(pattern)}`, but a {self.network.title} has {told}"
+                )
+            for name in fitting:
+                found.setdefault(name, value)
+        return found
 
     def _check_updates(self) -> None:
         """Updates beside random cells or constraints are no question that anything answers."""

@@ -81,6 +81,15 @@ EDGE_KEYS: dict[str, dict[str, Any]] = {
 }
 
 
+_OF_PROGRAMS: dict[str, dict[str, Any]] = {
+    "file": {"type": "string", "pattern": r"\.onnx$"},
+    "weights": {"enum": ["generic"]},
+    "output": {"type": "string"},
+    "size": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
+    "constants": {"type": "array", "items": {"type": "string"}},
+    "digest": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+    "model": {"type": "string", "contentEncoding": "base64"},
+}
 _ACTIVATION: dict[str, Any] = {
     "anyOf": [
         {"enum": [*ANALYTIC, LINEAR]},
@@ -167,13 +176,14 @@ def problem_schema() -> dict[str, Any]:
 
 def _network(cls: type[Network]) -> dict[str, Any]:
     own: tuple[Field[Any], ...] = fields(cls)  # type: ignore[arg-type]
+    told = {**MEANINGS, **cls.meanings}
     return {
         "title": cls.title,
         "additionalProperties": False,
         "required": ["kind", *(f.name for f in own if f.default is MISSING)],
         "properties": {
             "kind": {"const": cls.kind},
-            **{f.name: {**_size(f), "description": MEANINGS[f.name]} for f in own},
+            **{f.name: {**_size(f), "description": told[f.name]} for f in own},
         },
     }
 
@@ -181,6 +191,8 @@ def _network(cls: type[Network]) -> dict[str, Any]:
 def _size(field: Field[Any]) -> dict[str, Any]:
     if field.name == "biases":
         return {"type": "boolean"}
+    if field.name in _OF_PROGRAMS:
+        return _OF_PROGRAMS[field.name]
     if field.name == "activation":
         return _ACTIVATION if field.default in ANALYTIC else {"enum": ["relu", LINEAR]}
     whole = {"type": "integer", "minimum": 1}

@@ -1,7 +1,9 @@
 """Networks as programs: short lists of operations, evaluated in many arithmetics.
 
 program      `Program`, `Node`, `Block`, and `Builder`, which makes programs and checks shapes
+balls        Values and derivatives in ball arithmetic, at rational points
 capacity     How many samples a set of parameters can fit
+degrees      Degrees and bits of Jacobians: what a deficit of rank is worth; degrees in some weights
 evaluate     A program's values in an arithmetic; the protocol `Arithmetic`
 formal       Exponentials, roots and signs over GF(p), with the proofs
 generic      Points, exactness of ranks, columns of Jacobians in the order of the samples

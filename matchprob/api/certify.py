@@ -19,6 +19,7 @@ from algebra.problems.problem import Problem
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.given import Given, as_instance
 from matchprob.api.proofs.checker import CHECKER
+from matchprob.api.proofs.models import with_model
 from matchprob.api.question import Question, as_problem
 from matchprob.api.tools import root_counter
 from numeric.instances import draw_instance
@@ -184,6 +185,7 @@ def decide(
 def verify(
     certificate: Certificate | Mapping[str, Any] | str | Path,
     *,
+    model: str | Path | None = None,
     seed: int = 1,
     timeout: float = 60.0,
 ) -> Verification:
@@ -193,6 +195,9 @@ def verify(
     ----------
     certificate : Certificate, mapping, str or Path
         The object, the content of a proof file, or the file.
+    model : str or Path, optional
+        The ONNX file that the proof is about, where it is too large to be held in it; by default
+        the file that it names, beside it.
     seed : int, optional
         New points and primes follow from it.
     timeout : float, optional
@@ -222,6 +227,8 @@ def verify(
         text = certificate.to_json()
     else:
         text = as_text(certificate)
+    folder = Path(certificate).parent if isinstance(certificate, (str, Path)) else None
+    text = with_model(text, folder, model)
     try:
         return CHECKER.check(text, seed=seed, timeout=timeout)
     except InputError as error:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from algebra.errors import InputError, shown
 from algebra.networks.base import Network
+from algebra.networks.program import ProgramNetwork
 from algebra.problems.files import load_problem
-from algebra.problems.problem import Problem
+from algebra.problems.problem import ALL, Problem
 
 Question = Problem | str | Path
 
@@ -29,6 +30,42 @@ def as_problem(question: Question) -> Problem:
     raise InputError(
         f"`question` ({shown(question)}) must be a Problem or the name of a problem file{hint}"
     )
+
+
+def model_problem(
+    path: str | Path,
+    learn: Sequence[str],
+    m: int | None,
+    *,
+    sizes: Mapping[str, int] | None = None,
+    constants: Sequence[str] = (),
+    output: str = "",
+) -> Problem:
+    """The problem of a model's file: some of its parameters learn wholly.
+
+    Parameters
+    ----------
+    path : str or Path
+        An ONNX file.
+    learn : sequence of str
+        Names or patterns of parameters, several of them separated by commas.
+    m : int or None
+        Samples; None is refused.
+    sizes, constants, output : optional
+        As for `capacity`.
+
+    Raises
+    ------
+    InputError
+    """
+    if m is None or not learn:
+        raise InputError(
+            f"{path}: of an ONNX file say how many samples there are, and which parameters learn: "
+            "--m 40 --learn '*.bias'"
+        )
+    network = ProgramNetwork(str(path), m, output=output, size=sizes or {}, constants=constants)
+    names = [name.strip() for patterns in learn for name in patterns.split(",")]
+    return Problem(network, dict.fromkeys(names, ALL))
 
 
 def network_of(question: Question | Network) -> Problem:

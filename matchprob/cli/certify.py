@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from algebra.errors import InputError
+from algebra.problems.problem import Problem
 from algebra.time_limits import LimitReached
+from matchprob.cli.identify import ModelOptions
 from matchprob.cli.options import (
     UNFINISHED,
     InstanceFile,
@@ -29,9 +33,34 @@ from matchprob.cli.options import (
 )
 
 
+@dataclass(frozen=True)
+class AskedModel(ModelOptions):
+    """The problem of an ONNX file without a problem file."""
+
+    learn: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PATTERN", help="Of an ONNX file: parameters that learn; repeatable."),
+    ] = None
+    m: Annotated[int | None, typer.Option("--m", help="Of an ONNX file: samples.", min=1)] = None
+
+    def question(self, path: Path) -> Problem:
+        """The problem of a problem file, or of a model and these options."""
+        from matchprob.api.question import as_problem, model_problem
+
+        if path.suffix != ".onnx":
+            if self.learn or self.m or any(self.keywords().values()):
+                raise InputError(
+                    f"{path}: --learn, --m, --size, --constant and --output are for ONNX files; a "
+                    "problem file says them itself"
+                )
+            return as_problem(path)
+        return model_problem(path, self.learn or [], self.m, **self.keywords())
+
+
 def inspect(
     problem: ProblemFile,
     *,
+    asked: AskedModel,
     picture: Picture,
     all_forms: Annotated[
         bool, typer.Option("--all-forms", help="Eliminate every form of the system.")
@@ -64,14 +93,13 @@ def inspect(
     """Show the equations an allocation leads to, and their structure."""
     from matchprob.api import certify as exact
     from matchprob.api.given import as_instance
-    from matchprob.api.question import as_problem
     from matchprob.explain.structure import explain_structure
     from matchprob.io import files
     from matchprob.report import inspection
     from matchprob.report.explanation import print_explanation
 
     files.check_outputs([problem, *([instance] if instance else [])], export, plot=picture.plot)
-    question = as_problem(problem)
+    question = asked.question(problem)
     own = as_instance(instance, question).numbers if instance else None
     exported = None
     if export:
@@ -133,17 +161,17 @@ def certify(
         float, typer.Option(help="Seconds to look for an instance without real solutions.")
     ] = 2.0,
     *,
+    asked: AskedModel,
     shown: Shown,
 ) -> None:
     """Decide whether an allocation is maximal, minimal or in between."""
     from matchprob.api import certify as exact
-    from matchprob.api.question import as_problem
     from matchprob.explain.certificate import explain_certificate, explain_unfinished
     from matchprob.io import files
     from matchprob.report.certificate import print_certificate
 
     files.check_outputs([problem], out, plot=shown.plot)
-    question = as_problem(problem)
+    question = asked.question(problem)
     try:
         found = exact.certify(question, seed=seed, timeout=timeout, search=search)
     except LimitReached as over:
@@ -172,6 +200,12 @@ def certify(
 def verify(
     certificate: Annotated[Path, typer.Argument(help="Certificate or other proof (JSON).")],
     seed: Annotated[int, typer.Option(help="New points and primes follow from it.", min=0)] = 1,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The ONNX file that a proof names and is too large to hold."
+        ),
+    ] = None,
     timeout: Timeout = 60.0,
     as_json: Json = False,
 ) -> None:
@@ -179,7 +213,7 @@ def verify(
     from matchprob.api import certify as exact
     from matchprob.report.certificate import print_verification
 
-    found = exact.verify(certificate, seed=seed, timeout=timeout)
+    found = exact.verify(certificate, model=model, seed=seed, timeout=timeout)
     why = found.explain(str(certificate))
     answer(
         {**found.to_dict(), "seed": seed}, why, None,

@@ -107,6 +107,8 @@ def explain_unfinished(
 def _explained(found: Certificate, file: str, timeout: float, search: float) -> Explanation:
     if found.problem.updates:
         return explain_update_certificate(found, file)
+    if not found.problem.network.has_instances:
+        return _of_program(found, file)
     more = f"--timeout {max(600.0, 5 * timeout):g}"
     longer = f"--search {max(60.0, 5 * search):g}"
     inner: Mapping[str, Any] = found.evidence.get("lowered", {}).get("evidence", found.evidence)
@@ -191,6 +193,47 @@ def _explained(found: Certificate, file: str, timeout: float, search: float) -> 
             (f"matchprob inspect {file}", "how large the core is: fewer rows make it smaller"),
             estimate,
         ),
+    )
+
+
+def _of_program(found: Certificate, file: str) -> Explanation:
+    """A verdict on a program that was read from a file: ranks are all that is known."""
+    inspect = (f"matchprob inspect {file}", "the ranks, and why they are exact or not")
+    if found.verdict == MINIMAL:
+        why = _minimal(found, file, False)
+        return replace(why, commands=(inspect,))
+    if found.verdict == MAXIMAL:
+        if "everything_learns" in found.evidence:
+            return Explanation(
+                ("MP = 1: every weight learns, so the teacher itself is a student.",)
+            )
+        part = ", ".join(found.evidence["affine_part"])
+        why_one = (
+            f"MP = 1: the labels are affine in {part}, with full rank: linear equations that have "
+            "a solution."
+        )
+        return Explanation((_reaches(found), why_one))
+    if found.rank == found.equations and "upper_bounds" not in found.evidence:
+        return Explanation(
+            (
+                _reaches(found),
+                "So MP > 0: around a teacher that is itself a student matches exist.",
+            ),
+            "whether MP = 1",
+            "parameters that enter the labels affinely, of full rank: a last layer (then MP = 1)",
+            (inspect,),
+        )
+    pieces = "pattern" in found.evidence
+    return Explanation(
+        (
+            f"What learns has rank {found.rank}, the whole network {found.equations}"
+            + (" on the piece that was drawn." if pieces else ", with formal values."),
+        ),
+        "whether MP > 0",
+        "a piece on which both ranks are equal (then MP > 0)"
+        if pieces
+        else "a regular minor of the Jacobian in ball arithmetic",
+        (inspect,),
     )
 
 

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-from algebra.activations.minors import as_balls, ball_product
 from algebra.networks.activated import ActivatedNetwork
+from algebra.programs.balls import as_balls, ball_product
 from numeric.instances import Instance
 
 _PRECISIONS = (106, 212, 424)

@@ -67,7 +67,7 @@ class Opened:
     inputs: tuple[Input, ...]
 
 
-def open_model(path: Path, sizes: Mapping[str, int]) -> Opened:
+def open_model(path: Path, sizes: Mapping[str, int], data: bytes | None = None) -> Opened:
     """Open a file.
 
     Parameters
@@ -75,6 +75,8 @@ def open_model(path: Path, sizes: Mapping[str, int]) -> Opened:
     path : Path
     sizes : mapping of str to int
         Numbers for sizes that the file gives a name only.
+    data : bytes, optional
+        The file's content, where it is at hand; the path is then a name only.
 
     Raises
     ------
@@ -82,14 +84,10 @@ def open_model(path: Path, sizes: Mapping[str, int]) -> Opened:
         Naming the file and what is wrong with it.
     """
     onnx = need_onnx()
+    if data is None:
+        check_length(path)
     try:
-        length = path.stat().st_size
-    except OSError as error:
-        raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from None
-    if length > LARGEST_FILE:
-        raise InputError(f"{path}: {length >> 20} MiB; files of up to 1024 MiB are read")
-    try:
-        model = onnx.load(str(path))
+        model = onnx.load(str(path)) if data is None else onnx.load_model_from_string(data)
     except Exception as error:
         # The decoder raises a class of its own for damaged data, others for missing parts.
         reason = one_line(error) or type(error).__name__
@@ -97,6 +95,21 @@ def open_model(path: Path, sizes: Mapping[str, int]) -> Opened:
             f"{path}: cannot be read as an ONNX model; is it whole? ({reason})"
         ) from None
     return _checked(model, path, sizes)
+
+
+def check_length(path: Path) -> None:
+    """Refuse a file that is not there or too long.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        length = path.stat().st_size
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from None
+    if length > LARGEST_FILE:
+        raise InputError(f"{path}: {length >> 20} MiB; files of up to 1024 MiB are read")
 
 
 def _checked(model: Any, path: Path, sizes: Mapping[str, int]) -> Opened:

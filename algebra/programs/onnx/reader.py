@@ -43,6 +43,7 @@ def read_onnx(
     sizes: Mapping[str, int] | None = None,
     constants: Sequence[str] = (),
     output: str = "",
+    data: bytes | None = None,
 ) -> Read:
     """Read an ONNX file.
 
@@ -56,6 +57,9 @@ def read_onnx(
         Names, or patterns of names, of tensors that are numbers and no weights.
     output : str, optional
         The output that is the labels; the first by default.
+    data : bytes, optional
+        The file's content, where it is at hand; the path is then a name only, and tensors in other
+        files are refused.
 
     Returns
     -------
@@ -67,9 +71,9 @@ def read_onnx(
         In one line, for every file that cannot be read.
     """
     path = Path(path)
-    opened = open_model(path, dict(sizes or {}))
+    opened = open_model(path, dict(sizes or {}), data)
     try:
-        return _Reader(opened, path, constants, dict(sizes or {})).run(output)
+        return _Reader(opened, path, constants, dict(sizes or {}), data is None).run(output)
     except MemoryError:
         raise InputError(f"{path}: it is too large for the memory of this machine") from None
 
@@ -80,6 +84,7 @@ class _Reader:
     path: Path
     constants: Sequence[str]
     sizes: Mapping[str, int]
+    has_folder: bool = True
     first: int | str = 0
     build: Builder = field(default_factory=Builder)
     known: dict[str, Known | Parameter] = field(default_factory=dict)
@@ -144,7 +149,6 @@ class _Reader:
         return Item(self.build.reshaped(block, shape), place)
 
     def _tensors(self, graph: Any) -> None:
-        onnx = need_onnx()
         for tensor in graph.initializer:
             name = tensor.name
             if tensor.data_type in _TYPES:
@@ -152,15 +156,24 @@ class _Reader:
                     f"{self.path}: `{one_line(name)}` holds {_TYPES[tensor.data_type]} numbers, "
                     "rounded to few digits: export the model in float32"
                 )
-            try:
-                array = onnx.numpy_helper.to_array(tensor, str(self.path.parent))
-            except Exception as error:
-                raise InputError(
-                    f"{self.path}: the tensor `{one_line(name)}` cannot be read ({one_line(error)})"
-                ) from None
+            array = self._array(tensor, name)
             self.known[name] = Parameter(name, array) if self._usable(name, array) else array
         for tensor in graph.sparse_initializer:
             raise InputError(f"{self.path}: `{one_line(tensor.values.name)}` is a sparse tensor")
+
+    def _array(self, tensor: Any, name: str) -> np.ndarray:
+        onnx = need_onnx()
+        if not self.has_folder and tensor.data_location == onnx.TensorProto.EXTERNAL:
+            raise InputError(
+                f"{self.path}: the tensor `{one_line(name)}` stands in another file: export the "
+                "model as one file"
+            )
+        try:
+            return np.asarray(onnx.numpy_helper.to_array(tensor, str(self.path.parent)))
+        except Exception as error:
+            raise InputError(
+                f"{self.path}: the tensor `{one_line(name)}` cannot be read ({one_line(error)})"
+            ) from None
 
     def _usable(self, name: str, array: np.ndarray) -> bool:
         """Whether a tensor can be a weight."""
@@ -220,7 +233,7 @@ class _Reader:
         if node.op_type == "Constant":
             [(name, value)] = attributes(node).items()
             if name == "value":
-                array = onnx.numpy_helper.to_array(value)
+                array = self._array(value, node.output[0])
                 # Some exporters write weights as nodes, and no tensors at all.
                 bare = not len(self.opened.graph.initializer)
                 if (

@@ -1,0 +1,150 @@
+r"""Verdicts on networks that are programs.
+
+* **minimal**: the generic rank of the allocation's Jacobian is smaller than the network's.  The
+  theorem of `algebra.ranks.jacobian` needs labels that are analytic in the weights; rational
+  functions, exponentials and roots are, wherever they are defined.  Ranks are found with formal
+  values (`algebra.programs.formal`): deficits hold always, as upper bounds; that a rank is attained
+  holds where the labels are rational functions, or exponentials whose arguments are shown to be
+  independent, or by a regular minor in ball arithmetic (`algebra.activations.minors`).
+* **maximal**: everything learns; or a part of what learns enters the labels affinely, with full
+  rank (`algebra.activations.reach`, "only the read-out learns": the proof needs labels that are
+  single-valued analytic functions on a connected set.  Rational functions and exponentials of such
+  are, on the complex numbers less a hypersurface, which is connected).  What more learns can do no
+  less.
+* **undecided** else.  By pieces (`algebra.models.patterns`) only "not minimal" is shown.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from algebra.activations.minors import LARGEST, find_minor
+from algebra.activations.reach import everything_learns
+from algebra.certificates.certificate import (
+    DISCRETE,
+    MAXIMAL,
+    MINIMAL,
+    UNDECIDED,
+    Certificate,
+)
+from algebra.certificates.family import Effort
+from algebra.linear.certify import generic_ranks, why_minimal
+from algebra.linear.evidence import OnRanks
+from algebra.models.patterns import MOST_PATTERNS, on_pattern
+from algebra.networks.program import ProgramNetwork
+from algebra.phases import phase
+from algebra.problems.problem import Problem
+from algebra.programs.balls import SignUnknown
+from algebra.ranks.generic_rank import allocation_rank
+from algebra.ranks.jacobian import all_cells
+from algebra.theorems.statements import what_theorems_say
+from algebra.time_limits import OutOfTime
+
+
+def certify_program(problem: Problem, effort: Effort) -> Certificate:
+    """Decide what can be decided of an allocation of a program."""
+    start = time.monotonic()
+    notes = () if problem.distribution.is_continuous else (DISCRETE,)
+    found = _decided(problem, effort)
+    return replace(
+        found,
+        problem=problem,
+        theorems=what_theorems_say(problem.network, problem.allocation),
+        notes=(*notes, *found.notes),
+        seconds=time.monotonic() - start,
+    )
+
+
+def _decided(problem: Problem, effort: Effort) -> Certificate:
+    network = problem.network
+    assert isinstance(network, ProgramNetwork)
+    if not network.is_piecewise:
+        return _Certifier(problem, effort, None).run()
+    first: Certificate | None = None
+    for number in range(MOST_PATTERNS if "choose" in network.functions else 1):
+        try:
+            piece = on_pattern(problem, number)
+        except SignUnknown:
+            continue
+        found = _Certifier(piece, effort, number).run()
+        if found.rank == found.equations:
+            return found
+        first = first or found
+    if first is None:
+        raise SignUnknown(f"no activation pattern of {network} was found at rational points")
+    return first
+
+
+class _Certifier(OnRanks):
+    """One verdict, from the ranks on; `piece` is the number of its pattern's point."""
+
+    def __init__(self, problem: Problem, effort: Effort, piece: int | None) -> None:
+        super().__init__(problem, effort, *generic_ranks(problem, effort.seed))
+        assert isinstance(problem.network, ProgramNetwork)
+        self.network, self.piece = problem.network, piece
+        if piece is not None:
+            self.evidence["pattern"] = piece
+
+    def run(self) -> Certificate:
+        problem, allocation = self.problem, self.problem.allocation
+        if everything_learns(allocation, problem.support):
+            self.evidence["everything_learns"] = True
+            rule = "every weight that exists learns: the teacher is a student"
+            return self.conclude(MAXIMAL, rule)
+        if not self._ranks_proved():
+            self.evidence["upper_bounds"] = True
+            rule = f"rank {self.own.rank} of {self.whole.rank} with formal values, not proved"
+            tried = (
+                f"a regular minor of {self.whole.rank} rows in ball arithmetic: none was found; "
+                f"they are looked for up to {LARGEST} rows"
+            )
+            return self.conclude(UNDECIDED, rule, tried=(tried,))
+        if self.own.rank < self.whole.rank:
+            if self.piece is not None:
+                rule = f"rank {self.own.rank} of {self.whole.rank} on the piece that was drawn"
+                tried = "other activation patterns or tokens may have other ranks"
+                return self.conclude(UNDECIDED, rule, tried=(tried,))
+            rule, bound, reasons = why_minimal(problem, self.whole, self.own, self.effort.seed)
+            return self.conclude(MINIMAL, rule, bound, reasons=reasons)
+        part = self._affine_part()
+        if part:
+            self.evidence["affine_part"] = part
+            rule = f"the labels are affine in {', '.join(part)}, of full rank: a linear system"
+            return self.conclude(MAXIMAL, rule)
+        what = "analytic" if self.piece is None else "by pieces"
+        tried = "parameters that enter the labels affinely: none of full rank"
+        return self.conclude(UNDECIDED, f"not minimal, {what}", tried=(tried,))
+
+    def _ranks_proved(self) -> bool:
+        """Whether the ranks are the generic ones; puts a regular minor into the evidence."""
+        if self.network.argued(self.effort.seed):
+            return True
+        minimal, support = self.own.rank < self.whole.rank, self.problem.support
+        cells = all_cells(self.network, support) if minimal else self.problem.allocation.cells
+        try:
+            with phase("a regular minor in ball arithmetic"):
+                minor = find_minor(
+                    self.network, cells, self.whole.rank, support, self.effort.seed,
+                    number=self.piece,
+                )  # fmt: skip
+        except OutOfTime:
+            minor = None
+        if minor is not None:
+            self.evidence["regular_minor"] = minor.to_dict()
+        return minor is not None or not self.whole.rank
+
+    def _affine_part(self) -> list[str]:
+        """Matrices that learn, in which the labels are affine together, of full rank."""
+        allocation, support = self.problem.allocation, self.problem.support
+        part: list[str] = []
+        # The last ones stand nearest to the labels.
+        for name in reversed(allocation.matrices):
+            if self.network.affine_in([*part, name]):
+                part.append(name)
+        if not part:
+            return []
+        cells = [cell for cell in allocation.cells if cell[0] in part]
+        own = type(allocation).from_cells(allocation.network, cells)
+        found = allocation_rank(own, support, self.whole.rank, self.effort.seed)
+        return sorted(part) if found.rank == self.whole.rank else []

@@ -1,0 +1,54 @@
+"""Inspection of programs: ranks; there are no lifted equations, and counts are of parameters."""
+
+from __future__ import annotations
+
+import random
+
+from algebra.certificates.family import WrittenEquations
+from algebra.linalg.modular import random_prime
+from algebra.linear.certify import generic_ranks
+from algebra.models.patterns import on_pattern
+from algebra.networks.base import Support
+from algebra.networks.limits import plural
+from algebra.networks.program import ProgramNetwork
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.systems.inspection import Inspection
+
+
+def inspect_program(
+    allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
+) -> Inspection:
+    """Structure report of an allocation of a program: the ranks, and what they are."""
+    problem = Problem(allocation.network, allocation.masks, support)
+    network = allocation.network
+    assert isinstance(network, ProgramNetwork)
+    where = ""
+    if network.is_piecewise:
+        problem = on_pattern(problem, 0)
+        where = " on one activation pattern or choice of tokens"
+    whole, own = generic_ranks(problem, seed)
+    assert isinstance(problem.network, ProgramNetwork)
+    why = problem.network.argued(seed) or "upper bounds: values are formal"
+    size = allocation.size
+    words = (
+        f"generic rank {own.rank}{where}: "
+        + plural(size, f"{size} parameter")
+        + plural(whole.rank, f" for {whole.rank} independent equation"),
+        f"ranks: {why}",
+    )
+    return Inspection(
+        allocation=allocation,
+        prime=random_prime(random.Random(f"inspect/{seed}")),
+        forms=(),
+        skipped=words,
+        budgets=(),
+        violations=(),
+        rank=own.rank,
+        equations=whole.rank,
+    )
+
+
+def program_equations(found: Inspection, support: Support) -> WrittenEquations | None:
+    """None: the labels are no polynomials."""
+    return None

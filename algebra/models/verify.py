@@ -1,0 +1,174 @@
+"""Certificates of networks that are programs, checked again.
+
+The program is read from the file in the certificate, whose digest is computed again.
+
+* Ranks as for linear networks: attained at the point given, by our own elimination, the Jacobian
+  (backwards) compared with dual numbers (forwards); deficits are looked for at new points, primes
+  and formal values.  Why they are the generic ranks is argued again, from other points.
+* A regular minor is computed again in ball arithmetic of other precisions.
+* An activation pattern is that of its rational point, found again.
+* That everything learns is read off the masks; that a part enters affinely, off the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from algebra.activations.minors import Minor, is_regular, read_minor
+from algebra.activations.reach import everything_learns
+from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.certificates.checks import (
+    PROBABLE,
+    PROVED,
+    UNCHECKED,
+    CheckFailed,
+    Checklist,
+    Verification,
+)
+from algebra.certificates.claim import Claim, verified
+from algebra.certificates.family import Effort
+from algebra.linear.evidence import read_evidence
+from algebra.linear.verify import Checker
+from algebra.models.patterns import MOST_PATTERNS, on_pattern
+from algebra.networks.program import ProgramNetwork
+from algebra.problems.allocation import Allocation
+from algebra.programs.balls import SignUnknown
+from algebra.ranks.generic_rank import allocation_rank
+from algebra.theorems.statements import what_theorems_say
+
+# None of those that certifying uses.
+_PRECISIONS = (96, 192, 384, 768, 1536)
+
+
+def verify_program(data: object, effort: Effort) -> Verification:
+    """Check the certificate of a program at points of the effort's seed."""
+
+    def check(claim: Claim, checklist: Checklist) -> Mapping[str, str]:
+        _Checker(claim, checklist, effort).run()
+        return what_theorems_say(claim.problem.network, claim.problem.allocation)
+
+    return verified(data, check)
+
+
+class _Checker(Checker):
+    """The checks of one claim about a program."""
+
+    def __init__(self, claim: Claim, checklist: Checklist, effort: Effort) -> None:
+        fields = claim.evidence
+        self.piece = (
+            fields.whole("pattern", 0, MOST_PATTERNS - 1) if fields.has("pattern") else None
+        )
+        self.everything = fields.has("everything_learns") and fields.flag("everything_learns")
+        self.part = fields.texts("affine_part") if fields.has("affine_part") else ()
+        self.bounds = fields.has("upper_bounds") and fields.flag("upper_bounds")
+        self.minor: Minor | None = None
+        if fields.has("regular_minor"):
+            self.minor = read_minor(fields.table("regular_minor"), claim.problem)
+        super().__init__(
+            claim, read_evidence(fields, claim.problem), checklist, effort, peers=False
+        )
+        assert isinstance(claim.problem.network, ProgramNetwork)
+        self.network = claim.problem.network
+
+    def run(self) -> str:
+        claim, network = self.claim, self.network
+        self.say("problem.network.digest", PROVED, f"the model in the file: {network.digest}")
+        if (self.piece is not None) != network.is_piecewise:
+            raise CheckFailed("evidence.pattern", "is there where labels go by pieces only")
+        if self.piece is not None:
+            try:
+                self.problem = on_pattern(claim.problem, self.piece)
+            except SignUnknown as error:
+                raise CheckFailed("evidence.pattern", str(error)) from None
+            assert isinstance(self.problem.network, ProgramNetwork)
+            self.network = self.problem.network
+            self.say("evidence.pattern", PROVED, "the point decides all signs")
+        self._only_what_belongs()
+        known, attained = self._network_rank(), self._allocation_rank()
+        if self.everything:
+            return self._everything()
+        exact = self._exact()
+        if self.bounds and claim.verdict != UNDECIDED:
+            raise CheckFailed("evidence.upper_bounds", "upper bounds decide nothing")
+        if claim.verdict == UNDECIDED:
+            self._error_bound(known == PROVED)
+            return self._undecided(None)
+        if not exact:
+            raise CheckFailed("evidence.regular_minor", "is missing: formal ranks are upper bounds")
+        if claim.verdict == MINIMAL:
+            if self.piece is not None:
+                raise CheckFailed("verdict", "minimal on one piece is not minimal")
+            return self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
+        if claim.verdict == INTERMEDIATE:
+            raise CheckFailed("verdict", "nothing here shows that MP < 1")
+        known = self._bounded(known)
+        self._full_rank(known)
+        return self._affine(known)
+
+    def _allowed(self) -> tuple[str, ...]:
+        return ()
+
+    def _only_what_belongs(self) -> None:
+        super()._only_what_belongs()
+        if self.claim.verdict != MAXIMAL and (self.everything or self.part):
+            text = f"has no place in the certificate of a {self.claim.verdict} allocation"
+            raise CheckFailed("evidence.affine_part", text)
+        if self.everything and (self.part or self.minor):
+            raise CheckFailed("evidence.everything_learns", "has no place beside the rest")
+
+    def _exact(self) -> bool:
+        """Whether formal ranks are attained: argued again, or by the minor."""
+        why = self.network.argued(f"verify/{self.seed}")
+        if why:
+            self.say("rank", PROVED, f"{why}: ranks with formal values are the generic ranks")
+        minor, claim, place = self.minor, self.claim, "evidence.regular_minor"
+        if minor is None:
+            if not why:
+                self.say("rank", UNCHECKED, "formal values: these ranks are upper bounds")
+            return bool(why) or not claim.equations
+        if len(minor.rows) != claim.equations:
+            raise CheckFailed(place, f"has {len(minor.rows)} rows, not {claim.equations}")
+        if self.piece is not None and minor.number != self.piece:
+            raise CheckFailed(place, "is not at the point of the pattern")
+        if claim.rank == claim.equations:
+            outside = set(minor.columns) - set(self.problem.allocation.cells)
+            if outside:
+                raise CheckFailed(place, f"{min(outside)} does not learn")
+        if not is_regular(self.network, minor, self.problem.support, _PRECISIONS):
+            raise CheckFailed(place, "balls do not show that it is not 0")
+        self.say(place, PROVED, f"regular in ball arithmetic: rank at least {claim.equations}")
+        return True
+
+    def _bounded(self, known: str) -> str:
+        """Where a minor shows the rank, at most ρ by counting or by new formal points."""
+        if self.minor is None:
+            return known
+        bound = self.network.label_dimension_bound
+        return PROVED if self.claim.equations == bound else PROBABLE
+
+    def _everything(self) -> str:
+        """From "all weights that exist learn" follows MP = 1."""
+        if self.claim.verdict != MAXIMAL:
+            raise CheckFailed("evidence.everything_learns", "has no place here")
+        self._error_bound(True)
+        if not everything_learns(self.problem.allocation, self.problem.support):
+            raise CheckFailed("evidence.everything_learns", "a weight that exists does not learn")
+        self.say("verdict", PROVED, "every weight learns, so the teacher is a student: MP = 1")
+        return PROVED
+
+    def _affine(self, known: str) -> str:
+        """From a part that enters affinely, and full rank, follows MP = 1."""
+        place, problem = "evidence.affine_part", self.problem
+        allocation = problem.allocation
+        if not self.part or not set(self.part) <= set(allocation.matrices):
+            raise CheckFailed(place, "is not there, or is no part of what learns")
+        if not self.network.affine_in(self.part):
+            raise CheckFailed(place, "the labels are not affine in it")
+        cells = [cell for cell in allocation.cells if cell[0] in self.part]
+        own = Allocation.from_cells(self.network, cells)
+        found = allocation_rank(own, problem.support, self.claim.equations, self.seed)
+        if found.rank < self.claim.equations:
+            raise CheckFailed(place, f"has rank {found.rank}, not {self.claim.equations}")
+        self.say(place, known, "the labels are affine in it, of full rank")
+        self.say("verdict", known, "a linear system always has a solution: MP = 1")
+        return known

@@ -1,0 +1,487 @@
+r"""Networks that are programs: the kind ``program`` of a problem file.
+
+The network is a file (ONNX), read into a program (`algebra.programs`); its matrices are the file's
+parameters, by their names.  A parameter of shape (a, b, c, …) is the matrix a × bc…, a vector of a
+numbers is a × 1.  Samples are all the numbers that come in with one sample, in the order of the
+program's blocks; an input of whole numbers, which chooses rows of a table, is drawn with the point.
+
+Statistics of batch normalization never learn: they are drawn once, for student and teacher alike.
+
+Ranks are found with formal values (`algebra.programs.formal`), roots and erf being free values, so
+they are upper bounds of the generic ranks; `ranks_are_exact` says where they are attained.
+A program that chooses by signs (ReLU, maxima) has ranks on one activation pattern at a time:
+`on_piece`.
+
+The file is known by its SHA-256 digest.  A file of up to `EMBEDDED` bytes is part of what is
+written of the network, so that a certificate can be checked without it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import copy
+import hashlib
+import operator
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import prod
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from algebra.errors import InputError, shown, whole_number
+from algebra.linalg.modular import Residues, random_residues
+from algebra.networks.base import (
+    MAX_CELLS,
+    Cell,
+    Factors,
+    Matmul,
+    Matrix,
+    Network,
+    NotKnown,
+    Point,
+)
+from algebra.networks.readings import LABELS
+from algebra.programs.balls import BallArithmetic, as_balls
+from algebra.programs.capacity import matrix_shape
+from algebra.programs.degrees import EntryBound, degree_in, entry_bound
+from algebra.programs.duals import DualArithmetic, DualValue
+from algebra.programs.evaluate import evaluate
+from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
+from algebra.programs.generic import Model, arguments_are_independent
+from algebra.programs.jacobian import ProgramCell, Sweep, program_jacobian
+from algebra.programs.onnx import Read, read_onnx
+from algebra.programs.onnx.model import check_length
+from algebra.programs.program import Program
+
+GENERIC = "generic"
+# Bytes of a file up to which it is written into certificates.
+EMBEDDED = 1 << 20
+# The grid of rational statistics: sixteenths between 1 and 3.
+_GRID, _LEAST, _MOST = 16, 16, 48
+
+
+@dataclass(frozen=True)
+class ProgramNetwork(Network):
+    """A network that is read from a file.
+
+    Parameters
+    ----------
+    file : str
+        An ONNX file.
+    m : int
+        Samples.
+    weights : {"generic"}, optional
+        What weights are that do not learn: any numbers.
+    output : str, optional
+        The output that is the labels; the file's first by default.
+    size : mapping of str to int, optional
+        Numbers for sizes of inputs that the file gives a name only.
+    constants : sequence of str, optional
+        Tensors of the file that are numbers and no parameters (names or patterns).
+    digest : str, optional
+        SHA-256 of the file; another file is refused.
+    model : str, optional
+        The file's content in base 64; the file itself is then not opened.
+    """
+
+    kind: ClassVar[str] = "program"
+    title: ClassVar[str] = "program"
+    only_verbs: ClassVar[str] = "inspect, certify and verify"
+    is_linear: ClassVar[bool] = False
+    has_instances: ClassVar[bool] = False
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"weights": (GENERIC,)}
+    meanings: ClassVar[Mapping[str, str]] = {
+        "file": "an ONNX file beside this one",
+        "weights": "what weights are that do not learn: any numbers",
+        "output": "the output of the file that is the labels; its first by default",
+        "size": "numbers for sizes of inputs that the file gives a name only",
+        "constants": "tensors of the file that are numbers and no parameters: names or patterns",
+        "digest": "SHA-256 of the file; another file is refused",
+        "model": "the file itself in base 64",
+    }
+
+    file: str = field(compare=False)
+    m: int
+    weights: str = GENERIC
+    output: str = ""
+    size: Any = ()
+    constants: Any = ()
+    digest: str = ""
+    model: str = field(default="", compare=False, repr=False)
+
+    @classmethod
+    def choices(cls) -> frozenset[str]:
+        return frozenset({"file", "weights", "output", "size", "constants", "digest", "model"})
+
+    @classmethod
+    def located(cls, data: Mapping[str, Any], folder: Path | None) -> Mapping[str, Any]:
+        if folder is None or not isinstance(data.get("file"), str) or data.get("model"):
+            return data
+        return {**data, "file": str(folder / data["file"])}
+
+    @classmethod
+    def of(cls, read: Read, m: int, name: str = "") -> ProgramNetwork:
+        """The network of a program that is at hand; it cannot be written into files.
+
+        Parameters
+        ----------
+        read : Read
+        m : int
+            Samples.
+        name : str, optional
+            What it is called.
+        """
+        made = object.__new__(cls)
+        text = hashlib.sha256(repr(str(read.program)).encode()).hexdigest()
+        fixed = {"weights": GENERIC, "output": "", "size": (), "constants": (), "model": ""}
+        for key, value in {"file": name, "m": m, "digest": text, **fixed}.items():
+            object.__setattr__(made, key, value)
+        object.__setattr__(made, "_read", read)
+        super(ProgramNetwork, made).__post_init__()
+        return made
+
+    def __post_init__(self) -> None:
+        self._check_words()
+        content = self._content()
+        digest = hashlib.sha256(content).hexdigest()
+        if self.digest not in ("", digest):
+            raise InputError(
+                f"network.digest: {self.file or 'the model'} has another content (SHA-256 "
+                f"{digest}) than the file that this is about ({shown(self.digest)})"
+            )
+        object.__setattr__(self, "digest", digest)
+        whole_number(self.m, "m", 1, MAX_CELLS)
+        read = read_onnx(
+            self.file or "the model", sizes=dict(self.size), constants=self.constants,
+            output=self.output, data=content,
+        )  # fmt: skip
+        object.__setattr__(self, "_read", read)
+        if len(content) <= EMBEDDED:
+            object.__setattr__(self, "model", base64.b64encode(content).decode())
+        super().__post_init__()
+
+    def _check_words(self) -> None:
+        for key in ("file", "output", "digest", "model"):
+            value = getattr(self, key)
+            if not isinstance(value, str):
+                raise InputError(f"`{key}` ({shown(value)}) must be text")
+        if self.weights != GENERIC:
+            raise InputError(f'`weights` ({shown(self.weights)}) must be "generic": any numbers')
+        if not isinstance(self.size, (Mapping, tuple)):
+            raise InputError(f"`size` ({shown(self.size)}) must map names to numbers")
+        size = dict(self.size)
+        object.__setattr__(self, "size", tuple(sorted(size.items())))
+        names = self.constants
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise InputError(f"`constants` ({shown(names)}) must be a list of names")
+        object.__setattr__(self, "constants", tuple(names))
+
+    def _content(self) -> bytes:
+        if self.model:
+            try:
+                return base64.b64decode(self.model, validate=True)
+            except (binascii.Error, ValueError):
+                raise InputError("`model` is no text in base 64") from None
+        if not self.file:
+            raise InputError('[network] of kind "program" needs `file`, the name of an ONNX file')
+        path = Path(self.file)
+        check_length(path)
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror or 'cannot be read'}") from None
+
+    # -- what is read ----------------------------------------------------------------------
+
+    @property
+    def read(self) -> Read:
+        """What the file says."""
+        found: Read = self.__dict__["_read"]
+        return found
+
+    def build(self) -> Program:
+        return self.read.program
+
+    @cached_property
+    def functions(self) -> frozenset[str]:
+        """Names of the functions that are applied, and "root" and "choose"."""
+        return Model(self.program()).functions
+
+    @property
+    def is_piecewise(self) -> bool:
+        """Whether the labels are analytic by pieces only: by signs, or by tokens."""
+        return "choose" in self.functions or bool(self.read.tokens)
+
+    @property
+    def d(self) -> int:  # type: ignore[override]
+        """Labels of one sample."""
+        return self.program().nodes[self.program().output].size
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, int]]:  # type: ignore[override]
+        needed = self.program().needed([self.program().output])
+        used = {self.program().nodes[k].name for k in needed}
+        return {n: matrix_shape(s) for n, s in self.read.parameters.items() if n in used}
+
+    @cached_property
+    def _entering(self) -> dict[str, tuple[int, ...]]:
+        """Samples that are numbers."""
+        return {n: s for n, s in self.program().samples.items() if n not in self.read.tokens}
+
+    @property
+    def input_shape(self) -> tuple[int, int]:
+        return sum(prod(shape) for shape in self._entering.values()), self.m
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"file": Path(self.file).name, "m": self.m}
+        if self.weights != GENERIC:
+            told["weights"] = self.weights
+        if self.output:
+            told["output"] = self.output
+        return told
+
+    def to_dict(self) -> dict[str, Any]:
+        told = {"kind": self.kind, **self.sizes, "digest": self.digest}
+        if self.size:
+            told["size"] = dict(self.size)
+        if self.constants:
+            told["constants"] = list(self.constants)
+        return {**told, "model": self.model} if self.model else told
+
+    def place(self, cell: Cell) -> ProgramCell:
+        """Where a weight stands in its parameter."""
+        name, i, j = cell
+        shape = self.program().weights[name]
+        return (name, *np.unravel_index(i * self.shapes[name][1] + j, shape)) if shape else (name,)
+
+    # -- points ----------------------------------------------------------------------------
+
+    def on_piece(self, number: int, signs: Mapping[int, np.ndarray]) -> ProgramNetwork:
+        """The network on the piece of a rational point: its signs (`signs_at`), its tokens."""
+        made = copy.copy(self)
+        object.__setattr__(made, "_signs", signs)
+        object.__setattr__(made, "_piece", number)
+        return made
+
+    @property
+    def has_pattern(self) -> bool:
+        """Whether signs are known that the program chooses by, if it does."""
+        return "choose" not in self.functions or "_signs" in self.__dict__
+
+    def _placed(self, weights: Mapping[str, Any], X: Any) -> dict[str, Any]:
+        """The blocks of the program that are weights or samples of a point, batch axis last."""
+        shapes, at = self.program().weights, 0
+        blocks = {n: weights[n].reshape(*shapes[n], 1) for n in self.shapes}
+        for name, shape in self._entering.items():
+            size = prod(shape)
+            blocks[name] = X[at : at + size].reshape(*shape, self.m)
+            at += size
+        return blocks
+
+    def _statistics(self) -> list[str]:
+        return [name for name in self.program().weights if name not in self.shapes]
+
+    def _tokens(self, seed: object) -> dict[str, np.ndarray]:
+        """Rows of one 1 and zeros: drawn, on a piece those of its point."""
+        rng, out = random.Random(f"tokens/{self.__dict__.get('_piece', seed)}"), {}
+        for name, size in self.read.tokens.items():
+            if name not in self.program().samples:
+                continue
+            shape = self.program().samples[name][:-1]
+            drawn = [rng.randrange(size) for _ in range(prod(shape) * self.m)]
+            rows = np.eye(size, dtype=np.int64)[np.array(drawn).reshape(*shape, self.m)]
+            out[name] = np.moveaxis(rows, -1, -2)
+        return out
+
+    def _blocks(self, point: Point, weights: Mapping[str, Any], X: Any) -> dict[str, Residues]:
+        rng = random.Random(f"statistics/{point.p}/{point.seed}")
+        shapes = self.program().weights
+        own = {n: random_residues((*shapes[n], 1), point.p, rng) for n in self._statistics()}
+        return own | self._tokens(point.seed) | self._placed(weights, X)
+
+    def _arithmetic(self, point: Point) -> FormalArithmetic:
+        signs = self.__dict__.get("_signs", {})
+        return FormalArithmetic(Formal(point.p, point.seed, signs), self.program())
+
+    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
+        if not self.has_pattern:
+            raise self._no_pattern()
+        blocks = self._blocks(point, point.weights, point.X)
+        wanted = list(self.shapes) if names is None else list(names)
+        sweep = Sweep(self.program(), self._arithmetic(point), blocks, wanted)
+        return ProgramColumns(self, sweep)
+
+    def modular_forward(self, point: Point) -> Matrix:
+        if not self.has_pattern:
+            raise self._no_pattern()
+        values, base = point.weights, self._arithmetic(point)
+        if not hasattr(point.X, "tangent"):
+            blocks = self._blocks(point, values, point.X)
+            return self._all(evaluate(self.program(), base, blocks)[self.program().output])
+        at = self._blocks(point, {n: w.value for n, w in values.items()}, point.X.value)
+        moved = self._placed({n: w.tangent for n, w in values.items()}, point.X.tangent)
+        duals = {n: DualValue(v, moved.get(n, np.zeros_like(v))) for n, v in at.items()}
+        found = evaluate(self.program(), DualArithmetic(base), duals)[self.program().output]
+        return DualValue(self._all(found.value), self._all(found.tangent))
+
+    def _all(self, value: Residues) -> Residues:
+        return np.broadcast_to(value, (*value.shape[:-1], self.m)).reshape(self.d, self.m)
+
+    def _no_pattern(self) -> NotKnown:
+        return NotKnown(self, "ranks", "it chooses by signs: they are those of a pattern each")
+
+    # -- balls -----------------------------------------------------------------------------
+
+    def _balls(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int
+    ) -> dict[str, np.ndarray]:
+        """All blocks at a rational point."""
+        rng, shapes = random.Random(f"statistics/{number}"), self.program().weights
+        own = {}
+        for name in self._statistics():
+            drawn = [rng.randint(_LEAST, _MOST) for _ in range(prod(shapes[name]))]
+            own[name] = as_balls(np.array(drawn)).reshape(*shapes[name], 1) / _GRID
+        tokens = {n: as_balls(v) for n, v in self._tokens(number).items()}
+        placed = self._placed({n: as_balls(w) for n, w in weights.items()}, as_balls(X))
+        return own | tokens | placed
+
+    def signs_at(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int
+    ) -> dict[int, np.ndarray]:
+        """The signs that the program chooses by at a rational point, of the nodes that choose.
+
+        Raises
+        ------
+        SignUnknown
+            Where the precision does not show one.
+        """
+        arithmetic = BallArithmetic(self.program())
+        evaluate(self.program(), arithmetic, self._balls(weights, X, number))
+        return arithmetic.pattern
+
+    def ball_columns(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
+    ) -> np.ndarray:
+        program, places = self.program(), [self.place(cell) for cell in cells]
+        blocks = self._balls(weights, X, number)
+        return program_jacobian(program, BallArithmetic(program), blocks, places)
+
+    # -- bounds ----------------------------------------------------------------------------
+
+    @cached_property
+    def _bound(self) -> EntryBound:
+        return entry_bound(self.program(), self.m)
+
+    @property
+    def entry_degree(self) -> int:
+        return self._bound.degree
+
+    @property
+    def entry_bits(self) -> int:
+        return self._bound.bits
+
+    @property
+    def formal_collisions(self) -> int:
+        return self._bound.meetings
+
+    @property
+    def label_dimension_bound(self) -> int:
+        return min(self.outputs, self.parameters)
+
+    @property
+    def rank_decides(self) -> bool:
+        return not self.is_piecewise
+
+    @cached_property
+    def ranks_are_exact(self) -> bool:  # type: ignore[override]
+        return bool(self.why_exact)
+
+    @cached_property
+    def why_exact(self) -> str:
+        """Why formal ranks are the generic ones; "" where they are upper bounds only."""
+        return self.argued("certify")
+
+    def argued(self, seed: object) -> str:
+        """`why_exact`, by points of a seed."""
+        functions = self.functions - {"choose"}
+        if not functions:
+            return "the labels are rational functions"
+        if functions <= set(EXPONENTIAL):
+            signs = self.__dict__.get("_signs")
+            if signs is not None:
+                return ""
+            model = Model(self.program(), self.read.tokens)
+            if arguments_are_independent(model, f"{seed}"):
+                return "exponentials of independent arguments (Ax's theorem)"
+        return ""
+
+    def affine_in(self, names: Collection[str]) -> bool:
+        if not names or self.is_piecewise or "root" in self.functions:
+            return False
+        return degree_in(self.program(), names) <= 1
+
+    # -- what else is asked of a network -----------------------------------------------------
+
+    def modular_readings(
+        self, what: str, point: Point, names: Sequence[str] | None
+    ) -> list[Factors]:
+        if what != LABELS:
+            raise self._no_reading(what)
+        factors = self.modular_tangents(point, names)
+        return [{name: factors[name] for name in (names or self.shapes)}]
+
+    def check_verb(self, verb: str) -> None:
+        if verb != "design":
+            super().check_verb(verb)
+        self.need_ranks(verb)
+
+    def need_ranks(self, verb: str) -> None:
+        if self.is_piecewise or not self.ranks_are_exact:
+            raise InputError(
+                f"{verb} rests on exact generic ranks, and those of {self.file} are "
+                + (
+                    "of one activation pattern or choice of tokens at a time"
+                    if self.is_piecewise
+                    else "upper bounds (roots, erf, or exponentials of dependent arguments)"
+                )
+                + f"; {self.only_verbs} say what is known"
+            )
+
+    def forward(
+        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
+    ) -> Matrix:
+        raise NotKnown(self, "instances", "inspect, certify, verify and capacity take programs")
+
+    def __str__(self) -> str:
+        return f"program {Path(self.file).name}: {self.d} labels a sample, m = {self.m}"
+
+
+class ProgramColumns(Factors):
+    """The Jacobian of a program at a point; its columns are made when they are asked for.
+
+    They are no products.  Asked for the factors of a matrix, it gives one R for each column of the
+    matrix, 1 there, and the derivatives as L.
+    """
+
+    def __init__(self, network: ProgramNetwork, sweep: Sweep) -> None:
+        super().__init__()
+        self.network, self.sweep = network, sweep
+
+    def columns(self, cells: Sequence[Cell]) -> Residues:
+        """Columns of the Jacobian, as of `algebra.ranks.jacobian.jacobian`."""
+        return self.sweep.jacobian([self.network.place(cell) for cell in cells])
+
+    def __missing__(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        rows, columns = self.network.shapes[name]
+        cells = [(name, i, j) for i in range(rows) for j in range(columns)]
+        J = self.columns(cells).reshape(self.network.d, self.network.m, rows, columns)
+        ones = np.eye(columns, dtype=np.int64)[:, :, None]
+        L = np.moveaxis(J, -1, 0)
+        self[name] = L, np.broadcast_to(ones, (columns, columns, self.network.m))
+        return self[name]

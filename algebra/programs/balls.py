@@ -1,0 +1,102 @@
+"""Programs in ball arithmetic: values and derivatives at a rational point, enclosed.
+
+Entries are python-flint's ``arb``, of the precision of the context (``flint.ctx.prec``).  A value
+that does not exist (1/0, the root of what may be negative) is a ball without bounds, so nothing is
+proved by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat, fmpq
+
+from algebra.errors import Unfinished
+from algebra.programs.arrays import Array, EntryArithmetic
+from algebra.programs.program import Node, Program
+
+
+class SignUnknown(Unfinished):
+    """A ball that contains 0 where the program chooses by its sign."""
+
+
+def _mapped(function: Callable[[Any], Any], a: Array) -> Array:
+    return np.asarray(np.frompyfunc(function, 1, 1)(a), dtype=object)
+
+
+def as_balls(array: np.ndarray) -> Array:
+    """The entries as balls: rationals and doubles exactly as far as the precision goes."""
+    return _mapped(arb, np.asarray(array, dtype=object))
+
+
+def ball_product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Product of matrices by python-flint, much faster than entry by entry."""
+    left, right = (arb_mat(x.shape[0], x.shape[1], [arb(v) for v in x.flat]) for x in (a, b))
+    out = np.empty(a.shape[0] * b.shape[1], dtype=object)
+    out[:] = (left * right).entries()
+    return out.reshape(a.shape[0], b.shape[1])
+
+
+@dataclass(frozen=True)
+class BallFunction:
+    """A function of one variable and its derivative, of balls."""
+
+    value: Callable[[arb], arb]
+    slope: Callable[[arb], arb]
+
+    def values(self, a: Array) -> Array:
+        """Entrywise."""
+        return _mapped(self.value, a)
+
+    def slopes(self, a: Array, z: Array) -> Array:
+        """Entrywise."""
+        return _mapped(self.slope, a)
+
+
+def _sigmoid(a: arb) -> arb:
+    return 1 / (1 + (-a).exp())
+
+
+FUNCTIONS = {
+    "exp": BallFunction(arb.exp, arb.exp),
+    "tanh": BallFunction(arb.tanh, lambda a: 1 - a.tanh() ** 2),
+    "sigmoid": BallFunction(_sigmoid, lambda a: _sigmoid(a) * _sigmoid(-a)),
+    "softplus": BallFunction(lambda a: (1 + a.exp()).log(), _sigmoid),
+    "erf": BallFunction(arb.erf, lambda a: 2 * (-a * a).exp() / arb.pi().sqrt()),
+}
+
+
+class BallArithmetic(EntryArithmetic):
+    """Balls.
+
+    Parameters
+    ----------
+    program : Program
+        Its nodes' numbers are those of the pattern.
+
+    Attributes
+    ----------
+    pattern : dict of int to ndarray of bool
+        By the number of a node that chose: where it was positive.
+    """
+
+    def __init__(self, program: Program) -> None:
+        super().__init__(
+            lambda node: FUNCTIONS[node.name],
+            ball_product,
+            lambda numerator, denominator: arb(fmpq(numerator, denominator)),
+            self._positive,
+        )
+        self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
+        self.pattern: dict[int, np.ndarray] = {}
+
+    def _positive(self, node: Node, a: Array) -> Array:
+        above = _mapped(lambda v: bool(v > 0), a).astype(bool)
+        below = _mapped(lambda v: bool(v <= 0), a).astype(bool)
+        if not (above | below).all():
+            raise SignUnknown(f"the sign of {node.label or 'a value'} is not known at this point")
+        self.pattern[self._numbers[id(node)]] = above
+        return above

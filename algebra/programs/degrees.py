@@ -1,0 +1,331 @@
+r"""Degrees of programs: bounds of error for ranks at random points, and degrees in some weights.
+
+**Bounds.**  `entry_bound` bounds the entries of a program's Jacobian as rational functions of all
+that is drawn at a point: weights, samples, and formal values (`algebra.programs.formal`), which
+are variables of their own.  A value is kept as N/D: the numerators N of its entries, of degree at
+most `degree`, the sum of the absolute values of their (whole) coefficients at most 2^`bits`; and
+one denominator D for all entries, a product of *factors*.  A factor is a denominator of rational
+numbers (degree 0), or what one node brings: the product of all entries that it inverts, of the
+values T or 1 + T or 1 + T² of its exponentials, of its roots.  Sums take the least common multiple
+of their denominators, factor by factor, so that shared ones (residual connections) count once.
+
+Derivatives go forwards with the values.  Their denominator is the same for all weights, so it is
+common to a row of the Jacobian, and a minor of k rows times the rows' denominators is a polynomial
+of degree at most k times that of the numerators.  Where denominators are not 0 (an operation that
+would divide by 0 raises) the minor is 0 only where that polynomial is: the lemma of Schwartz and
+Zippel (`algebra.ranks.generic_rank`).
+
+**Values that meet.**  Formal values at equal arguments are equal.  Where two different arguments
+a, b are equal or opposite at the point by chance (a numerator of a ± b vanishes), or one is 0,
+values that should be independent are not.  `Bound.meetings` is the sum of the degrees, and bits, of
+all these numerators for m samples; roots count as arguments, and 1 + T, 1 + T², which may be 0.
+
+**Degrees in some weights.**  `degree_in` is 0 or 1 where the labels are affine functions of all of
+them together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from algebra.programs.evaluate import evaluate
+from algebra.programs.formal import EXPONENTIAL
+from algebra.programs.program import Node, Program
+
+# A factor: "rational" with its number, or what is inverted with the number of the node.
+Factor = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """Entries N/D: degree and bits of the numerators, and the factors of D with exponents."""
+
+    degree: int
+    bits: int
+    below: Mapping[Factor, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Differential:
+    """Entries with all their derivatives by weights; None where there are none but 0."""
+
+    value: Quotient
+    tangent: Quotient | None
+
+
+@dataclass(frozen=True)
+class EntryBound:
+    """A bound of the entries of a Jacobian: see the module.
+
+    Attributes
+    ----------
+    degree, bits : int
+        Of the numerators of a row.
+    meetings : int
+    """
+
+    degree: int
+    bits: int
+    meetings: int
+
+
+@dataclass(eq=False)
+class DegreeArithmetic:
+    """Degrees and bits of values and derivatives.
+
+    Attributes
+    ----------
+    program : Program
+    sizes : dict of factors to (int, int)
+        Degree and bits of each factor met.
+    arguments : list of (Quotient, int)
+        Arguments of formal values, and how many entries each node has, for one sample or (a
+        negative number) for all.
+    """
+
+    program: Program
+    sizes: dict[Factor, tuple[int, int]] = field(default_factory=dict)
+    arguments: list[tuple[Quotient, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._numbers = {id(node): k for k, node in enumerate(self.program.nodes)}
+
+    # -- quotients -------------------------------------------------------------------------
+
+    def denominator(self, below: Mapping[Factor, int]) -> tuple[int, int]:
+        """Degree and bits of a product of factors."""
+        parts = [(self.sizes[key], count) for key, count in below.items()]
+        return sum(d * c for (d, _), c in parts), sum(b * c for (_, b), c in parts)
+
+    def common(self, terms: Collection[Quotient], added: bool) -> Quotient:
+        """Entries of several values under one denominator, or (`added`) their sums."""
+        below: dict[Factor, int] = {}
+        for term in terms:
+            for key, count in term.below.items():
+                below[key] = max(below.get(key, 0), count)
+        degree = bits = 0
+        for term in terms:
+            left = {key: count - term.below.get(key, 0) for key, count in below.items()}
+            more = self.denominator(left)
+            degree, bits = max(degree, term.degree + more[0]), max(bits, term.bits + more[1])
+        return Quotient(degree, bits + (len(terms) - 1).bit_length() * added, below)
+
+    def product(self, *factors: Quotient, terms: int = 1) -> Quotient:
+        """Products of entries, and sums of so many of them."""
+        below: dict[Factor, int] = {}
+        for factor in factors:
+            for key, count in factor.below.items():
+                below[key] = below.get(key, 0) + count
+        bits = sum(factor.bits for factor in factors) + (terms - 1).bit_length()
+        return Quotient(sum(factor.degree for factor in factors), bits, below)
+
+    def over(self, kind: str, node: Node, degree: int, bits: int) -> Factor:
+        """The factor that a node brings: the product of all its entries' own."""
+        key = (kind, self._numbers[id(node)])
+        self.sizes[key] = (degree * node.size, bits * node.size)
+        return key
+
+    def rational(self, number: int) -> Mapping[Factor, int]:
+        """A denominator of rational numbers."""
+        if number == 1:
+            return {}
+        self.sizes["rational", number] = (0, number.bit_length())
+        return {("rational", number): 1}
+
+    # -- operations ------------------------------------------------------------------------
+
+    def constant(self, table: np.ndarray, denominator: int) -> Differential:
+        largest = max((abs(int(v)) for v in table.ravel().tolist()), default=0)
+        value = Quotient(0, largest.bit_length(), self.rational(denominator))
+        return Differential(value, None)
+
+    def _sum(self, terms: Collection[Differential], added: bool) -> Differential:
+        moved = [term.tangent for term in terms if term.tangent is not None]
+        value = self.common([term.value for term in terms], added)
+        return Differential(value, self.common(moved, added) if moved else None)
+
+    def add(self, node: Node, *terms: Differential) -> Differential:
+        return self._sum(terms, True)
+
+    def _products(self, factors: tuple[Differential, ...], terms: int) -> Differential:
+        values = [factor.value for factor in factors]
+        moved = [
+            self.product(*values[:k], factor.tangent, *values[k + 1 :], terms=terms)
+            for k, factor in enumerate(factors)
+            if factor.tangent is not None
+        ]
+        tangent = self.common(moved, True) if moved else None
+        return Differential(self.product(*values, terms=terms), tangent)
+
+    def multiply(self, node: Node, a: Differential, b: Differential) -> Differential:
+        return self._products((a, b), 1)
+
+    def scale(self, node: Node, a: Differential, factor: Fraction) -> Differential:
+        number = Quotient(0, abs(factor.numerator).bit_length(), self.rational(factor.denominator))
+        return self._products((a, Differential(number, None)), 1)
+
+    def contract(self, node: Node, letters: str, *factors: Differential) -> Differential:
+        groups, _, result = letters.partition("->")
+        sizes: dict[str, int] = {}
+        for group, k in zip(groups.split(","), node.inputs, strict=True):
+            sizes |= dict(zip(group, self.program.nodes[k].shape, strict=True))
+        return self._products(factors, math.prod(n for c, n in sizes.items() if c not in result))
+
+    def index(self, node: Node, where: np.ndarray, *parts: Differential) -> Differential:
+        return self._sum(parts, False)
+
+    def choose(
+        self, node: Node, sign: Differential, positive: Differential, other: Differential
+    ) -> Differential:
+        return self._sum((positive, other), False)
+
+    def power(self, node: Node, a: Differential, exponent: int) -> Differential:
+        if not exponent:
+            return Differential(Quotient(0, 0), None)
+        return self._products((a,) * exponent, 1)
+
+    def _mapped(self, a: Differential, value: Quotient, slope: Quotient) -> Differential:
+        moved = None if a.tangent is None else self.product(slope, a.tangent)
+        return Differential(value, moved)
+
+    def invert(self, node: Node, a: Differential) -> Differential:
+        key = self.over("invert", node, a.value.degree, a.value.bits)
+        degree, bits = self.denominator(a.value.below)
+        others = node.size - 1
+        value = Quotient(degree + others * a.value.degree, bits + others * a.value.bits, {key: 1})
+        return self._mapped(a, value, self.product(value, value))
+
+    def root(self, node: Node, a: Differential) -> Differential:
+        self._met(node, a.value)
+        key, half = self.over("root", node, 1, 0), self.rational(2)
+        return self._mapped(a, Quotient(1, 0), Quotient(node.size - 1, 0, {key: 1, **half}))
+
+    def apply(self, node: Node, name: str, a: Differential) -> Differential:
+        self._met(node, a.value)
+        count = node.size
+        if name not in EXPONENTIAL:
+            return self._mapped(a, Quotient(1, 0), Quotient(1, 0))
+        if name == "exp":
+            # T or, where −a stands elsewhere, 1/T.
+            key = self.over("exp", node, 1, 0)
+            value = Quotient(count + 1, 0, {key: 1})
+            return self._mapped(a, value, value)
+        if name == "tanh":
+            key = self.over("tanh", node, 2, 1)
+            value = Quotient(2 * count, count, {key: 1})
+            return self._mapped(a, value, Quotient(4 * count, 2 * count, {key: 2}))
+        key = self.over("sigmoid", node, 1, 1)
+        share = Quotient(count, count, {key: 1})
+        if name == "softplus":
+            return self._mapped(a, self.common((Quotient(1, 0), a.value), True), share)
+        return self._mapped(a, share, Quotient(2 * count, 2 * count, {key: 2}))
+
+    def _met(self, node: Node, argument: Quotient) -> None:
+        self.arguments.append((argument, node.size if node.batched else -node.size))
+
+    def meetings(self, m: int) -> int:
+        """Degrees and bits of the differences of all arguments of m samples."""
+        if not self.arguments:
+            return 0
+        count = sum(size * m if size > 0 else -size for _, size in self.arguments)
+        most = self.common([argument for argument, _ in self.arguments], True)
+        degree, bits = self.denominator(most.below)
+        # Of two samples: the product of their denominators.
+        own = most.degree + degree + most.bits + bits + 1
+        return count * (count + 1) * own + 2 * count
+
+
+def entry_bound(
+    program: Program, m: int, values: Mapping[str, tuple[np.ndarray, int]] | None = None
+) -> EntryBound:
+    """Degree and bits of the entries of a Jacobian with respect to all weights.
+
+    Parameters
+    ----------
+    program : Program
+    m : int
+        Samples.
+    values : mapping of str to (ndarray of int, int), optional
+        Weights that are given: integers over a denominator.  Some of their entries may be drawn all
+        the same.
+
+    Returns
+    -------
+    EntryBound
+
+    Examples
+    --------
+    >>> from algebra.programs import Builder
+    >>> build = Builder()
+    >>> U, V, x = build.weight("U", (3, 2)), build.weight("V", (1, 3)), build.sample("X", (2,))
+    >>> hidden = build.power(build.contract("ij,j->i", U, x), 2)
+    >>> entry_bound(build.program(build.contract("ij,j->i", V, hidden)), 4)
+    EntryBound(degree=4, bits=6, meetings=0)
+    """
+    arithmetic = DegreeArithmetic(program)
+    one = Quotient(1, 0)
+    blocks = {name: Differential(one, None) for name in program.samples}
+    for name in program.weights:
+        given = arithmetic.constant(*values[name]).value if values and name in values else one
+        drawn = Quotient(1, given.bits, given.below)
+        blocks[name] = Differential(drawn, Quotient(0, 0))
+    labels = evaluate(program, arithmetic, blocks)[program.output]
+    found = labels.tangent or Quotient(0, 0)
+    return EntryBound(found.degree, found.bits, arithmetic.meetings(m))
+
+
+class _DegreesIn:
+    """Degrees in the weights whose blocks have degree 1; infinite where it is no polynomial."""
+
+    def constant(self, table: np.ndarray, denominator: int) -> float:
+        return 0
+
+    def add(self, node: Node, *terms: float) -> float:
+        return max(terms)
+
+    def multiply(self, node: Node, a: float, b: float) -> float:
+        return a + b
+
+    def scale(self, node: Node, a: float, factor: Fraction) -> float:
+        return a
+
+    def contract(self, node: Node, letters: str, *factors: float) -> float:
+        return sum(factors)
+
+    def index(self, node: Node, where: np.ndarray, *parts: float) -> float:
+        return max(parts)
+
+    def power(self, node: Node, a: float, exponent: int) -> float:
+        return a * exponent if exponent else 0
+
+    def _other(self, node: Node, *inputs: Any) -> float:
+        return math.inf if any(v for v in inputs if not isinstance(v, str)) else 0
+
+    invert = root = apply = _other
+
+    def choose(self, node: Node, sign: float, positive: float, other: float) -> float:
+        return math.inf if sign else max(positive, other)
+
+
+def degree_in(program: Program, names: Collection[str]) -> float:
+    """Degree of the labels in all weights of these names together; infinite of no polynomial.
+
+    Examples
+    --------
+    >>> from algebra.programs import Builder
+    >>> build = Builder()
+    >>> U, V, x = build.weight("U", (3, 2)), build.weight("V", (1, 3)), build.sample("X", (2,))
+    >>> hidden = build.apply("tanh", build.contract("ij,j->i", U, x))
+    >>> program = build.program(build.contract("ij,j->i", V, hidden))
+    >>> degree_in(program, ["V"]), degree_in(program, ["U", "V"])
+    (1, inf)
+    """
+    blocks: dict[str, float] = dict.fromkeys(program.samples, 0)
+    blocks |= {name: int(name in names) for name in program.weights}
+    return evaluate(program, _DegreesIn(), blocks)[program.output]

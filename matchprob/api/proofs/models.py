@@ -1,0 +1,59 @@
+"""Certificates about models that are too large to be held in them: the file is put in.
+
+A proof is checked from its text alone.  That of a large model names the file by its digest; here
+the file that is at hand is put into the text, and the check, which computes the digest again, says
+whether it is the one.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+from algebra.certificates.reading import MOST_CHARACTERS, read_json
+from algebra.errors import InputError, shown
+
+
+def with_model(text: str, folder: Path | None, model: str | Path | None) -> str:
+    """The text of a proof with the model that it is about.
+
+    Parameters
+    ----------
+    text : str
+    folder : Path or None
+        Where the proof stands: a model that it names is looked for there, and nowhere else.
+    model : str, Path or None
+        The model's file, where it is said.
+
+    Raises
+    ------
+    InputError
+        Where there is no such file, or the proof is about no model.
+    """
+    if '"digest"' not in text or len(text) > MOST_CHARACTERS:
+        network = None
+    else:
+        data = read_json(text)
+        network = data.get("problem", {}).get("network") if isinstance(data, dict) else None
+    if not isinstance(network, dict) or "digest" not in network:
+        if model is not None:
+            raise InputError(f"`model` ({shown(str(model))}): this proof is about no model's file")
+        return text
+    if network.get("model") and model is None:
+        return text
+    if model is not None:
+        path = Path(model)
+    elif folder is not None and isinstance(network.get("file"), str):
+        path = folder / Path(network["file"]).name
+    else:
+        raise InputError("the proof names a model by its digest: say where it is, by `model`")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(
+            f"{path}: {error.strerror or 'cannot be read'}; the proof is about a model that is too "
+            "large to be held in it: say where it is (--model FILE)"
+        ) from None
+    network["model"] = base64.b64encode(content).decode()
+    return json.dumps(data, default=float)

@@ -1,0 +1,87 @@
+"""Verdicts on programs: against the old kinds, published ranks, activation patterns."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from algebra.families import certify, verify
+from algebra.networks.ffn import FeedForward
+from algebra.networks.program import ProgramNetwork
+from algebra.problems.problem import Problem
+from tests.onnx_models import save
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("models")
+
+
+def problem(folder, name, m, *learn):
+    return Problem(ProgramNetwork(str(save(name, folder)), m), dict.fromkeys(learn, "all"))
+
+
+@pytest.mark.parametrize(
+    ("name", "m", "learn", "verdict", "evidence"),
+    [
+        ("mlp_tanh", 4, ("*.bias",), "undecided", set()),
+        ("mlp_tanh", 6, ("*.bias",), "minimal", set()),
+        ("mlp_tanh", 5, ("l3.*",), "maximal", {"affine_part"}),
+        ("mlp_tanh", 5, ("l2.bias", "l3.*"), "maximal", {"affine_part"}),
+        ("mlp_tanh", 3, ("*",), "maximal", {"everything_learns"}),
+        ("mlp_gelu", 3, ("l1.*",), "undecided", {"regular_minor"}),
+        ("mlp_gelu", 6, ("*.bias",), "minimal", {"regular_minor"}),
+        ("mlp_relu", 4, ("*.weight",), "undecided", {"pattern"}),
+        ("mlp_relu", 3, ("*",), "maximal", {"everything_learns", "pattern"}),
+        ("embedding", 2, ("table",), "undecided", {"pattern", "regular_minor"}),
+        ("gru", 2, ("head.*",), "maximal", {"affine_part"}),
+    ],
+)
+def test_verdicts_with_evidence_that_holds(folder, name, m, learn, verdict, evidence):
+    """Each rule decides, and its certificate is checked from the text alone."""
+    found = certify(problem(folder, name, m, *learn), timeout=60)
+    assert found.verdict == verdict
+    assert set(found.evidence) - {"network_rank", "allocation_rank"} == evidence
+    checked = verify(json.loads(found.to_json()))
+    assert checked.holds, checked
+    assert checked.verdict == verdict
+
+
+@pytest.mark.parametrize("learn", ["*.bias", "l1.*", "l2.*", "*.weight"])
+def test_ranks_are_those_of_the_kind_ffn(folder, learn):
+    """A tanh network read from a file, and the same problem of the old kind (transposed)."""
+    ours = problem(folder, "mlp_tanh", 7, learn)
+    net = FeedForward(3, (4, 4), 2, 7, activation="tanh", biases=True)
+    names = {"weight": "W", "bias": "c"}
+    learnable = {}
+    for name in ours.learnable:
+        layer, part = name.removeprefix("l").split(".")
+        learnable["e" if (layer, part) == ("3", "bias") else names[part] + layer] = "all"
+    mine, theirs = certify(ours), certify(Problem(net, learnable))
+    assert (mine.rank, mine.equations) == (theirs.rank, theirs.equations)
+    assert (mine.verdict == "minimal") == (theirs.verdict == "minimal")
+
+
+def test_a_bias_before_a_norm_does_nothing(folder):
+    """In a transformer block k.bias has rank 0: minimal, by a deficit with a bound."""
+    ours = problem(folder, "transformer", 1, "k.bias")
+    found = certify(ours, timeout=60)
+    assert (found.verdict, found.rank) == ("minimal", 0)
+    assert verify(json.loads(found.to_json())).holds
+
+
+def test_a_deficit_carries_its_bound(folder):
+    """The first layer's six weights for one sample too many: probable, with odds that are told."""
+    found = certify(problem(folder, "silu", 6, "down.bias", "gate.weight"), timeout=60)
+    assert found.verdict in ("minimal", "undecided")
+    if found.rank < min(found.learnable, found.equations):
+        assert 0 < found.error_bound < 2**-50
+
+
+def test_a_rank_on_one_piece_is_no_verdict(folder):
+    """Biases of a ReLU network with fewer directions than labels, on each pattern drawn."""
+    found = certify(problem(folder, "mlp_relu", 6, "*.bias"), timeout=60)
+    assert found.verdict == "undecided"
+    assert found.rank < found.equations
+    assert "other activation patterns" in found.tried[0]

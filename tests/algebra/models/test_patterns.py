@@ -1,0 +1,46 @@
+"""Activation patterns at rational points."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from algebra.activations.minors import rational_point
+from algebra.models.patterns import on_pattern
+from algebra.networks.program import ProgramNetwork
+from algebra.problems.problem import Problem
+from algebra.programs import Builder
+from algebra.programs.balls import SignUnknown
+from algebra.programs.onnx import Read
+from numeric.programs.doubles import labels
+from tests.onnx_models import save
+
+
+def test_the_piece_is_that_of_the_point(tmp_path):
+    """Its signs, in doubles: a hidden unit is active where its sum is positive."""
+    net = ProgramNetwork(str(save("mlp_relu", tmp_path)), 5)
+    piece = on_pattern(Problem(net, {"*": "all"}), 3).network
+    assert piece.has_pattern
+    weights, X = rational_point(net, 3, {})
+    first, bias = (np.array(weights[f"l1.{part}"], dtype=float) for part in ("weight", "bias"))
+    sums = first.T @ np.array(X, dtype=float) + bias
+    signs = piece.__dict__["_signs"]
+    assert any(np.array_equal(s.reshape(-1, 5), sums > 0) for s in signs.values() if s.size == 20)
+    other = on_pattern(Problem(net, {"*": "all"}), 4).network.__dict__["_signs"]
+    assert any((signs[k] != other[k]).any() for k in signs)
+    plain = {
+        n: np.array(w, dtype=float).reshape(net.program.weights[n]) for n, w in weights.items()
+    }
+    assert np.isfinite(labels(net.program, plain, {"x": np.array(X, dtype=float)})).all()
+
+
+def test_a_value_that_is_always_zero_has_no_sign():
+    """x − x decides nothing: it is not known to be positive or not, whatever the precision."""
+    build = Builder()
+    x, w = build.sample("X", (1,)), build.weight("w", (1,))
+    third = build.scale(x, 1)
+    same = build.add(build.multiply(w, x), build.scale(build.multiply(x, w), -1))
+    program = build.program(build.choose(build.apply("tanh", same), third, w))
+    net = ProgramNetwork.of(Read(program, {}, frozenset(), {}, {}), 2)
+    with pytest.raises(SignUnknown, match="sign"):
+        on_pattern(Problem(net, {"w": "all"}), 0)

@@ -1,0 +1,99 @@
+"""Programs in balls: values and derivatives enclose those of doubles; signs that are not known."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from flint import arb
+
+from algebra.programs import Builder, evaluate
+from algebra.programs.balls import BallArithmetic, BallDerivatives, SignUnknown, as_balls
+from algebra.programs.onnx import read_onnx
+from numeric.programs.doubles import Doubles, jacobian
+from tests.algebra.programs.programs import random_program
+from tests.onnx_models import save
+
+
+def drawn(program, m, seed, tokens=None):
+    """Doubles on a grid of sixteenths for all blocks: weights, samples."""
+    rng = np.random.default_rng(seed)
+
+    def block(shape):
+        return rng.integers(-31, 32, shape) / 16
+
+    weights = {n: block(s) for n, s in program.weights.items()}
+    samples = {n: block((*s, m)) for n, s in program.samples.items()}
+    for name, size in (tokens or {}).items():
+        shape = (*program.samples[name][:-1], m)
+        samples[name] = np.moveaxis(np.eye(size)[rng.integers(0, size, shape)], -1, -2)
+    return weights, samples
+
+
+def as_blocks(weights, samples):
+    return {n: as_balls(w)[..., None] for n, w in weights.items()} | {
+        n: as_balls(s) for n, s in samples.items()
+    }
+
+
+def middles(balls):
+    return np.vectorize(lambda v: float(v.mid()), otypes=[float])(balls)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_values_and_columns_of_random_programs(seed):
+    """Of all operations: those of doubles, and derivatives by differences of them."""
+    program = random_program(seed, 6, functions=False)
+    weights, samples = drawn(program, 3, seed)
+    at = BallDerivatives(program, as_blocks(weights, samples))
+    plain = {n: w[..., None] for n, w in weights.items()} | samples
+    exact = evaluate(program, Doubles(), plain)[program.output]
+    assert np.allclose(middles(at.values[program.output]), exact)
+    rng = random.Random(seed)
+    name = rng.choice(list(weights))
+    place = tuple(rng.randrange(k) for k in weights[name].shape)
+    step = {n: w.astype(complex) for n, w in plain.items()}
+    step[name] = step[name].copy()
+    step[name][(*place, 0)] += 1e-150j
+    moved = evaluate(program, Doubles(), step)[program.output].imag / 1e-150
+    column = middles(at.column((name, *place)))
+    assert np.allclose(column, moved.reshape(-1, moved.shape[-1]), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["mlp_gelu", "mlp_softplus", "mlp_relu", "causal", "gru"])
+def test_columns_of_models_are_those_of_doubles(name, tmp_path):
+    """With roots, exponentials, erf and signs: some columns of each model."""
+    read = read_onnx(save(name, tmp_path))
+    weights, samples = drawn(read.program, 2, 1)
+    at = BallDerivatives(read.program, as_blocks(weights, samples))
+    rng, shapes = random.Random(name), read.parameters
+    masks, cells = {}, []
+    for parameter in rng.sample(list(shapes), 3):
+        cells.append((parameter, *(rng.randrange(k) for k in shapes[parameter])))
+        masks[parameter] = np.zeros(shapes[parameter], bool)
+        masks[parameter][cells[-1][1:]] = True
+    expected = jacobian(read.program, weights, samples, masks)
+    found = np.stack([middles(at.column(cell)).ravel() for cell in cells], axis=1)
+    assert np.allclose(found, expected, rtol=1e-8, atol=1e-10)
+
+
+def test_a_sign_at_zero_is_not_guessed():
+    """A ball around 0 has no sign; 0 itself is not positive."""
+    build = Builder()
+    x = build.weight("x", (1,))
+    program = build.program(build.choose(x, x, build.scale(x, 0)))
+    with pytest.raises(SignUnknown, match="sign"):
+        evaluate(program, BallArithmetic(program), {"x": np.array([[arb(0, 1e-9)]], object)})
+    zero = {"x": np.array([[arb(0)]], object)}
+    assert evaluate(program, BallArithmetic(program), zero)[program.output][0, 0] == 0
+
+
+def test_what_does_not_exist_has_no_bounds():
+    """1/0 and the root of a negative number prove nothing."""
+    build = Builder()
+    x = build.weight("x", (1,))
+    for value, made in ((0, build.invert(x)), (-1, build.root(x))):
+        program = build.program(made)
+        found = evaluate(program, BallArithmetic(program), {"x": as_balls(np.array([[value]]))})
+        assert not found[program.output][0, 0].is_finite()
