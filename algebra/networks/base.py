@@ -182,9 +182,8 @@ class Network(ABC):
     words_with_numbers : frozenset of str
         Those of them that take numbers: ``{ word = [c0, c1, …] }`` in a problem file.
     has_instances : bool
-        Whether instances can be drawn and counted; where not, ranks are all that is known.
+        Whether instances can be drawn and counted.
     meanings : mapping of str to str
-        What keys of its own mean in a problem file.
     """
 
     kind: ClassVar[str] = ""
@@ -417,19 +416,9 @@ class Network(ABC):
     def ball_columns(
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
     ) -> np.ndarray:
-        """Columns of the Jacobian at a rational point in balls of python-flint's precision.
+        """Columns of the Jacobian at a rational point, as balls of python-flint's precision.
 
-        Parameters
-        ----------
-        weights : mapping of str to ndarray of fmpq
-        X : ndarray of fmpq
-        number : int
-            That of the point: what is drawn besides weights and samples follows from it.
-        cells : sequence of cells
-
-        Returns
-        -------
-        ndarray of arb, shape (dm, number of cells)
+        What is drawn besides weights and samples follows from the point's number.
         """
         raise self._no_jacobian()
 
@@ -599,13 +588,7 @@ class Network(ABC):
             raise InputError(f"{verb} does not know {self.title} networks; {self.only_verbs} do")
 
     def need_ranks(self, verb: str) -> None:
-        """Check that a verb that rests on generic ranks alone may take those of this network.
-
-        Raises
-        ------
-        InputError
-            Where they are not known exactly.
-        """
+        """Refuse a verb that rests on generic ranks, where these are not known exactly."""
         return
 
     def narrow(self) -> list[str]:

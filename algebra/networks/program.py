@@ -204,7 +204,8 @@ class ProgramNetwork(Network):
         found: Read = self.__dict__["_read"]
         return found
 
-    def build(self) -> Program:
+    def program(self) -> Program:
+        """The labels of one sample."""
         return self.read.program
 
     @cached_property

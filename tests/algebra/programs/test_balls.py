@@ -9,7 +9,9 @@ import pytest
 from flint import arb
 
 from algebra.programs import Builder, evaluate
-from algebra.programs.balls import BallArithmetic, BallDerivatives, SignUnknown, as_balls
+from algebra.programs.arrays import placed
+from algebra.programs.balls import BallArithmetic, SignUnknown, as_balls
+from algebra.programs.jacobian import program_jacobian
 from algebra.programs.onnx import read_onnx
 from numeric.programs.doubles import Doubles, jacobian
 from tests.algebra.programs.programs import random_program
@@ -31,14 +33,14 @@ def drawn(program, m, seed, tokens=None):
     return weights, samples
 
 
-def as_blocks(weights, samples):
-    return {n: as_balls(w)[..., None] for n, w in weights.items()} | {
-        n: as_balls(s) for n, s in samples.items()
-    }
+def in_balls(program, weights, samples):
+    """The blocks of a program as balls."""
+    parts = ({n: as_balls(v) for n, v in part.items()} for part in (weights, samples))
+    return placed(program, *parts)
 
 
 def middles(balls):
-    return np.vectorize(lambda v: float(v.mid()), otypes=[float])(balls)
+    return np.vectorize(lambda v: float(arb(v).mid()), otypes=[float])(balls)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -46,10 +48,11 @@ def test_values_and_columns_of_random_programs(seed):
     """Of all operations: those of doubles, and derivatives by differences of them."""
     program = random_program(seed, 6, functions=False)
     weights, samples = drawn(program, 3, seed)
-    at = BallDerivatives(program, as_blocks(weights, samples))
+    blocks = in_balls(program, weights, samples)
+    found = evaluate(program, BallArithmetic(program), blocks)[program.output]
     plain = {n: w[..., None] for n, w in weights.items()} | samples
     exact = evaluate(program, Doubles(), plain)[program.output]
-    assert np.allclose(middles(at.values[program.output]), exact)
+    assert np.allclose(middles(found), exact)
     rng = random.Random(seed)
     name = rng.choice(list(weights))
     place = tuple(rng.randrange(k) for k in weights[name].shape)
@@ -57,8 +60,9 @@ def test_values_and_columns_of_random_programs(seed):
     step[name] = step[name].copy()
     step[name][(*place, 0)] += 1e-150j
     moved = evaluate(program, Doubles(), step)[program.output].imag / 1e-150
-    column = middles(at.column((name, *place)))
-    assert np.allclose(column, moved.reshape(-1, moved.shape[-1]), rtol=1e-9, atol=1e-9)
+    moved = np.broadcast_to(moved, (*moved.shape[:-1], 3)).ravel()
+    column = program_jacobian(program, BallArithmetic(program), blocks, [(name, *place)])
+    assert np.allclose(middles(column)[:, 0], moved, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["mlp_gelu", "mlp_softplus", "mlp_relu", "causal", "gru"])
@@ -66,7 +70,7 @@ def test_columns_of_models_are_those_of_doubles(name, tmp_path):
     """With roots, exponentials, erf and signs: some columns of each model."""
     read = read_onnx(save(name, tmp_path))
     weights, samples = drawn(read.program, 2, 1)
-    at = BallDerivatives(read.program, as_blocks(weights, samples))
+    blocks = in_balls(read.program, weights, samples)
     rng, shapes = random.Random(name), read.parameters
     masks, cells = {}, []
     for parameter in rng.sample(list(shapes), 3):
@@ -74,8 +78,8 @@ def test_columns_of_models_are_those_of_doubles(name, tmp_path):
         masks[parameter] = np.zeros(shapes[parameter], bool)
         masks[parameter][cells[-1][1:]] = True
     expected = jacobian(read.program, weights, samples, masks)
-    found = np.stack([middles(at.column(cell)).ravel() for cell in cells], axis=1)
-    assert np.allclose(found, expected, rtol=1e-8, atol=1e-10)
+    found = program_jacobian(read.program, BallArithmetic(read.program), blocks, cells)
+    assert np.allclose(middles(found), expected, rtol=1e-8, atol=1e-10)
 
 
 def test_a_sign_at_zero_is_not_guessed():
@@ -83,9 +87,9 @@ def test_a_sign_at_zero_is_not_guessed():
     build = Builder()
     x = build.weight("x", (1,))
     program = build.program(build.choose(x, x, build.scale(x, 0)))
+    around, zero = ({"x": np.array([[v]], object)} for v in (arb(0, 1e-9), arb(0)))
     with pytest.raises(SignUnknown, match="sign"):
-        evaluate(program, BallArithmetic(program), {"x": np.array([[arb(0, 1e-9)]], object)})
-    zero = {"x": np.array([[arb(0)]], object)}
+        evaluate(program, BallArithmetic(program), around)
     assert evaluate(program, BallArithmetic(program), zero)[program.output][0, 0] == 0
 
 

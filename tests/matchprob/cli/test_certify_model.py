@@ -1,0 +1,158 @@
+"""certify and verify of a model's file: the shorthand, large models, bad input in one line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from algebra.networks import program
+from tests.matchprob.calls import call
+from tests.onnx_models import MODELS, onnx, save
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("certify")
+    save("mlp_tanh", path)
+    return path
+
+
+def test_a_model_without_a_problem_file(folder, capsys):
+    """The verdict as JSON, and its certificate checked."""
+    out = folder / "cert.json"
+    words = ("certify", folder / "mlp_tanh.onnx", "--m", 6, "--learn", "l1.bias,l2.bias")
+    assert call(*words, "--learn", "l3.*", "--json", "--out", out) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["verdict"], data["learnable"], data["equations"]) == ("undecided", 18, 12)
+    assert call("verify", out) == 0
+    assert "the model in the file" in capsys.readouterr().out
+
+
+def test_a_problem_file_names_the_model_beside_it(folder, capsys):
+    """The path is seen from the problem file; the explanation tells what follows."""
+    file = folder / "P.toml"
+    network = '[network]\nkind = "program"\nfile = "mlp_tanh.onnx"\nm = 6\n'
+    file.write_text(network + '[learnable]\n"*.bias" = "all"\n', encoding="utf-8")
+    assert call("certify", file) == 0
+    text = capsys.readouterr().out
+    assert "minimal" in text
+    assert "MP = 0" in text
+    assert call("inspect", file) == 0
+    assert "generic rank 10" in capsys.readouterr().out
+
+
+def test_a_large_model_is_read_beside_the_certificate(folder, capsys, monkeypatch):
+    """By its digest: from beside the file, from where it is said to be, and no other."""
+    monkeypatch.setattr(program, "EMBEDDED", 10)
+    out = folder / "large.json"
+    words = ("certify", folder / "mlp_tanh.onnx", "--m", 2, "--learn", "*.bias", "--out", out)
+    assert call(*words) == 0
+    assert "model" not in json.loads(out.read_text(encoding="utf-8"))["problem"]["network"]
+    capsys.readouterr()
+    assert call("verify", out) == 0
+    other = folder / "elsewhere"
+    other.mkdir()
+    moved = other / "large.json"
+    moved.write_text(out.read_text(encoding="utf-8"), encoding="utf-8")
+    assert call("verify", moved) == 2
+    assert "--model FILE" in capsys.readouterr().err
+    assert call("verify", moved, "--model", folder / "mlp_tanh.onnx") == 0
+    assert call("verify", moved, "--model", save("mlp_sigmoid", folder)) == 3
+    assert "another content" in capsys.readouterr().err
+
+
+def changed(folder, name, change):
+    """A model's file with something wrong in it."""
+    model = MODELS["mlp_tanh"]()
+    change(model)
+    path = folder / f"{name}.onnx"
+    onnx.save(model, str(path))
+    return path
+
+
+def dynamic(model):
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "seq"
+
+
+def newer(model):
+    model.opset_import[0].version = 999
+
+
+def half(model):
+    for tensor in model.graph.initializer:
+        array = onnx.numpy_helper.to_array(tensor).astype("float16")
+        tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
+
+
+def too_many(model):
+    node = model.graph.node[0]
+    model.graph.node.extend([node] * 60_000)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (dynamic, "axis 1 of the input `x` has no size"),
+        (newer, "operator set 999"),
+        (half, "float16"),
+        (too_many, "graphs of up to 50000 are read"),
+    ],
+)
+def test_models_that_cannot_be_read(folder, capsys, change, words):
+    """One clear line and status 2."""
+    path = changed(folder, change.__name__, change)
+    assert call("certify", path, "--m", 4, "--learn", "*") == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert len(error.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("--learn", "*"), "--m 40"),
+        (("--m", "4"), "--learn"),
+        (("--m", "4", "--learn", "*.gain"), "`*.gain`"),
+        (("--m", "4", "--learn", "*", "--output", "z"), "there is no output `z`"),
+    ],
+)
+def test_questions_that_are_not_whole(folder, capsys, words, text):
+    """What is missing is named."""
+    assert call("certify", folder / "mlp_tanh.onnx", *words) == 2
+    error = capsys.readouterr().err
+    assert text in error
+    assert len(error.strip().splitlines()) == 1
+
+
+def test_a_truncated_file(folder, capsys):
+    """Is not taken for a model."""
+    path = folder / "short.onnx"
+    path.write_bytes((folder / "mlp_tanh.onnx").read_bytes()[:200])
+    assert call("certify", path, "--m", 4, "--learn", "*") == 2
+    assert "is it whole?" in capsys.readouterr().err
+
+
+def test_options_of_models_are_not_for_problem_files(capsys):
+    """They would be left out silently."""
+    assert call("certify", "examples/mixed.toml", "--m", 3) == 2
+    assert "for ONNX files" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["count", "estimate", "audit", "train"])
+def test_verbs_of_instances_refuse(folder, capsys, verb):
+    """In one line that names the kind."""
+    file = folder / "P.toml"
+    network = '[network]\nkind = "program"\nfile = "mlp_tanh.onnx"\nm = 6\n'
+    file.write_text(network + '[learnable]\n"*.bias" = "all"\n', encoding="utf-8")
+    assert call(verb, file) == 2
+    error = capsys.readouterr().err.strip().splitlines()
+    assert "program" in error[-1]
+
+
+def test_a_proof_about_no_model_takes_none(folder, capsys):
+    """`--model` with the certificate of another kind."""
+    out = folder / "plain.json"
+    assert call("certify", "examples/mixed.toml", "--out", out) == 0
+    assert call("verify", out, "--model", folder / "mlp_tanh.onnx") == 2
+    assert "no model's file" in capsys.readouterr().err
