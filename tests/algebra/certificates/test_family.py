@@ -18,6 +18,10 @@ from algebra.networks.rnn import RNN
 from algebra.networks.sequence import SequenceRNN
 from algebra.time_limits import Limits
 
+_BUILD = Builder()
+DIFFERENCE = _BUILD.program(
+    _BUILD.subtract(_BUILD.sample("X", (1,)), _BUILD.weight("w", (1,)))
+)
 NETWORKS = [
     LinearEstimator(q=2, d=1, m=2),
     LinearFeedForward(q=2, widths=(2,), d=1, m=2),
@@ -28,6 +32,7 @@ NETWORKS = [
     NormNet.square(2, 1, 2, 2, "linear"),
     RNN(n=2, T=2, b=1, d=1, m=2, activation="tanh"),
     FeedForward(q=2, widths=(2,), d=1, m=2, activation="tanh"),
+    ProgramNetwork.of(Read(DIFFERENCE, {}, frozenset(), {}, {}), 2, "difference"),
 ]
 
 
