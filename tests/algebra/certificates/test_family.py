@@ -12,16 +12,17 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.linear import LinearEstimator
 from algebra.networks.normalization import NormNet
+from algebra.networks.program import ProgramNetwork
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
 from algebra.networks.sequence import SequenceRNN
+from algebra.programs import Builder
+from algebra.programs.onnx import Read
 from algebra.time_limits import Limits
 
 _BUILD = Builder()
-DIFFERENCE = _BUILD.program(
-    _BUILD.subtract(_BUILD.sample("X", (1,)), _BUILD.weight("w", (1,)))
-)
+DIFFERENCE = _BUILD.program(_BUILD.subtract(_BUILD.sample("X", (1,)), _BUILD.weight("w", (1,))))
 NETWORKS = [
     LinearEstimator(q=2, d=1, m=2),
     LinearFeedForward(q=2, widths=(2,), d=1, m=2),
